@@ -1,4 +1,4 @@
-"""The meta-manager by model: which of the six managers have something to do (MIRIX, arXiv 2507.07957, section 3.2).
+"""The meta-manager by model: which managers have something to do (MIRIX, arXiv 2507.07957, section 3.2).
 
 The reader looks first: a batch of small talk, in which it finds nothing, goes to nobody and costs no call.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hexamem.agents.contract import Batch, Instruction, MetaManager
 from hexamem.agents.labelling.schemas import salvaged
+from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.managers.showing import shown_before, shown_steps
 from hexamem.memory_types import ItemKind
 from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
@@ -37,7 +40,7 @@ class ManagerTasks(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    manager: Literal["core", "episodic", "semantic", "procedural", "resource", "vault"]
+    manager: str
     steps: list[int] = Field(description="Numbers of the steps that hold something for it.")
     task: str = Field(description="What to keep or change there, in at most 20 words.")
 
@@ -46,6 +49,18 @@ class RoutingReply(ModelReply):
     """Which managers have something to do; an empty list where none has."""
 
     managers: list[ManagerTasks]
+
+
+def _reply_for(kinds: Sequence[ItemKind]) -> type[RoutingReply]:
+    """The form of a reply that may name these managers."""
+    named: Any = Literal[tuple(kinds)]
+    tasks = create_model("ManagerTasks", __base__=ManagerTasks, manager=(named, ...))
+    return create_model(
+        "RoutingReply",
+        __base__=RoutingReply,
+        __doc__=RoutingReply.__doc__,
+        managers=(list[tasks], ...),  # type: ignore[valid-type]
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +78,7 @@ class ModelMetaManager:
     Args:
         model: the chat model.
         embedded: looks first, and does the work where the model brings nothing that can be used.
+        further: what the types beyond the six hold, by name: their managers are routed to as well.
         method: how the reply's form is asked for.
         retries: what to do about failures on the way.
     """
@@ -72,14 +88,20 @@ class ModelMetaManager:
         model: BaseChatModel,
         embedded: MetaManager,
         *,
+        further: Mapping[ItemKind, str] = MappingProxyType({}),
         prompts: PromptLoader = load_prompt,
         method: Method = "json_schema",
         retries: RetryPolicy | None = None,
     ) -> None:
-        self._embedded = embedded
+        self._embedded, self._further = embedded, tuple(further)
         self._prompt: Prompt = prompts(AGENT)
+        if further:
+            lines = "\n".join(f"- {kind}: {holds}" for kind, holds in further.items())
+            system = "\n\n".join(text for role, text in self._prompt.sections if role == "system")
+            self._prompt = self._prompt.with_system(f"{system}\n\nFurther managers:\n{lines}")
+        form = _reply_for((*FORMS, *further))
         self.call: StructuredCall[RoutingReply] = StructuredCall(
-            model, RoutingReply, agent=AGENT, method=method, retries=retries, salvage=_salvaged
+            model, form, agent=AGENT, method=method, retries=retries, salvage=partial(_salvaged, form)
         )
 
     def route(self, batch: Batch) -> Sequence[Instruction]:
@@ -119,8 +141,9 @@ class ModelMetaManager:
         """The instructions of the model, else those of the reader."""
         batch, embedded = cast("tuple[Batch, tuple[Instruction, ...]]", result.carry)
         if result.value is None:
-            told = (*result.degraded, f"{AGENT}: the embedded engine did the work")
-            return Routed(batch=batch, instructions=embedded, degraded=told)
+            notes = (*result.degraded, f"{AGENT}: the embedded engine did the work")
+            rest = tuple(Instruction(kind=kind) for kind in self._further)  # the embedded one knows the six
+            return Routed(batch=batch, instructions=(*embedded, *rest), degraded=notes)
         ids = [heard.step.id for heard in batch.steps]
         steps: dict[ItemKind, dict[str, None]] = {}
         tasks: dict[ItemKind, list[str]] = {}
@@ -149,7 +172,8 @@ def is_small_talk(batch: Batch) -> bool:
     return True
 
 
-def _salvaged(data: object) -> RoutingReply | None:
+def _salvaged(form: type[RoutingReply], data: object) -> RoutingReply | None:
     listed = data.get("managers") if isinstance(data, Mapping) else data
-    found = salvaged(listed, ManagerTasks, steps=[], task="")
-    return RoutingReply(managers=found) if found else None
+    entry = get_args(form.model_fields["managers"].annotation)[0]
+    found = salvaged(listed, entry, steps=[], task="")
+    return form.model_construct(managers=found) if found else None

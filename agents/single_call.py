@@ -9,24 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from hexamem.agents.contract import Batch, Instruction, Manager
 from hexamem.agents.labelling.reading import LabelReading
 from hexamem.agents.labelling.schemas import BatchLabels, PageNotes, ScopeGist, StepLabels, salvaged_labels
 from hexamem.agents.labelling.task import LabelTask
-from hexamem.agents.managers.forms import (
-    FORMS,
-    CoreOperation,
-    EpisodicOperation,
-    ProceduralOperation,
-    ResourceOperation,
-    SemanticOperation,
-    VaultOperation,
-)
-from hexamem.agents.managers.model import RULES, system_text
+from hexamem.agents.managers.forms import FORMS, ItemOperation
+from hexamem.agents.managers.prompting import RULES, own_text, system_text
 from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
 from hexamem.intent.contract import Embed, LabelBatch
@@ -40,7 +33,7 @@ if TYPE_CHECKING:
 
     from hexamem.models import RetryPolicy
 
-__all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "single_prompt"]
+__all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "single_prompt", "single_reply"]
 
 AGENT = "single_call"
 
@@ -51,12 +44,12 @@ class SingleReply(ModelReply):
     steps: list[StepLabels] = Field(description="Part A: the labels, one entry a step.")
     gists: list[ScopeGist] = Field(description="Part A: the gists of the scopes that changed.")
     pages: PageNotes = Field(default=[], description="Part A: header and memo of each page that is listed.")
-    core: list[CoreOperation]
-    episodic: list[EpisodicOperation]
-    semantic: list[SemanticOperation]
-    procedural: list[ProceduralOperation]
-    resource: list[ResourceOperation]
-    vault: list[VaultOperation]
+
+
+def single_reply(forms: Mapping[ItemKind, type[ItemOperation]] = FORMS) -> type[SingleReply]:
+    """The form of the reply: with a list of operations for each type."""
+    lists: dict[str, Any] = {kind: (list[form], ...) for kind, form in forms.items()}  # type: ignore[valid-type]
+    return create_model("SingleReply", __base__=SingleReply, __doc__=SingleReply.__doc__, **lists)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +69,15 @@ class _Asked:
     ordered: frozenset[ItemKind]
 
 
-def single_prompt(prompts: PromptLoader = load_prompt) -> Prompt:
-    """The prompt: the instructions of the labeler and of the six managers, put together."""
+def single_prompt(forms: Mapping[ItemKind, type[ItemOperation]] = FORMS, prompts: PromptLoader = load_prompt) -> Prompt:
+    """The prompt: the instructions of the labeler and of the managers, put together."""
     prompt = prompts(AGENT)
-    first, *further = (text for role, text in prompt.sections if role == "system")
-    lists = (f"List {kind}.\n{system_text(prompts(form.agent()))}" for kind, form in FORMS.items())
+    first, *rest = (text for role, text in prompt.sections if role == "system")
     parts = (
         first,
         f"Part A, labels.\n{system_text(prompts('intent_labeler'))}",
-        *further,
-        *lists,
+        *rest,
+        *(f"List {kind}.\n{own_text(form, prompts)}" for kind, form in forms.items()),
         system_text(prompts(RULES)),
     )
     return prompt.with_system("\n\n".join(parts))
@@ -98,6 +90,7 @@ class SingleCall:
         model: the chat model.
         managers: the embedded ones, for the parts of a reply that cannot be used.
         embed: makes the vectors of label names.
+        forms: of the operations on each type that the call proposes.
         prompts: loads the prompts that it is put together from.
         method: how the reply's form is asked for.
         retries: what to do about failures on the way.
@@ -109,14 +102,16 @@ class SingleCall:
         managers: Mapping[ItemKind, Manager],
         embed: Embed | None,
         *,
+        forms: Mapping[ItemKind, type[ItemOperation]] = FORMS,
         prompts: PromptLoader = load_prompt,
         method: Method = "json_schema",
         retries: RetryPolicy | None = None,
     ) -> None:
-        self._managers, self._embed = managers, embed
-        self._prompt = single_prompt(prompts)
+        self._managers, self._embed, self.forms = managers, embed, forms
+        self._prompt = single_prompt(forms, prompts)
+        form = single_reply(forms)
         self.call: StructuredCall[SingleReply] = StructuredCall(
-            model, SingleReply, agent=AGENT, method=method, retries=retries, salvage=_salvaged
+            model, form, agent=AGENT, method=method, retries=retries, salvage=partial(_salvaged, form, forms)
         )
 
     def prepare(
@@ -145,7 +140,7 @@ class SingleCall:
                 nearest=nearest.get(kind, {}),
                 restore=self._prompt.restore,
             )
-            for kind, form in FORMS.items()
+            for kind, form in self.forms.items()
         }
         labelling = None
         if labels is not None and self._embed is not None:
@@ -184,7 +179,7 @@ class SingleCall:
         proposals: list[Proposal] = []
         fell_back: list[str] = []
         for kind, reading in asked.readings.items():
-            fallback = self._managers[kind] if kind in asked.ordered else None
+            fallback = self._managers.get(kind) if kind in asked.ordered else None
             operations = getattr(reply, kind) if reply is not None else None
             made, embedded = reading.proposals(operations, fallback, f"{AGENT}, {kind}")
             proposals += made.proposals
@@ -212,11 +207,13 @@ def _problems(asked: _Asked, reply: SingleReply) -> list[str]:
     return problems
 
 
-def _salvaged(data: object) -> SingleReply | None:
+def _salvaged(
+    reply: type[SingleReply], forms: Mapping[ItemKind, type[ItemOperation]], data: object
+) -> SingleReply | None:
     lists = data if isinstance(data, Mapping) else {}
     labels = salvaged_labels(lists)
-    operations: dict[str, Any] = {kind: salvaged_operations(lists.get(kind), form) for kind, form in FORMS.items()}
+    operations: dict[str, Any] = {kind: salvaged_operations(lists.get(kind), form) for kind, form in forms.items()}
     if not labels.steps and not any(operations.values()):
         return None
     # Already validated; the lists of operations are of the fields' own types.
-    return SingleReply.model_construct(steps=labels.steps, gists=labels.gists, pages=labels.pages, **operations)
+    return reply.model_construct(steps=labels.steps, gists=labels.gists, pages=labels.pages, **operations)

@@ -53,7 +53,9 @@ class ExperienceModel:
             model: the same model with other parameters.
             validate: a check beside the schema: value → problems.
         """
-        call = StructuredCall(
-            model or self.model, reply, agent=self.agent, method=self.method, budget=self.budget, usage=self.usage
+        call = StructuredCall(model or self.model, reply, agent=self.agent, method=self.method)
+        return call.invoke(
+            CallInput(
+                messages=messages, budget=self.budget, usage=self.usage, operation=self.operation, validate=validate
+            )
         )
-        return call.invoke(CallInput(messages=messages, operation=self.operation, validate=validate))

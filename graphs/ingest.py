@@ -1,18 +1,17 @@
 """The write path as a state machine (MIRIX, arXiv 2507.07957, section 3).
 
-    START → record → label → route ─ Send ─→ a manager a kind → apply → project → END
+    START → record → label → route ─ Send ─→ a manager for each type → apply → project → END
 
 ``record`` acknowledges; all after it may run again, any number of times: labels and indexes are brought up to what
-they lack, and a batch is applied together with the mark of how far the managers have come, once. Nodes that call a
-model are ``prepare | StructuredCall | finish``, all others plain functions, so the graph runs by ``invoke`` and
-``ainvoke`` alike. Each node tells what it does as custom stream events (``stream_mode="custom"``): a mapping with
-``stage`` and ``user``, and what the stage has to say.
+they lack, and a batch is applied together with the mark of how far the managers have come, once. A node with one
+structured call is ``prepare | StructuredCall | finish``, a manager with a model runs its agent as a subgraph, all others
+are plain functions, so the graph runs by ``invoke`` and ``ainvoke`` alike. Each node reports what it does as custom
+stream events (``stream_mode="custom"``): a mapping with ``stage``, ``user``, and what belongs to the stage.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableLambda
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from hexamem.agents.contract import ManagerInput, ManagerOutput
+    from hexamem.agents.managers.agent import ManagerAgent
 
 __all__ = ["ingest_graph"]
 
@@ -60,10 +60,8 @@ def ingest_graph(parts: IngestParts) -> CompiledStateGraph[Any, Any, Any, Any]:
         managers.append(node_of(kind))
         if kind in parts.custom:
             graph.add_node(node_of(kind), _custom(nodes, kind, parts.custom[kind]), input_schema=ManageInput)
-        elif (model := parts.model_managers.get(kind)) is not None:
-            prepare = RunnableLambda(partial(nodes.manage_prepare, model))
-            finish = RunnableLambda(partial(nodes.manage_finish, model))
-            graph.add_node(node_of(kind), prepare | model.call | finish, input_schema=ManageInput)
+        elif (manager := parts.model_managers.get(kind)) is not None:
+            graph.add_node(node_of(kind), _agent(nodes, manager), input_schema=ManageInput)
         else:
             graph.add_node(node_of(kind), _named(nodes.manage, kind), input_schema=ManageInput)
     graph.add_node("apply", nodes.apply)
@@ -77,6 +75,27 @@ def ingest_graph(parts: IngestParts) -> CompiledStateGraph[Any, Any, Any, Any]:
     graph.add_edge("apply", "project")
     graph.add_edge("project", END)
     return graph.compile(name="ingest")
+
+
+def _agent(nodes: IngestNodes, manager: ManagerAgent) -> RunnableLambda[ManageInput, dict[str, Any]]:
+    """The node of a manager with a model: its agent as a subgraph, which is drawn with the graph.
+
+    It runs without a checkpointer: its messages hold the steps, out of which ``apply`` may take a secret. A run that
+    resumes asks the manager again.
+    """
+    agent = manager.graph
+
+    def manage(state: ManageInput) -> dict[str, Any]:
+        given, context = nodes.agent_input(manager, state)
+        values = agent.copy({"checkpointer": False}).invoke(given, manager.config, context=context)
+        return nodes.agent_output(manager, values, context)
+
+    async def amanage(state: ManageInput) -> dict[str, Any]:
+        given, context = nodes.agent_input(manager, state)
+        values = await agent.copy({"checkpointer": False}).ainvoke(given, manager.config, context=context)
+        return nodes.agent_output(manager, values, context)
+
+    return RunnableLambda(manage, amanage, name=node_of(manager.kind))
 
 
 def _custom(

@@ -39,7 +39,7 @@ from hexamem.stores.ledger import Ledger, get_items
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
-    from hexamem.agents.managers.model import ModelManager
+    from hexamem.agents.managers.agent import ManagerAgent, ManagerContext
     from hexamem.agents.meta_manager import ModelMetaManager
     from hexamem.agents.single_call import SingleCall
     from hexamem.intent.contract import Embed
@@ -50,6 +50,7 @@ __all__ = ["SINGLE", "Apply", "IngestNodes", "IngestParts", "node_of"]
 
 SINGLE = "single_call"
 """The node of mode ``single_call``."""
+_FOUND = 8  # items that a manager's search shows
 
 
 class Apply(Protocol):
@@ -82,8 +83,8 @@ class IngestParts:
         model_meta_manager, model_managers: the model tier of mode ``agents``, as far as there are models.
         single_call: that of mode ``single_call``.
         custom: managers of the host, by memory type: they take the place of ours.
-        always: types whose managers are asked whenever a batch is more than small talk: the meta-manager knows the six
-            types that ship.
+        always: types beyond the six, whose managers are asked whenever a batch is more than small talk where no model
+            routes: the embedded meta-manager knows the six.
         embed: makes the vectors of labels; None where a model is not to label.
         wrote: called after a user's ledger has grown.
     """
@@ -98,7 +99,7 @@ class IngestParts:
     size: int
     full: int
     model_meta_manager: ModelMetaManager | None = None
-    model_managers: Mapping[ItemKind, ModelManager] = field(default_factory=dict)
+    model_managers: Mapping[ItemKind, ManagerAgent] = field(default_factory=dict)
     single_call: SingleCall | None = None
     custom: Mapping[ItemKind, Runnable[ManagerInput, ManagerOutput]] = field(default_factory=dict)
     always: tuple[ItemKind, ...] = ()
@@ -215,7 +216,7 @@ class IngestNodes:
         joined: dict[ItemKind, Instruction] = {}
         for one in instructions:
             joined.setdefault(one.kind, one)
-        if self._parts.always:
+        if self._parts.always and self._parts.model_meta_manager is None:
             from hexamem.agents.meta_manager import is_small_talk
 
             if joined or not is_small_talk(batch):
@@ -225,7 +226,8 @@ class IngestNodes:
         if joined or single:
             chosen = {step_id for one in joined.values() for step_id in one.step_ids}
             texts = [one.resolved_text for one in batch.steps if single or not chosen or one.step.id in chosen]
-            kinds = dict.fromkeys((*self._parts.managers, *joined) if single else joined)
+            shared = self._parts.single_call.forms if self._parts.single_call is not None else ()
+            kinds = dict.fromkeys((*shared, *joined))
             nearest = self._parts.nearest(context.user, texts, list(kinds))
         _say("route", context, managers=list(joined))
         return {
@@ -301,19 +303,26 @@ class IngestNodes:
         proposed = Proposals(proposals=tuple(proposals), degraded=tuple(degraded))
         return self._managed(context, kind, self._batch(context, state["batch"]), proposed)
 
-    def manage_prepare(self, model: ModelManager, state: ManageInput) -> Any:
-        context = _context()
-        return model.prepare(
+    def agent_input(self, manager: ManagerAgent, state: ManageInput) -> tuple[dict[str, Any], ManagerContext]:
+        """What the agent of a manager is invoked with."""
+        context, nearest = _context(), self._parts.nearest
+
+        def search(query: str) -> Mapping[str, MemoryItem]:
+            found = nearest(context.user, [query], [manager.kind]).get(manager.kind, ())
+            return self._items(context, found[:_FOUND])
+
+        return manager.prepare(
             self._batch(context, state["batch"]),
             as_instruction(state["instruction"]),
             self._items(context, state["nearest"]),
+            search,
             context.budget,
             context.usage,
         )
 
-    def manage_finish(self, model: ModelManager, result: StructuredResult[Any]) -> dict[str, Any]:
-        context = _context()
-        return self._managed(context, model.kind, result.carry.batch, model.finish(result))  # type: ignore[attr-defined]
+    def agent_output(self, manager: ManagerAgent, values: Mapping[str, Any], run: ManagerContext) -> dict[str, Any]:
+        """The proposals that an agent collected."""
+        return self._managed(_context(), manager.kind, run.reading.batch, manager.finish(values, run))
 
     def single_prepare(self, state: ManageInput) -> Any:
         context, parts = _context(), self._parts

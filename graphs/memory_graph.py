@@ -1,6 +1,6 @@
 """Memory as a node of another graph: store what is new in its messages, then recall for the user's last one.
 
-    START → remember (the write path: record → label → route → managers → apply → project) → recall → END
+    START → remember (the write path: record → label → route → managers → apply → project) → (mirror →) recall → END
 
 A parent enters it once or more in a run; messages that are stored already are not stored again. Both graphs take their user
 from the run, and the parent's checkpointer. Each node writes custom stream events.
@@ -8,7 +8,7 @@ from the run, and the parent's checkpointer. Each node writes custom stream even
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -118,12 +118,14 @@ class MemoryParts:
         context: makes the context of one entry; raises MissingUserError where the run names no user.
         recall: (query, ids of visible steps) → the data for the prompt, the report, what fell back.
         close: whether the steps that wait are read together at every entry.
+        mirror: brings the run's store up to the items, sync and async; None where they stay in the ledger alone.
     """
 
     ingest: CompiledStateGraph[Any, Any, Any, Any]
     context: Callable[[Sequence[Any]], HistoryContext]
     recall: Callable[[str, Sequence[str]], tuple[str, Mapping[str, Any], Sequence[str]]]
     close: bool = False
+    mirror: tuple[Callable[[], object], Callable[[], Awaitable[object]]] | None = None
 
 
 class _IngestGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -146,16 +148,14 @@ class _MemoryGraph(_IngestGraph):
 
 
 def build_ingest_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """START → remember → END: stores what is new in ``messages``."""
+    """START → remember (→ mirror) → END: stores what is new in ``messages``."""
     graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryInput, output_schema=IngestNodeOutput)
-    graph.add_node("remember", _remember(parts))
-    graph.add_edge(START, "remember")
-    graph.add_edge("remember", END)
+    graph.add_edge(_add_writing(graph, parts), END)
     return _IngestGraph(**vars(graph.compile(name="memory_save")))
 
 
 def build_memory_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """START → remember → recall → END: stores what is new in ``messages``, then recalls for the user's last one."""
+    """START → remember (→ mirror) → recall → END: stores what is new in ``messages``, then recalls for the user's last one."""
 
     def recall(state: MemoryState) -> dict[str, Any]:
         report = state.get("memory_saved") or {}
@@ -168,10 +168,8 @@ def build_memory_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, 
         return {"memory": text, "memory_report": {**report, "recall": dict(recalled), "degraded": fallbacks}}
 
     graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryInput, output_schema=MemoryOutput)
-    graph.add_node("remember", _remember(parts))
     graph.add_node("recall", recall)
-    graph.add_edge(START, "remember")
-    graph.add_edge("remember", "recall")
+    graph.add_edge(_add_writing(graph, parts), "recall")
     graph.add_edge("recall", END)
     return _MemoryGraph(**vars(graph.compile(name="memory")))
 
@@ -207,6 +205,27 @@ def _check_parent(name: str, needs: Sequence[str], config: RunnableConfig | None
                 f"the state of the graph that runs {name!r} as a node has no `{channel}`: add it, e.g. "
                 "class State(MessagesState): memory: str"
             ) from None
+
+
+def _add_writing(graph: StateGraph[Any, Any, Any, Any], parts: MemoryParts) -> str:
+    """Add the nodes that store what is new; returns the last of them."""
+    graph.add_node("remember", _remember(parts))
+    graph.add_edge(START, "remember")
+    if parts.mirror is None:
+        return "remember"
+    now, later = parts.mirror
+
+    def mirror(state: MemoryState) -> dict[str, Any]:
+        now()
+        return {}
+
+    async def amirror(state: MemoryState) -> dict[str, Any]:
+        await later()
+        return {}
+
+    graph.add_node("mirror", RunnableLambda(mirror, amirror, name="mirror"))
+    graph.add_edge("remember", "mirror")
+    return "mirror"
 
 
 def _remember(parts: MemoryParts) -> RunnableLambda[Any, Any]:

@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from langgraph.errors import GraphBubbleUp
+
 from hexamem.agents.embedded_research import NOT_HELD, best_score, choose_tier, reflect, score_sentences
 from hexamem.agents.research_question import Question
 from hexamem.agents.research_showing import joined
@@ -186,6 +188,8 @@ class EvidenceNodes(ResearchNode):
             return (), []
         try:
             return self.parts.recalled(context.user, question.text, filters), []
+        except GraphBubbleUp:
+            raise
         except Exception as error:  # noqa: BLE001 - as in the lanes: the order without it answers; this becomes `degraded`
             return (), [f"read in the order of the lanes alone, a recall failed ({type(error).__name__}: {error})"]
 

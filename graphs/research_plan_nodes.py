@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from langgraph.errors import GraphBubbleUp
 from langgraph.types import Overwrite, Send
 
 from hexamem.agents.embedded_research import MAIN_NEED, plan
@@ -196,6 +197,8 @@ class PlanNodes(ResearchNode):
             request = filters.narrowing(SearchRequest(**values))
             try:
                 found = self._search(context.user, name, request, settings)
+            except GraphBubbleUp:
+                raise
             except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`
                 failed = f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}".rstrip(
                     ": "

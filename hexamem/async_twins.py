@@ -254,17 +254,17 @@ class AsyncTwins:
 
     async def aforget(
         self: UserMemory,
-        step_ids: Collection[str] | None = None,
+        ids: Collection[str] | None = None,
         *,
         thread_id: str | None = None,
-        item_ids: Collection[str] = (),
+        where: Where | Mapping[str, Any] | None = None,
         parts: Mapping[str, Collection[str]] | None = None,
         actor: str = "user",
         reason: str = "",
     ) -> Operation:
         """As :meth:`UserMemory.forget`, in a thread."""
         return await asyncio.to_thread(
-            self.forget, step_ids, thread_id=thread_id, item_ids=item_ids, parts=parts, actor=actor, reason=reason
+            self.forget, ids, thread_id=thread_id, where=where, parts=parts, actor=actor, reason=reason
         )
 
     async def ahistory(self: UserMemory, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
@@ -421,10 +421,17 @@ class AsyncTwins:
         kind: str = "secret",
         sensitivity: Sensitivity = "high",
         reason: str = "",
+        match_case: bool = False,
     ) -> RedactReceipt:
         """As :meth:`UserMemory.redact`, in a thread."""
         return await asyncio.to_thread(
-            self.redact, words, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason
+            self.redact,
+            words,
+            caption=caption,
+            kind=kind,
+            sensitivity=sensitivity,
+            reason=reason,
+            match_case=match_case,
         )
 
     async def aerase(self: UserMemory) -> EraseReceipt:

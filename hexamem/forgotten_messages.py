@@ -21,41 +21,38 @@ __all__ = ["as_read_now"]
 def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) -> list[AnyMessage]:
     """The messages with marks in place of what was forgotten; the same objects where nothing was.
 
-    What the memory's tools gave in earlier turns, up to the last time that something was forgotten, may say it too, and
-    goes as well; of what was listed to be forgotten the ids stay, to go on with. The user's last message stays: the model
-    answers it.
+    Results of the memory's tools up to the last time that something was forgotten may repeat it, and are replaced as well;
+    of what was listed to be forgotten the ids stay, to go on with. The user's last message stays: the model answers it.
 
     Args:
         messages: the conversation as the host has it.
         forgotten: message id → what is read of it now; nothing where all of it is forgotten.
     """
-    last = range(len(messages) - 1, -1, -1)
-    asked = next((at for at in last if isinstance(messages[at], HumanMessage)), 0)
-    told = next((at for at in last if at < asked and _forgot(messages[at])), -1)
-    if not forgotten and told < 0:
-        return list(messages)
-    shown = list(messages)
-    for at, one in enumerate(messages):
-        if at != asked and one.id is not None and one.id in forgotten:
-            shown[at] = _marked(one, forgotten[one.id])
-        elif at <= told and _of_memory(one):
-            shown[at] = _marked(one, "")
-    return shown
+    last = max((at for at, one in enumerate(messages) if isinstance(one, HumanMessage)), default=0)
+    until = max((at for at, one in enumerate(messages[:last]) if _forgot(one)), default=-1)
+    return [
+        _marked(one, forgotten[one.id])
+        if at != last and one.id is not None and one.id in forgotten
+        else _marked(one, "")
+        if at <= until and _of_memory(one)
+        else one
+        for at, one in enumerate(messages)
+    ]
 
 
 def _forgot(message: AnyMessage) -> bool:
     """Whether a message is the result of a call by which something was forgotten."""
-    if not isinstance(message, ToolMessage) or message.name != "forget" or message.status == "error":
-        return False
-    return _told_of(message).get("undo_with") != []
+    called = isinstance(message, ToolMessage) and message.name == "forget" and message.status != "error"
+    return called and _result(message).get("undo_with") != []
 
 
-def _told_of(message: ToolMessage) -> Mapping[str, Any]:
+def _result(message: AnyMessage) -> dict[str, Any]:
+    """What a tool returned, where that is a JSON object."""
     try:
-        told = json.loads(str(message.text))
+        result = json.loads(str(message.text))
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 def _of_memory(message: AnyMessage) -> bool:
@@ -70,14 +67,15 @@ def _marked(message: AnyMessage, text: str) -> AnyMessage:
     if text and text == str(message.text):  # the person wrote the mark
         return message
     values: dict[str, Any] = {"additional_kwargs": {}}
-    if str(message.text).strip() or not isinstance(message, AIMessage):
-        values["content"] = trimmed(text) or FORGOTTEN
-    if isinstance(message, AIMessage) and message.tool_calls:
-        values["tool_calls"] = [{**call, "args": {}} for call in message.tool_calls]
-        values["content"] = values.get("content", "")
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    says = str(message.text).strip() or not isinstance(message, AIMessage)
+    if says or calls:
+        values["content"] = (trimmed(text) or FORGOTTEN) if says else ""
+    if calls:
+        values["tool_calls"] = [{**call, "args": {}} for call in calls]
     if isinstance(message, ToolMessage):
         values["artifact"] = None
-        if message.name == "find_to_forget" and (listed := _told_of(message).get("records")):
+        if message.name == "find_to_forget" and (listed := _result(message).get("records")):
             ids = [one["id"] for one in listed if isinstance(one, dict) and "id" in one]
             values["content"] = f"{FORGOTTEN} {json.dumps({'records': ids})}"
     return message.model_copy(update=values)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger.vault import known_secrets
-from hexamem.stores.redaction import Redactor
+from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.secrets import SecretSpan
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def hide_secrets(user: UserMemory, value: T) -> T:
     looker = Redactor(None)
     near = looker.look(value)
     with memory.ledger.read(user.name) as tx:
-        known = find_known(tx, memory.cipher, _strings(value))
+        known = find_known(tx, memory.cipher, strings_in(value))
         if not near and not known:
             return value
         digests = {one: memory.cipher.digest(one, context=user.name).hex() for one in near | known.keys()}
@@ -50,7 +50,7 @@ def hide_secrets(user: UserMemory, value: T) -> T:
         return held[digest]
 
     redactor = Redactor(keep)
-    near = redactor.look(value)
+    redactor.look(value)
     redactor.know(known)
     cleaned: T = redactor.clean(value, near)
     return cleaned
@@ -76,13 +76,3 @@ def redact_messages(user: UserMemory, messages: Sequence[BaseMessage]) -> list[B
 
 _SAYS = ("content", "tool_calls", "additional_kwargs", "artifact")
 _WHY = "a secret was found and taken out"
-
-
-def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for pair in value.items() for part in pair for text in _strings(part)]
-    if isinstance(value, list | tuple):
-        return [text for part in value for text in _strings(part)]
-    return []

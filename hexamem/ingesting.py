@@ -8,7 +8,7 @@ job manages one batch through the ingest graph; what it writes and the end of th
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from numpy.typing import NDArray
 
+    from hexamem.agents.contract import Manager, MetaManager
     from hexamem.graphs.ingest_nodes import IngestParts
     from hexamem.graphs.ingest_state import IngestContext
+    from hexamem.intent.contract import Embed
     from hexamem.memory import Memory
     from hexamem.models import Models, UsageMeter
 
@@ -359,11 +361,10 @@ class Ingesting:
     def _parts(self) -> IngestParts:
         from hexamem.agents.applying.applier import Applier
         from hexamem.agents.applying.nearest_items import nearest_items
-        from hexamem.agents.contract import NoManager
         from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
         from hexamem.graphs.ingest_nodes import IngestParts
 
-        memory, settings, models = self._memory, self._settings, self._memory.model_tier.models
+        memory, settings = self._memory, self._settings
         reads = memory.reading_embedder
         # Shared, so that a batch is read once. The static model is for rates at which no transformer can read along.
         reader = Reader(reads, supersedes=_supersedes if reads.name == "bundled" else None)
@@ -375,34 +376,8 @@ class Ingesting:
             projector=memory.projector,
         )
         made: dict[str, Any] = {"custom": memory.managers}
-        method, prompts = settings.model_method, memory.model_tier.prompts
-        if settings.mode == "agents":
-            from hexamem.agents.managers.forms import FORMS
-            from hexamem.agents.managers.model import ModelManager
-            from hexamem.agents.meta_manager import ModelMetaManager
-
-            found = {kind: models.of(form.agent()) for kind, form in FORMS.items()}
-            made["model_managers"] = {
-                kind: ModelManager(FORMS[kind], model, managers[kind], prompts=prompts, method=method)
-                for kind, model in found.items()
-                if model is not None
-            }
-            if (model := models.of("meta_manager")) is not None:
-                made["model_meta_manager"] = ModelMetaManager(model, meta, prompts=prompts, method=method)
-        elif settings.mode == "single_call" and (model := models.of("managers")) is not None:
-            from hexamem.agents.single_call import SingleCall
-
-            made["embed"] = reads.embed_documents if settings.labels != "off" else None
-            made["single_call"] = SingleCall(model, managers, made["embed"], prompts=prompts, method=method)
-
-        if (model := models.of("managers")) is not None and self.by_model:
-            from hexamem.agents.managers.forms import form_of
-            from hexamem.agents.managers.model import ModelManager
-
-            for kind, given in memory.types.items():
-                if kind not in managers and kind not in memory.managers and given.prompt is not None:
-                    manager = ModelManager(form_of(given), model, NoManager(kind), prompts=prompts, method=method)
-                    made.setdefault("model_managers", {})[kind] = manager
+        if self.by_model:
+            made |= self._model_parts(managers, meta, reads.embed_documents if settings.labels != "off" else None)
         further = (*made.get("model_managers", {}), *memory.managers)
         made["always"] = tuple(dict.fromkeys(kind for kind in further if kind not in managers))
         from hexamem.graphs.ingest_state import Recorded
@@ -427,6 +402,42 @@ class Ingesting:
             wrote=memory.wrote,
             **made,
         )
+
+    def _model_parts(self, managers: Mapping[str, Manager], meta: MetaManager, embed: Embed | None) -> dict[str, Any]:
+        """What the model tier adds: of mode ``agents`` the meta-manager and managers, of ``single_call`` its one call."""
+        from hexamem.agents.contract import NoManager
+        from hexamem.agents.managers.forms import FORMS, form_of
+
+        memory, models, method = self._memory, self._memory.model_tier.models, self._settings.model_method
+        prompts = memory.model_tier.prompts
+        proposed = {kind: given for kind, given in memory.types.items() if given.prompt is not None}
+        forms = {kind: FORMS.get(kind) or form_of(given) for kind, given in proposed.items()}
+        if self._settings.mode == "single_call":
+            from hexamem.agents.single_call import SingleCall
+
+            model = models.of("managers")
+            assert model is not None  # by check_mode
+            forms = {kind: form for kind, form in forms.items() if kind not in memory.managers or kind in FORMS}
+            single = SingleCall(model, managers, embed, forms=forms, prompts=prompts, method=method)
+            return {"embed": embed, "single_call": single}
+        from hexamem.agents.managers.agent import ManagerAgent
+        from hexamem.agents.meta_manager import ModelMetaManager
+
+        agents: dict[str, ManagerAgent] = {}
+        for kind, form in forms.items():
+            model = models.of(form.agent() if kind in FORMS else "managers")
+            if model is not None and kind not in memory.managers:
+                fallback = managers.get(kind) or NoManager(kind)
+                agents[kind] = ManagerAgent(form, model, fallback, prompts=prompts)
+        made: dict[str, Any] = {"model_managers": agents}
+        if (model := models.of("meta_manager")) is not None:
+            further = {
+                kind: (memory.types[kind].item.__doc__ or f"items of the type {kind}").strip().partition("\n\n")[0]
+                for kind in dict.fromkeys((*agents, *memory.managers))
+                if kind not in FORMS
+            }
+            made["model_meta_manager"] = ModelMetaManager(model, meta, further=further, prompts=prompts, method=method)
+        return made
 
     def _catch_up(self, user: str) -> None:
         """Bring the labels and indexes up, and the pages too where the call that labels speaks of them."""

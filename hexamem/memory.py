@@ -25,7 +25,7 @@ from hexamem.errors import ConfigError, EmbedderMismatchError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.ingesting import Ingesting, check_mode, resolve_mode
 from hexamem.intent.contract import Labeler
-from hexamem.intent.label_names import LabelWording
+from hexamem.intent.label_names import label_types
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types.registry import DEFAULT_TYPES, MemoryType, TypeRegistry
 from hexamem.memory_types.settings import check_settings
@@ -236,7 +236,8 @@ class Memory(AsyncMemory):
         opened: list[Any] = []
         try:
             embeds = open_embedder(embedder)
-            ledger = Ledger.open(folder, ledger_url, wording=LabelWording(), types=registry)
+            types_of_labels = frozenset((*label_types("event"), *label_types("entity")))
+            ledger = Ledger.open(folder, ledger_url, types_of_labels, registry)
             opened.append(ledger)
             mismatch = other_embedder(ledger, embeds)
             if mismatch and not _reembed:

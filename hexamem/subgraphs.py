@@ -24,13 +24,15 @@ from hexamem.graphs.research_state import ResearchContext
 from hexamem.graphs.scope import MemoryScope, ScopeResolver, resolve_scope
 from hexamem.memory_types.settings import check_settings
 from hexamem.prompting import PromptSettings, recall_for_prompt
+from hexamem.stores.item_mirror import ItemMirror
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
+    from langgraph.store.base import BaseStore
 
     from hexamem.memory import Memory
 
-__all__ = ["Manage", "ingest_graph", "memory_graph", "research_graph"]
+__all__ = ["Manage", "ingest_graph", "memory_graph", "mirror_items", "research_graph"]
 
 Manage = Literal["background", "full", "now"]
 """When items are learned from what was stored: behind the calls, in the run that fills a batch, or in every run."""
@@ -43,6 +45,7 @@ def memory_graph(
     settings: PromptSettings | None = None,
     scope: ScopeResolver | None = None,
     manage: Manage | None = None,
+    items_in_store: bool = False,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Memory as one node of a parent graph that has ``messages``: ``builder.add_node("memory", memory_graph(memory))``.
 
@@ -64,17 +67,23 @@ def memory_graph(
         scope: tells the user from the run's ``Runtime``, in place of the context.
         manage: when items are learned from what was stored; by default behind the calls, and where the memory has no
             background thread, in the run that fills a batch.
+        items_in_store: whether each entry also brings the run's store (``compile(store=…)``) up to the user's items: see
+            :func:`mirror_items`.
 
     Raises:
-        ConfigError: for settings that are none, or an unknown ``manage``.
+        ConfigError: for settings that are none, or an unknown ``manage``; from a run without a store that needs one.
         MissingUserError: from a run that names no user; the message says what to pass.
     """
     chosen = check_settings(settings, PromptSettings, "memory_graph: settings")
-    return build_memory_graph(_parts(memory, "memory_graph", chosen, scope, manage))
+    return build_memory_graph(_parts(memory, "memory_graph", chosen, scope, manage, items_in_store))
 
 
 def ingest_graph(
-    memory: Memory, *, scope: ScopeResolver | None = None, manage: Manage | None = None
+    memory: Memory,
+    *,
+    scope: ScopeResolver | None = None,
+    manage: Manage | None = None,
+    items_in_store: bool = False,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The write path as one node of a parent graph that has ``messages``: stores what is new in them, once.
 
@@ -82,7 +91,7 @@ def ingest_graph(
     same run. It gives ``memory_saved``: ids of the stored steps, what was learned, what fell back. Arguments, user and
     errors are those of :func:`memory_graph`.
     """
-    return build_ingest_graph(_parts(memory, "ingest_graph", PromptSettings(), scope, manage))
+    return build_ingest_graph(_parts(memory, "ingest_graph", PromptSettings(), scope, manage, items_in_store))
 
 
 def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -102,8 +111,28 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
     return build_research_graph(memory.researching.graph(), context)
 
 
+def mirror_items(memory: Memory, store: BaseStore, user: str) -> int:
+    """Bring a LangGraph store up to a user's items: what changed is put, what is not active any more is deleted.
+
+    An item lies in the namespace ``("memories", user, type)`` under its id, as a mapping with ``text``, ``content`` (the
+    fields of its type), ``kind``, ``metadata``, ``version`` and its times; a full stop in the user's name is ``%2E``. The
+    ledger stays the truth: what a host writes into these entries is not read back, and lasts until the item changes.
+    ``memory_graph(memory, items_in_store=True)`` calls it at each entry; call it after edits outside a run that others
+    must see at once, and after ``erase`` and ``redact``.
+
+    Returns:
+        How many entries were put or deleted.
+    """
+    return ItemMirror(memory.ledger).catch_up(store, user)
+
+
 def _parts(
-    memory: Memory, caller: str, settings: PromptSettings, scope: ScopeResolver | None, manage: Manage | None
+    memory: Memory,
+    caller: str,
+    settings: PromptSettings,
+    scope: ScopeResolver | None,
+    manage: Manage | None,
+    items_in_store: bool,
 ) -> MemoryParts:
     chosen = manage or ("background" if memory.settings.background else "full")
     if chosen not in get_args(Manage):
@@ -130,7 +159,27 @@ def _parts(
         return Recorded(list(caught.new), sorted(caught.visible), degraded)
 
     ingest = build_write_path(replace(write_path, record=record, full=full))
-    return MemoryParts(ingest=ingest, context=context, recall=recall, close=inline and chosen == "now")
+    mirror = ItemMirror(memory.ledger)
+
+    def store() -> BaseStore:
+        found = get_runtime().store
+        if found is None:
+            raise ConfigError(f"{caller}: items_in_store needs a store: compile the graph that runs it with store=…")
+        return found
+
+    def now() -> int:
+        return mirror.catch_up(store(), _scope(caller, scope).user)
+
+    async def later() -> int:
+        return await mirror.acatch_up(store(), _scope(caller, scope).user)
+
+    return MemoryParts(
+        ingest=ingest,
+        context=context,
+        recall=recall,
+        close=inline and chosen == "now",
+        mirror=(now, later) if items_in_store else None,
+    )
 
 
 def _scope(caller: str, resolver: ScopeResolver | None) -> MemoryScope:

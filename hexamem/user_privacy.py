@@ -56,12 +56,20 @@ class UserPrivacy(UserBase):
         kind: str = "secret",
         sensitivity: Sensitivity = "high",
         reason: str = "",
+        match_case: bool = False,
     ) -> RedactReceipt:
         """Take words out of everything this user has stored, and keep them in the vault alone.
 
-        Steps, items, their history, recalls, text files and indexes are rewritten in place; it cannot be undone, but
-        ``reveal`` gives the words back. They are found as whole words, exactly as given. What only names something
-        (ids of threads, messages, agents, tool calls) and files that are no text are left as they are.
+        Steps, items, their history, recalls, text files and indexes are rewritten in place, and what was derived from
+        the steps is derived anew; it cannot be undone, but ``reveal`` shows the words. They are found as whole words, in
+        capitals or small letters. What only names something (ids of threads, messages, agents, tool calls) and files
+        that are no text are left as they are.
+
+        Args:
+            words: what is to go.
+            caption, kind, sensitivity: how the vault describes it.
+            reason: why, for the history.
+            match_case: find the words only as they are written here.
 
         Raises:
             InvalidInputError: for empty words, or a caption that holds them.
@@ -74,18 +82,12 @@ class UserPrivacy(UserBase):
         self.write_recalls()
         memory = self.memory
         self._redacted = False
+        request = privacy.RedactRequest(
+            words=words, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason, match_case=match_case
+        )
+        find = memory.settings.find_secrets
         return privacy.redact(
-            self.name,
-            memory.ledger,
-            memory.projector,
-            memory.media,
-            memory.cipher,
-            words,
-            caption=caption,
-            kind=kind,
-            sensitivity=sensitivity,
-            reason=reason,
-            find=memory.settings.find_secrets,
+            self.name, memory.ledger, memory.projector, memory.media, memory.cipher, request, find=find
         )
 
     @public

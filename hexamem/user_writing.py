@@ -10,11 +10,12 @@ from hexamem.arguments import check_count, check_message_size, check_text, check
 from hexamem.calls import public
 from hexamem.errors import InvalidInputError
 from hexamem.files import MediaReader, add_to
-from hexamem.memory_types import MemoryItem, Operation, Remembered
+from hexamem.memory_types import MemoryItem, Operation, Remembered, Where
 from hexamem.memory_types.files import AddedFile
 from hexamem.memory_types.messages import read_messages
 from hexamem.memory_types.times import shown
 from hexamem.stores import changing
+from hexamem.stores.forgetting import forget_records
 from hexamem.stores.ledger import check_name, history_of, undo
 from hexamem.stores.recording import record
 from hexamem.user_base import UserBase
@@ -238,44 +239,42 @@ class UserWriting(UserBase):
     @public
     def forget(
         self,
-        step_ids: Collection[str] | None = None,
+        ids: Collection[str] | None = None,
         *,
         thread_id: str | None = None,
-        item_ids: Collection[str] = (),
+        where: Where | Mapping[str, Any] | None = None,
         parts: Mapping[str, Collection[str]] | None = None,
         actor: str = "user",
         reason: str = "",
     ) -> Operation:
-        """Take steps out of every read, and with them the items that rest on nothing else.
+        """Take steps and items out of every read, and the items that rest on nothing else.
 
-        Give ``step_ids``, or a ``thread_id`` for all its steps, or both for the steps named that are in the thread.
-        It takes what it is given, exactly: a reply that says the same again is a step of its own.
+        It takes what it is given, exactly: a reply that says the same again is a step of its own. What was derived from
+        the steps (gists, summaries, names of labels, texts of pages) is deleted, and derived anew from what is left.
         ``undo`` of the returned operation brings all of it back; ``erase`` and ``redact`` are the ways without return.
 
         Args:
-            step_ids, thread_id: which steps go.
-            item_ids: items that go too, whatever they rest on.
+            ids: steps and items, such as the hits of a recall.
+            thread_id: all steps of this thread.
+            where: all steps that meet these conditions: a period, a speaker, a label, metadata.
             parts: step id → sentences or other words, exactly as they stand in it: "[forgotten]" is read in their place,
                 and the rest of the step stays. A step that says anything beside its text (files, calls of tools,
                 secrets) has no parts.
             actor, reason: kept in the history.
 
         Raises:
-            InvalidInputError: if nothing is given, or a part does not stand in its step.
-            NotFoundError: if a step or item does not exist or was forgotten already, or the thread has none.
+            InvalidInputError: if nothing is given, ids beside conditions, or a part that does not stand in its step.
+            NotFoundError: if a step or item does not exist or was forgotten already, or no step meets the conditions.
         """
-        if step_ids is not None:
-            step_ids = check_texts(step_ids, "step_ids")
+        ids = [] if ids is None else check_texts(ids, "ids")
+        met = self._where(where)
         if thread_id is not None:
-            check_text(thread_id, "thread_id")
-        item_ids = check_texts(item_ids, "item_ids")
+            met = (met or Where()).changed(thread_id=check_text(thread_id, "thread_id"))
         cut = _parts_of_steps(parts)
         _check_said(actor, reason)
         with self.memory.ledger.write(self.name, create=False) as tx:
             actor, reason = self._said(tx, actor, reason)
-            operation = changing.forget_steps(
-                tx, step_ids, thread_id, item_ids=item_ids, parts=cut, actor=actor, reason=reason
-            )
+            operation = forget_records(tx, ids, met, cut, actor=actor, reason=reason)
         self.memory.drop_kept(self.name)
         self.memory.wrote(self.name)
         return operation

@@ -212,7 +212,11 @@ class EmbeddedLabeler:
             key=lambda one: (one.step.occurred_at, one.step.thread_id, one.step.turn),
         )
         last = {one.step.thread_id: one.step.id for one in steps}
-        self._unnamed = {scope: [] for scope, few in recent.items() if len(few) < _NAMED_FROM and scope in self._labels}
+        self._unnamed = {
+            scope: []
+            for scope, few in recent.items()
+            if scope in self._labels and (len(few) < _NAMED_FROM or not self._labels[scope].gist)  # or it was forgotten
+        }
         decisions: list[Decision] = []
         for one in steps:
             # What a model or a person labelled is settled; so is all but the last step of a thread.

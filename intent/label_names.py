@@ -10,10 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from hexamem.intent.scope_text import explicit_keys, words_of
 from hexamem.memory_types.labels import LabelKind
 
-__all__ = ["LabelWording", "fold_name", "label_id", "label_types", "refusal"]
+__all__ = ["fold_name", "label_id", "label_types", "refusal"]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -60,27 +59,3 @@ def label_types(kind: Literal["event", "entity"]) -> tuple[str, ...]:
     """The names of the types that every vocabulary begins with."""
     stored = json.loads((Path(__file__).parent / "label_types.json").read_text(encoding="utf-8"))
     return tuple(stored["events" if kind == "event" else "entities"])
-
-
-class LabelWording:
-    """Implements ``Wording`` of ``stores/ledger/wording.py``."""
-
-    def telling(self, text: str) -> frozenset[str]:
-        """The words of a text, in a form in which they can be compared."""
-        found: set[str] = set()
-        for start in range(0, len(text), 2_000):
-            found |= words_of(text[start : start + 2_000], most=2_000)
-        return frozenset(found)
-
-    def of_name(self, kind: LabelKind, name: str) -> frozenset[str]:
-        """The words of a label's name that come from steps: none of a type that ships, none of "Day 2"."""
-        if explicit_keys(name) == (name.casefold(),) and name.casefold().startswith("day "):
-            return frozenset()
-        words = self.telling(name)
-        return words if kind == "scope" else words - _type_words()
-
-
-@cache
-def _type_words() -> frozenset[str]:
-    names = [*label_types("event"), *label_types("entity")]
-    return frozenset(word for name in names for word in words_of(name))

@@ -9,58 +9,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hexamem.models.budget import Budget, BudgetRefusal, Reservation
-    from hexamem.models.chat_models import AGENTS, Models, open_chat_model
-    from hexamem.models.reply_form import Method
-    from hexamem.models.retries import RetryPolicy
-    from hexamem.models.schemas import ModelReply, check_strict, sent_schemas, strict_schema
-    from hexamem.models.structured_call import CallInput, StructuredCall, StructuredResult
-    from hexamem.models.tokens import count_tokens
-    from hexamem.models.usage import Usage, UsageMeter, UsageRow
+    from hexamem.models.budget import Budget as Budget
+    from hexamem.models.budget import BudgetRefusal as BudgetRefusal
+    from hexamem.models.budget import Reservation as Reservation
+    from hexamem.models.chat_models import AGENTS as AGENTS
+    from hexamem.models.chat_models import Models as Models
+    from hexamem.models.chat_models import open_chat_model as open_chat_model
+    from hexamem.models.reply_form import Method as Method
+    from hexamem.models.retries import RetryPolicy as RetryPolicy
+    from hexamem.models.schemas import ModelReply as ModelReply
+    from hexamem.models.schemas import check_strict as check_strict
+    from hexamem.models.schemas import sent_schemas as sent_schemas
+    from hexamem.models.schemas import strict_schema as strict_schema
+    from hexamem.models.structured_call import CallInput as CallInput
+    from hexamem.models.structured_call import StructuredCall as StructuredCall
+    from hexamem.models.structured_call import StructuredResult as StructuredResult
+    from hexamem.models.tokens import count_tokens as count_tokens
+    from hexamem.models.usage import Usage as Usage
+    from hexamem.models.usage import UsageMeter as UsageMeter
+    from hexamem.models.usage import UsageRow as UsageRow
 
-_HOMES = {
-    "AGENTS": "chat_models",
-    "Budget": "budget",
-    "BudgetRefusal": "budget",
-    "CallInput": "structured_call",
-    "Method": "reply_form",
-    "ModelReply": "schemas",
-    "Models": "chat_models",
-    "Reservation": "budget",
-    "RetryPolicy": "retries",
-    "StructuredCall": "structured_call",
-    "StructuredResult": "structured_call",
-    "Usage": "usage",
-    "UsageMeter": "usage",
-    "UsageRow": "usage",
-    "check_strict": "schemas",
-    "count_tokens": "tokens",
-    "open_chat_model": "chat_models",
-    "sent_schemas": "schemas",
-    "strict_schema": "schemas",
+_MODULES = {
+    "budget": ("Budget", "BudgetRefusal", "Reservation"),
+    "chat_models": ("AGENTS", "Models", "open_chat_model"),
+    "reply_form": ("Method",),
+    "retries": ("RetryPolicy",),
+    "schemas": ("ModelReply", "check_strict", "sent_schemas", "strict_schema"),
+    "structured_call": ("CallInput", "StructuredCall", "StructuredResult"),
+    "tokens": ("count_tokens",),
+    "usage": ("Usage", "UsageMeter", "UsageRow"),
 }
-
-__all__ = [
-    "AGENTS",
-    "Budget",
-    "BudgetRefusal",
-    "CallInput",
-    "Method",
-    "ModelReply",
-    "Models",
-    "Reservation",
-    "RetryPolicy",
-    "StructuredCall",
-    "StructuredResult",
-    "Usage",
-    "UsageMeter",
-    "UsageRow",
-    "check_strict",
-    "count_tokens",
-    "open_chat_model",
-    "sent_schemas",
-    "strict_schema",
-]
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

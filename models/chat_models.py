@@ -51,21 +51,7 @@ AGENTS: Mapping[str, str | None] = MappingProxyType(
     }
 )
 
-_KEYS = {
-    "openai": "OPENAI_API_KEY",
-    "azure_openai": "AZURE_OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "cohere": "COHERE_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
-    "fireworks": "FIREWORKS_API_KEY",
-    "google_genai": "GOOGLE_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "mistralai": "MISTRAL_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-    "perplexity": "PPLX_API_KEY",
-    "together": "TOGETHER_API_KEY",
-    "xai": "XAI_API_KEY",
-}
+_KEYS = {"google_genai": "GOOGLE_API_KEY", "mistralai": "MISTRAL_API_KEY", "perplexity": "PPLX_API_KEY"}
 _NO_KEY = "no-key-needed"  # servers of one's own ask for none, the client insists on one
 _TIMEOUT = 120.0
 

@@ -1,4 +1,4 @@
-"""Reading a model's reply: the JSON in it, or what is wrong with it in words that the model and a person understand."""
+"""Reading a model's reply: its message, what it cost, the JSON in it, or what is wrong in words for model and people."""
 
 from __future__ import annotations
 
@@ -6,21 +6,32 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
+from langchain_core.messages import AIMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.utils.json import parse_partial_json
 from pydantic import ValidationError
 
-if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage
+from hexamem.models.usage import Usage
 
-__all__ = ["Reply", "echo", "partial_json", "problems_of", "read_reply", "repair_request", "without_surrogates"]
+__all__ = [
+    "Reply",
+    "clip",
+    "message_in",
+    "partial_json",
+    "problem_of",
+    "problems_of",
+    "read_reply",
+    "reported_usage",
+    "without_surrogates",
+    "written_text",
+]
 
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.S)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.S)
 _CUT = {"length", "max_tokens", "max_output_tokens", "model_length"}
 _FILTERED = {"content_filter", "safety", "prohibited_content", "recitation", "blocklist"}
-_MOST_PROBLEMS = 12
-_LONGEST_ECHO = 12_000
 _LONGEST_PARTIAL = 50_000
 
 
@@ -39,6 +50,69 @@ class Reply:
     problem: str | None = None
 
 
+def message_in(answer: object) -> AIMessage | None:
+    """The model's message in what a runnable returned or raised; None when there is none.
+
+    OpenAI's client raises for a reply that was cut at its length or filtered; the completion is in the error then.
+    """
+    if isinstance(answer, AIMessage):
+        return answer
+    if isinstance(answer, dict):
+        return message_in(answer.get("raw"))
+    completion: Any = getattr(answer, "completion", None)
+    choices = getattr(completion, "choices", None)
+    if not choices:
+        return None
+    content = getattr(getattr(choices[0], "message", None), "content", None)
+    usage = getattr(completion, "usage", None)
+    read, written = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+    counted = isinstance(read, int) and isinstance(written, int)
+    return AIMessage(
+        content=content if isinstance(content, str) else "",
+        usage_metadata=UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)  # type: ignore[operator, typeddict-item]
+        if counted
+        else None,
+        response_metadata={"finish_reason": getattr(choices[0], "finish_reason", None)},
+    )
+
+
+def reported_usage(message: AIMessage) -> Usage | None:
+    """The usage that a model reports, if it is one: servers do send words, nulls and negative numbers."""
+    reported: Mapping[str, Any] = message.usage_metadata or {}
+    read, written = reported.get("input_tokens"), reported.get("output_tokens")
+    if type(read) is not int or type(written) is not int or read <= 0 or written < 0:
+        return None
+    return Usage(calls=1, input_tokens=read, output_tokens=written)
+
+
+def written_text(message: AIMessage) -> str:
+    """What the model wrote: its text and the arguments of its tool calls."""
+    calls = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
+    return "\n".join([str(message.text), *calls, *(str(call.get("args") or "") for call in message.invalid_tool_calls)])
+
+
+def problem_of(message: AIMessage) -> str | None:
+    """Why a message is no usable reply, whatever it was asked for: a refusal, cut off, filtered."""
+    refusal = _refusal(message)
+    if refusal:
+        return f"the model refused: {clip(refusal, 200)}"
+    metadata = message.response_metadata
+    reason = next(
+        (
+            value
+            for key in ("finish_reason", "stop_reason", "done_reason")
+            if isinstance(value := metadata.get(key), str)
+        ),
+        "",
+    )
+    incomplete = metadata.get("incomplete_details")
+    if not reason and isinstance(incomplete, Mapping):
+        reason = str(incomplete.get("reason", ""))
+    if reason.lower() in _CUT:
+        return "the reply was cut off at its length limit; write a shorter one"
+    return "the reply was stopped by a content filter" if reason.lower() in _FILTERED else None
+
+
 def read_reply(message: AIMessage, name: str) -> Reply:
     """Find the JSON value in a reply.
 
@@ -48,27 +122,21 @@ def read_reply(message: AIMessage, name: str) -> Reply:
             since small models often write the arguments of a tool instead of calling it.
     """
     text = str(message.text)
-    refusal = _refusal(message)
-    if refusal:
-        return Reply(text=text or refusal, problem=f"the model refused: {_clip(refusal, 200)}")
-    if message.invalid_tool_calls and not message.tool_calls:
+    calls = message.tool_calls
+    if message.invalid_tool_calls and not calls:
         text = str(message.invalid_tool_calls[0].get("args") or "")
-    elif message.tool_calls:
-        text = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
-    reason = _finish_reason(message)
-    if reason in _CUT:
-        return Reply(text=text, problem="the reply was cut off at its length limit; write a shorter one")
-    if reason in _FILTERED:
-        return Reply(text=text, problem="the reply was stopped by a content filter")
-    if message.tool_calls:
-        fitting = [one for one in message.tool_calls if one["name"] == name]
-        if not fitting:
-            return Reply(
-                text=text,
-                problem=f"the tool {_clip(str(message.tool_calls[0]['name']), 64)!r} was called, not {name!r}",
-            )
-        return Reply(text=json.dumps(fitting[0]["args"], ensure_ascii=False), data=fitting[0]["args"])
-    return _from_text(text)
+    elif calls:
+        text = json.dumps(calls[0]["args"], ensure_ascii=False)
+    problem = problem_of(message)
+    if problem is not None:
+        return Reply(text=text or _refusal(message), problem=problem)
+    if not calls:
+        return _from_text(text)
+    fitting = next((call["args"] for call in calls if call["name"] == name), None)
+    if fitting is None:
+        called = clip(str(calls[0]["name"]), 64)
+        return Reply(text=text, problem=f"the tool {called!r} was called, not {name!r}")
+    return Reply(text=json.dumps(fitting, ensure_ascii=False), data=fitting)
 
 
 def without_surrogates(value: object) -> object:
@@ -76,16 +144,15 @@ def without_surrogates(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
-        return [without_surrogates(one) for one in value]
+        return [without_surrogates(part) for part in value]
     if isinstance(value, dict):
-        return {key: without_surrogates(one) for key, one in value.items()}
+        return {key: without_surrogates(part) for key, part in value.items()}
     return value
 
 
 def _from_text(text: str) -> Reply:
     bare = _THOUGHT.sub("", text).strip()
-    fenced = _FENCE.match(bare)
-    if fenced:
+    if fenced := _FENCE.match(bare):
         bare = fenced.group(1).strip()
     if not bare:
         return Reply(text="", problem="the reply is empty")
@@ -98,52 +165,25 @@ def _from_text(text: str) -> Reply:
 
 
 def _refusal(message: AIMessage) -> str:
-    told = message.additional_kwargs.get("refusal")
-    if isinstance(told, str) and told:
-        return told
-    for block in message.content if isinstance(message.content, list) else []:
-        if isinstance(block, Mapping) and block.get("type") == "refusal":
-            return str(block.get("refusal") or "no reason given")
-    return ""
-
-
-def _finish_reason(message: AIMessage) -> str:
-    for key in ("finish_reason", "stop_reason", "done_reason"):
-        value = message.response_metadata.get(key)
-        if isinstance(value, str):
-            return value.lower()
-    incomplete = message.response_metadata.get("incomplete_details")
-    return str(incomplete.get("reason", "")).lower() if isinstance(incomplete, Mapping) else ""
+    refusal = message.additional_kwargs.get("refusal")
+    blocks = message.content if isinstance(message.content, list) else []
+    found = [block for block in blocks if isinstance(block, Mapping) and block.get("type") == "refusal"]
+    if isinstance(refusal, str) and refusal:
+        return refusal
+    return str(found[0].get("refusal") or "no reason given") if found else ""
 
 
 def problems_of(error: ValidationError) -> list[str]:
     """A pydantic error as lines of place and rule, without the values: those may be anything that a model writes."""
-    lines = []
-    for one in error.errors(include_url=False, include_input=False, include_context=False):
-        place = ".".join(str(part) for part in one["loc"]) or "the reply"
-        lines.append(f"{_clip(place, 120)}: {_clip(one['msg'], 160)}")
-    return lines
-
-
-def repair_request(problems: list[str], tool: str | None) -> str:
-    """The words of the one repair turn."""
-    shown = problems[:_MOST_PROBLEMS]
-    if len(problems) > len(shown):
-        shown.append(f"and {len(problems) - len(shown)} more of the kind")
-    how = f"by calling the tool {tool} once" if tool else "as one JSON object and nothing else"
-    lines = "\n".join(f"- {one}" for one in shown)
-    return f"Your reply cannot be used:\n{lines}\nSend the whole reply again in the required form, corrected, {how}."
-
-
-def echo(text: str) -> str:
-    """The reply as it is sent back in a repair turn."""
-    return _clip(text, _LONGEST_ECHO)
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    return [
+        f"{clip('.'.join(map(str, problem['loc'])) or 'the reply', 120)}: {clip(problem['msg'], 160)}"
+        for problem in found
+    ]
 
 
 def partial_json(text: str) -> object:
     """What can be read of broken JSON, for salvage; None when nothing can."""
-    from langchain_core.utils.json import parse_partial_json
-
     if not text.strip() or len(text) > _LONGEST_PARTIAL:
         return None
     try:
@@ -152,5 +192,6 @@ def partial_json(text: str) -> object:
         return None
 
 
-def _clip(text: str, longest: int) -> str:
+def clip(text: str, longest: int) -> str:
+    """At most so many characters of a text."""
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,13 +1,13 @@
-"""How a reply's form is asked of a model: by response format, by a tool, or in words, and how its message comes back."""
+"""How a reply's form is asked of a model: by response format, by a tool, or in words."""
 
 from __future__ import annotations
 
 import json
-from typing import Literal, cast, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
-from langchain_core.messages.ai import UsageMetadata
+from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable
 from pydantic import BaseModel
 
@@ -15,12 +15,11 @@ from hexamem.errors import ConfigError
 from hexamem.models.chat_models import secrets_of, speaks_openai, without_own_retries
 from hexamem.models.retries import without_secrets
 from hexamem.models.schemas import strict_schema
-from hexamem.models.usage import Usage
 
-__all__ = ["AskedModel", "Method", "ReplyForm", "message_in", "reported_usage"]
+__all__ = ["Method", "ReplyForm", "calls_tools"]
 
 Method = Literal["json_schema", "function_calling", "json_mode"]
-AskedModel = Runnable[list[BaseMessage], object]
+AskedModel: TypeAlias = Runnable[list[BaseMessage], object]
 
 
 class ReplyForm:
@@ -51,17 +50,15 @@ class ReplyForm:
         self._schema = strict_schema(schema)
         self.schema_text = json.dumps(self._schema, ensure_ascii=False)
         self._model = without_own_retries(model)
-        plain = _takes_no_form(model)
-        self._method: Method = "json_mode" if plain else method
+        takes_no_form = not calls_tools(model) and not _overrides(model, "with_structured_output")
+        self._method: Method = "json_mode" if takes_no_form else method
         self.in_words = self._method == "json_mode"
         self.tool = self.name if self._method == "function_calling" else None
-        self._fixed: AskedModel | None = None  # another provider's model takes no limits of single requests
-        if plain:
-            self._fixed = cast("AskedModel", self._model)
-        elif not speaks_openai(model):
+        self._fixed: AskedModel | None = cast("AskedModel", self._model) if takes_no_form else None
+        if not takes_no_form and not speaks_openai(model):
             self._fixed = self._of_another_provider(agent)
 
-    def told(self, messages: list[BaseMessage]) -> list[BaseMessage]:
+    def put_into(self, messages: list[BaseMessage]) -> list[BaseMessage]:
         """The messages, with the schema in the first system message where it is told in words."""
         if not self.in_words:
             return messages
@@ -70,22 +67,13 @@ class ReplyForm:
             return [SystemMessage(f"{messages[0].content}\n\n{form}"), *messages[1:]]
         return [SystemMessage(form), *messages]
 
-    def ask(self, longest: int | None, seconds: float | None) -> AskedModel:
-        """The model with the form bound to it, and the limits of one request where it takes them.
-
-        Args:
-            longest: the most tokens of the answer.
-            seconds: how long to wait, if that is less than the model's own limit.
-        """
+    def bound(self, limits: Mapping[str, Any]) -> AskedModel:
+        """The model with the form bound to it, and the limits of one request, which OpenAI's client alone takes."""
         if self._fixed is not None:
             return self._fixed
-        limits: dict[str, object] = {} if longest is None else {"max_tokens": longest}
-        own = getattr(self._model, "request_timeout", None)
-        if seconds is not None and (not isinstance(own, int | float) or seconds < own):
-            limits["timeout"] = max(seconds, 0.001)
         inner = {word: value for word, value in self._schema.items() if word not in ("title", "description")}
         named = {"name": self.name, "description": self._schema.get("description", self.name), "strict": True}
-        if self._method == "function_calling":
+        if self.tool is not None:
             tool = {"type": "function", "function": {**named, "parameters": inner}}
             bound = self._model.bind_tools([tool], tool_choice=self.name, parallel_tool_calls=False, **limits)
             return cast("AskedModel", bound)
@@ -98,52 +86,15 @@ class ReplyForm:
         try:
             chain = self._model.with_structured_output(dict(self._schema), method=self._method, include_raw=True)
         except (ValueError, TypeError, NotImplementedError) as error:
-            told = without_secrets(str(error), secrets_of(self._model))
-            raise ConfigError(f"The model of {agent} does not take method = {self._method!r}: {told}") from None
+            reason = without_secrets(str(error), secrets_of(self._model))
+            raise ConfigError(f"The model of {agent} does not take method = {self._method!r}: {reason}") from None
         return cast("AskedModel", chain)
 
 
-def _takes_no_form(model: BaseChatModel) -> bool:
-    """Whether a model knows neither tools nor structured output: it is asked in words then."""
-    kind = type(model)
-    return (
-        kind.bind_tools is BaseChatModel.bind_tools
-        and kind.with_structured_output is BaseChatModel.with_structured_output
-    )
+def calls_tools(model: BaseChatModel) -> bool:
+    """Whether a model knows tools."""
+    return _overrides(model, "bind_tools")
 
 
-def reported_usage(message: AIMessage) -> Usage | None:
-    """The usage that a model reports, if it is one: servers do send words, nulls and negative numbers."""
-    told = message.usage_metadata
-    if told is None:
-        return None
-    read, written = told.get("input_tokens"), told.get("output_tokens")
-    if type(read) is not int or type(written) is not int or read <= 0 or written < 0:
-        return None
-    return Usage(calls=1, input_tokens=read, output_tokens=written)
-
-
-def message_in(answer: object) -> AIMessage | None:
-    """The model's message in what a runnable gave or raised; None when there is none.
-
-    OpenAI's client raises for a reply that was cut at its length or filtered; the completion is in the error then.
-    """
-    if isinstance(answer, AIMessage):
-        return answer
-    if isinstance(answer, dict):
-        return message_in(answer.get("raw"))
-    completion = getattr(answer, "completion", None)
-    choices = getattr(completion, "choices", None)
-    if not choices:
-        return None
-    content = getattr(getattr(choices[0], "message", None), "content", None)
-    usage = getattr(completion, "usage", None)
-    read, written = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-    told = None
-    if isinstance(read, int) and isinstance(written, int):
-        told = UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
-    return AIMessage(
-        content=content if isinstance(content, str) else "",
-        usage_metadata=told,
-        response_metadata={"finish_reason": getattr(choices[0], "finish_reason", None)},
-    )
+def _overrides(model: BaseChatModel, method: str) -> bool:
+    return getattr(type(model), method) is not getattr(BaseChatModel, method)

@@ -7,9 +7,8 @@ references, recursion, open dictionaries, defaults or tuples; every object close
 
 from __future__ import annotations
 
-import copy
 import re
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,8 +18,7 @@ __all__ = ["JsonSchema", "ModelReply", "check_strict", "sent_schemas", "strict_s
 
 JsonSchema: TypeAlias = dict[str, object]
 
-_KEPT = {"type", "description", "properties", "required", "additionalProperties", "items", "enum", "anyOf"}
-_TYPES = {"object", "array", "string", "integer", "number", "boolean", "null"}
+_REFUSED = ("oneOf", "discriminator", "prefixItems", "patternProperties", "not", "allOf", "propertyNames")
 _BOUNDS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
@@ -33,9 +31,8 @@ _BOUNDS = {
     "pattern": "matching {}",
     "format": "as {}",
 }
-_DEEPEST = 10
-_MOST_PROPERTIES = 5_000
-_MOST_VALUES = 1_000
+_NAMES = {str: "string", int: "integer", bool: "boolean", float: "number", type(None): "null"}
+_DEEPEST, _MOST_PROPERTIES, _MOST_VALUES = 10, 5_000, 1_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -50,14 +47,13 @@ class ModelReply(BaseModel):
 
 def sent_schemas() -> list[type[ModelReply]]:
     """Every subclass of ``ModelReply`` that is loaded, by module and name. Import the agents first."""
-    found: list[type[ModelReply]] = []
+    found: dict[type[ModelReply], None] = {}
     waiting = [ModelReply]
     while waiting:
-        for one in waiting.pop().__subclasses__():
-            if one not in found:
-                found.append(one)
-                waiting.append(one)
-    return sorted(found, key=lambda one: (one.__module__, one.__qualname__))
+        new = [kind for kind in waiting.pop().__subclasses__() if kind not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return sorted(found, key=lambda kind: (kind.__module__, kind.__qualname__))
 
 
 def strict_schema(model: type[BaseModel]) -> JsonSchema:
@@ -74,120 +70,88 @@ def strict_schema(model: type[BaseModel]) -> JsonSchema:
         whole = model.model_json_schema(mode="validation")
     except Exception as error:  # pydantic raises several kinds
         raise ConfigError(f"The reply {model.__name__} has no JSON Schema: {error}") from error
-    problems: list[str] = []
-    definitions = whole.pop("$defs", {})
-    flat = _flatten(whole, definitions, "", (), problems)
-    problems += [one for one in check_strict(flat) if one not in problems] if not problems else []
+    flat, problems = _flattened({**whole, "title": model.__name__})
     if problems:
         raise ConfigError(f"The reply {model.__name__} cannot be asked of a model: {'; '.join(problems)}")
     return {"title": model.__name__, **flat}
 
 
-def _flatten(
-    node: object, defs: dict[str, object], path: str, seen: tuple[str, ...], problems: list[str]
-) -> JsonSchema:
-    here = path or "the reply"
-    if not isinstance(node, dict):
-        problems.append(f"{here} takes anything; give it a type")
-        return {}
-    node = dict(node)
-    if "$ref" in node:
-        name = str(node.pop("$ref")).rsplit("/", 1)[-1]
-        if name in seen:
-            problems.append(f"{here} contains itself ({name}); recursion is not allowed")
-            return {}
-        target = defs.get(name, {})
-        return _flatten({**(target if isinstance(target, dict) else {}), **node}, defs, path, (*seen, name), problems)
-    for word in ("oneOf", "discriminator", "prefixItems", "patternProperties", "not", "allOf", "propertyNames"):
-        if word in node:
-            problems.append(f"{here} uses {word}; write one list for each kind, or plain fields")
-            return {}
-    if "const" in node:
-        node["enum"] = [node.pop("const")]
-    if isinstance(node.get("enum"), list) and "type" not in node:
-        node["type"] = _type_of(node["enum"])
-    notes = [form.format(node[word]) for word, form in _BOUNDS.items() if word in node]
-    if notes:
-        told = str(node.get("description", "")).rstrip(" .")
-        node["description"] = f"{told + '. ' if told else ''}{', '.join(notes).capitalize()}."
-    flat: JsonSchema = {word: copy.deepcopy(node[word]) for word in ("type", "description", "enum") if word in node}
-    if "anyOf" in node:
-        flat["anyOf"] = [_flatten(one, defs, path, seen, problems) for one in node["anyOf"]]
-        flat.pop("type", None)
-    elif node.get("type") == "array":
-        flat["items"] = _flatten(node.get("items"), defs, f"{path}[]", seen, problems)
-    elif node.get("type") == "object":
-        if node.get("additionalProperties", False) is not False or "properties" not in node:
-            problems.append(f"{here} is an open dictionary; use a list of named pairs")
-            return {}
-        properties: JsonSchema = {
-            name: _flatten(one, defs, f"{path}.{name}".lstrip("."), seen, problems)
-            for name, one in node["properties"].items()
-        }
-        flat |= {"properties": properties, "required": list(properties), "additionalProperties": False}
-    return flat
-
-
-def _type_of(values: list[object]) -> str:
-    kinds = {type(one) for one in values}
-    return (
-        {str: "string", int: "integer", bool: "boolean", float: "number"}.get(kinds.pop(), "")
-        if len(kinds) == 1
-        else ""
-    )
-
-
 def check_strict(schema: JsonSchema) -> list[str]:
     """What stands against sending a schema in strict mode, one sentence each with its place; empty when nothing does."""
-    problems: list[str] = []
-    counts = {"properties": 0, "values": 0}
-    name = schema.get("title")
-    if name is not None and not (isinstance(name, str) and _NAME.fullmatch(name)):
-        problems.append(f"the title {name!r} is no name of up to 64 letters, digits, _ and -")
-    root = {word: value for word, value in schema.items() if word != "title"}
-    if root.get("type") != "object":
-        problems.append("the reply is no object; put the list or value into a field")
-    _check(root, "", 1, counts, problems)
-    if counts["properties"] > _MOST_PROPERTIES:
-        problems.append(f"there are {counts['properties']:,} properties; at most {_MOST_PROPERTIES:,} are allowed")
-    if counts["values"] > _MOST_VALUES:
-        problems.append(f"there are {counts['values']:,} enumerated values; at most {_MOST_VALUES:,} are allowed")
+    flat, problems = _flattened(schema)
+    if not problems and flat != {word: value for word, value in schema.items() if word != "title"}:
+        problems.append("it is not in the form that strict_schema makes: flat, closed and with every property required")
     return problems
 
 
-def _check(node: object, path: str, depth: int, counts: dict[str, int], problems: list[str]) -> None:
-    here = path or "the reply"
-    if not isinstance(node, dict):
-        problems.append(f"{here} is no schema")
-        return
-    extra = sorted(set(node) - _KEPT)
-    if extra:
-        problems.append(f"{here} uses {', '.join(extra)}, which is not allowed")
-    if depth > _DEEPEST:
-        problems.append(f"{here} is nested deeper than {_DEEPEST} levels")
-        return
-    if "anyOf" in node:
-        options = node["anyOf"] if isinstance(node["anyOf"], list) else []
-        if len(options) != 2 or sum(one == {"type": "null"} for one in options) != 1:
-            problems.append(f"{here} uses anyOf for more than a value or null")
-        for one in options:
-            _check(one, path, depth, counts, problems)
-        return
-    if not isinstance(node.get("type"), str) or node["type"] not in _TYPES:
-        problems.append(f"{here} takes anything; give it a type")
-    if isinstance(node.get("enum"), list):
-        counts["values"] += len(node["enum"])
-    if node.get("type") == "array":
-        _check(node.get("items"), f"{path}[]", depth + 1, counts, problems)
-    if node.get("type") == "object":
-        properties = node.get("properties")
-        if node.get("additionalProperties") is not False:
-            problems.append(f"{here} is open; additionalProperties must be false")
-        if not isinstance(properties, dict):
-            problems.append(f"{here} is an open dictionary; use a list of named pairs")
-            return
-        if node.get("required") != list(properties):
-            problems.append(f"{here} has optional properties; all must be required, in order")
-        counts["properties"] += len(properties)
-        for name, one in properties.items():
-            _check(one, f"{path}.{name}".lstrip("."), depth + 1, counts, problems)
+def _flattened(schema: JsonSchema) -> tuple[JsonSchema, list[str]]:
+    definitions: Any = schema.get("$defs", {})
+    flattening = _Flattening(definitions)
+    flat = flattening.node({word: value for word, value in schema.items() if word != "$defs"}, "", (), 1)
+    problems, name = flattening.problems, schema.get("title")
+    if name is not None and not (isinstance(name, str) and _NAME.fullmatch(name)):
+        problems.append(f"the title {name!r} is no name of up to 64 letters, digits, _ and -")
+    if flat.get("type") != "object" and not problems:
+        problems.append("the reply is no object; put the list or value into a field")
+    if flattening.properties > _MOST_PROPERTIES:
+        problems.append(f"there are {flattening.properties:,} properties; at most {_MOST_PROPERTIES:,} are allowed")
+    if flattening.values > _MOST_VALUES:
+        problems.append(f"there are {flattening.values:,} enumerated values; at most {_MOST_VALUES:,} are allowed")
+    return flat, problems
+
+
+class _Flattening:
+    """Puts the references of one schema in place, and collects what cannot be told."""
+
+    def __init__(self, definitions: dict[str, Any]) -> None:
+        self._definitions = definitions
+        self.problems: list[str] = []
+        self.properties = self.values = 0
+
+    def node(self, node: Any, path: str, seen: tuple[str, ...], depth: int) -> JsonSchema:
+        here = path or "the reply"
+        if not isinstance(node, dict) or not node:
+            return self._refused(f"{here} takes anything; give it a type")
+        if "$ref" in node:
+            name = str(node["$ref"]).rsplit("/", 1)[-1]
+            if name in seen:
+                return self._refused(f"{here} contains itself ({name}); recursion is not allowed")
+            rest = {word: value for word, value in node.items() if word != "$ref"}
+            return self.node({**self._definitions.get(name, {}), **rest}, path, (*seen, name), depth)
+        if word := next((word for word in _REFUSED if word in node), None):
+            return self._refused(f"{here} uses {word}; write one list for each kind, or plain fields")
+        if depth > _DEEPEST:
+            return self._refused(f"{here} is nested deeper than {_DEEPEST} levels")
+        flat: JsonSchema = {word: node[word] for word in ("type", "description", "enum") if word in node}
+        if "const" in node:
+            flat["enum"] = [node["const"]]
+        if isinstance(flat.get("enum"), list):
+            values: Any = flat["enum"]
+            self.values += len(values)
+            flat.setdefault("type", "/".join({_NAMES.get(type(value), "") for value in values}))
+        if notes := [form.format(node[word]) for word, form in _BOUNDS.items() if word in node]:
+            description = str(node.get("description", "")).rstrip(" .")
+            flat["description"] = f"{description + '. ' if description else ''}{', '.join(notes).capitalize()}."
+        if "anyOf" in node:
+            flat.pop("type", None)
+            flat["anyOf"] = [self.node(option, path, seen, depth) for option in node["anyOf"]]
+            if len(node["anyOf"]) != 2 or {"type": "null"} not in node["anyOf"]:
+                return self._refused(f"{here} uses anyOf for more than a value or null")
+        elif flat.get("type") == "array":
+            flat["items"] = self.node(node.get("items"), f"{path}[]", seen, depth + 1)
+        elif flat.get("type") == "object":
+            if node.get("additionalProperties", False) is not False or "properties" not in node:
+                return self._refused(f"{here} is an open dictionary; use a list of named pairs")
+            properties = {
+                name: self.node(part, f"{path}.{name}".lstrip("."), seen, depth + 1)
+                for name, part in node["properties"].items()
+            }
+            self.properties += len(properties)
+            flat |= {"properties": properties, "required": list(properties), "additionalProperties": False}
+        elif flat.get("type") not in _NAMES.values():
+            return self._refused(f"{here} takes anything; give it a type")
+        return flat
+
+    def _refused(self, problem: str) -> JsonSchema:
+        self.problems.append(problem)
+        return {}

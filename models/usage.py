@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import TypedDict
@@ -75,14 +76,6 @@ class UsageMeter:
         with self._lock:
             return sum(self._sums.values(), Usage())
 
-    def by_agent(self) -> dict[str, Usage]:
-        """The sum of each agent, over all operations."""
-        sums: dict[str, Usage] = {}
-        with self._lock:
-            for (_, agent), usage in self._sums.items():
-                sums[agent] = sums.get(agent, Usage()) + usage
-        return sums
-
     def rows(self) -> list[UsageRow]:
         """One row an operation and agent, in the order in which they were first used."""
         with self._lock:
@@ -95,7 +88,7 @@ class UsageMeter:
         return _rows(sums)
 
 
-def _rows(sums: dict[tuple[str, str], Usage]) -> list[UsageRow]:
+def _rows(sums: Mapping[tuple[str, str], Usage]) -> list[UsageRow]:
     return [
         UsageRow(
             operation=operation,

@@ -1,17 +1,20 @@
-"""Type-check the package as it is installed: build the wheel, install it into a fresh environment, run mypy there.
+"""Type-check the package in the tree, then build the wheel and import every module of it as installed.
 
-Type checkers do not follow this project's kind of editable install, and only the wheel shows whether every package
-is really in it. Every module is imported as well. Run: ``python scripts/check_types.py`` (needs the ``dev`` extra).
+The packages lie beside ``hexamem`` and install below it, which type checkers do not resolve: they see the tree through a
+folder of links in which it looks as installed. Run: ``python scripts/check_types.py`` (needs the ``dev`` extra);
+``--tree`` leaves out the wheel.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,8 +34,25 @@ def run(*command: str | Path, **options: object) -> None:
     subprocess.run([str(part) for part in command], check=True, **options)  # type: ignore[call-overload]
 
 
-def main() -> None:
-    """Build, install, import, check."""
+def check_tree() -> None:
+    """Run mypy over the tree, through links under which each folder has the name that it is installed by."""
+    folders = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-dir"]
+    with tempfile.TemporaryDirectory() as links:
+        package = Path(links) / "hexamem"
+        package.mkdir()
+        for path in (ROOT / "hexamem").iterdir():
+            (package / path.name).symlink_to(path)
+        for name, folder in folders.items():
+            if name.count(".") == 1:
+                (package / name.removeprefix("hexamem.")).symlink_to(ROOT / folder)
+        run(
+            sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache",
+            "hexamem", cwd=links, env={**os.environ, "MYPYPATH": ""},
+        )  # fmt: skip
+
+
+def import_wheel() -> None:
+    """Build the wheel, install it into a fresh environment and import every module: only it shows which are in it."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         shutil.rmtree(ROOT / "build", ignore_errors=True)  # what an earlier build left would go into the wheel
@@ -47,11 +67,16 @@ def main() -> None:
         site = next((environment / "lib").glob("python*/site-packages"))
         (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
         run(python, "-c", IMPORT_ALL, cwd=place)
-        variables = {**os.environ, "MYPYPATH": ""}
-        run(
-            sys.executable, "-m", "mypy", "--python-executable", python, "--config-file", ROOT / "pyproject.toml",
-            "--cache-dir", ROOT / ".mypy_cache", "-p", "hexamem", cwd=place, env=variables,
-        )  # fmt: skip
+
+
+def main() -> None:
+    """Check the tree, then the wheel."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tree", action="store_true", help="leave out the wheel")
+    arguments = parser.parse_args()
+    check_tree()
+    if not arguments.tree:
+        import_wheel()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import NestedTransaction, select
 
 from hexamem.errors import NotFoundError
-from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Source, Step, VaultItem, utc_now
+from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Step
 from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Transaction, get_items
 from hexamem.stores.ledger.history import get_operation
@@ -22,7 +22,7 @@ from hexamem.stores.ledger.operations import plan_operation, record_operations
 from hexamem.stores.ledger.schema import items
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.ledger.step_rows import indexed_text
-from hexamem.stores.redaction import Redactor, keep_in_vault
+from hexamem.stores.redaction import Redactor, keep_in_vault, strings_in, vault_items
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 
 __all__ = [
@@ -173,7 +173,7 @@ class Cleaner:
 
     def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool) -> None:
         self._tx, self._find, self._in_vault = tx, find, keep_in_vault(tx, cipher)
-        self._known = find_known(tx, cipher, _strings(texts))
+        self._known = find_known(tx, cipher, strings_in(texts))
         self._savepoint: NestedTransaction | None = None
         self._change = tx.change
         self._begin()
@@ -210,19 +210,9 @@ class Cleaner:
         clean, reason = self._redactor.clean(words, near), self._redactor.clean(reason, near)
         found: dict[str, SecretSpan] = {}
         if self._kept:
-            put = {one.id for text in _strings([clean, reason]) for one in find_references(text)}
+            put = {one.id for text in strings_in([clean, reason]) for one in find_references(text)}
             found = {secret_id: span for secret_id, span in self._kept.items() if secret_id in put}
         return Cleaned({**values, **clean}, reason, found)
-
-
-def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for pair in value.items() for part in pair for text in _strings(part)]
-    if isinstance(value, (list, tuple)):
-        return [text for part in value for text in _strings(part)]
-    return []
 
 
 def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
@@ -265,21 +255,8 @@ def write_changes(
     operation = known.plan(kind, changes, actor=actor, reason=reason, operation_id=operation_id)
     if found:
         held = {getattr(item, "secret_id", None) for item in known.whole([one.id for one in known.of_kind("vault")])}
-        steps = dict.fromkeys(source.step_id for _, item in changes for source in item.sources)
-        cited = tuple(Source(step_id=step_id) for step_id in steps)
-        kept = [
-            VaultItem(
-                user=tx.user,
-                entry_type=span.kind,
-                caption=span.caption,
-                sensitivity=span.sensitivity,
-                secret_id=secret_id,
-                sources=cited,
-                created_at=utc_now(),
-            )
-            for secret_id, span in found.items()
-            if secret_id not in held
-        ]
+        new = {secret_id: span for secret_id, span in found.items() if secret_id not in held}
+        kept = vault_items(tx, new, [source for _, item in changes for source in item.sources])
         if kept:
             added = [(None, item) for item in kept]
             known.plan("add", added, actor="rules", reason="a secret was found and taken out")

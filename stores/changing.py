@@ -1,29 +1,25 @@
-"""Changes of items and steps that people and managers ask for, each written as an operation with its history."""
+"""Changes of items that people and managers ask for, each written as an operation with its history."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hexamem.errors import InvalidInputError, NotFoundError
-from hexamem.memory_types import Change, CoreItem, MemoryItem, Operation, Source, Step, VaultItem, utc_now
-from hexamem.memory_types.cutting import without_parts
+from hexamem.memory_types import Change, CoreItem, MemoryItem, Operation, Source, VaultItem, utc_now
 from hexamem.memory_types.times import parse_time
 from hexamem.stores.ledger import (
     Transaction,
     get_items,
     get_steps,
     item_change,
-    items_citing,
-    read_items,
     record_operation,
     store_secret,
-    thread_steps,
 )
-from hexamem.stores.redaction import Redactor, holds, keep_in_vault
-from hexamem.stores.secrets import Cipher, SecretSpan, find_references
+from hexamem.stores.redaction import Redactor, holds, keep_in_vault, vault_items
+from hexamem.stores.secrets import Cipher, SecretSpan
 
-__all__ = ["add_item", "can_be_cut", "edit_item", "forget_steps", "remove_item"]
+__all__ = ["add_item", "edit_item", "remove_item"]
 
 # What operations set themselves: a person edits what an item says, not its history.
 _NOT_EDITABLE = {"id", "user", "kind", "created_at", "superseded_at", "superseded_by", "status", "version", "secret_id"}
@@ -67,24 +63,7 @@ def add_item(
 
 
 def _keep_vault_items(tx: Transaction, found: Mapping[str, SecretSpan], sources: tuple[Source, ...]) -> None:
-    """One vault item for each secret that was taken out and has none yet, citing the steps that its item cites."""
-    if not found:
-        return
-    held = {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}
-    cited = tuple(Source(step_id=step_id) for step_id in dict.fromkeys(source.step_id for source in sources))
-    made = [
-        VaultItem(
-            user=tx.user,
-            entry_type=span.kind,
-            caption=span.caption,
-            sensitivity=span.sensitivity,
-            secret_id=secret_id,
-            sources=cited,
-        )
-        for secret_id, span in found.items()
-        if secret_id not in held
-    ]
-    if made:
+    if made := vault_items(tx, found, sources):
         changes = [item_change(None, item) for item in made]
         record_operation(tx, "add", changes, actor="rules", reason="a secret was found and taken out")
 
@@ -278,98 +257,3 @@ def remove_item(tx: Transaction, item_id: str, *, actor: str = "user", reason: s
     if old.status == "removed":
         raise NotFoundError(f"item {item_id} was removed already; `undo` of that operation brings it back")
     return record_operation(tx, "remove", [item_change(old, old.changed(status="removed"))], actor=actor, reason=reason)
-
-
-def forget_steps(
-    tx: Transaction,
-    step_ids: Collection[str] | None,
-    thread_id: str | None,
-    *,
-    item_ids: Collection[str] = (),
-    parts: Mapping[str, Collection[str]] = {},
-    actor: str = "user",
-    reason: str = "",
-) -> Operation:
-    """Take steps, parts of steps and items out of every read; see ``UserMemory.forget`` for the contract."""
-    if step_ids is None and thread_id is None:
-        if not item_ids and not parts:
-            raise InvalidInputError("forget what? give step_ids, a thread_id, or both (erase() erases the whole user)")
-        step_ids = ()
-    if isinstance(step_ids, str):
-        step_ids = [step_ids]
-    if thread_id is not None:
-        in_thread = {step.id for step in thread_steps(tx, thread_id)}
-        if not in_thread:
-            raise NotFoundError(f"thread {thread_id!r} of user {tx.user!r} has no steps")
-        wanted = in_thread if step_ids is None else set(step_ids) & in_thread
-    else:
-        wanted = set(step_ids or ())
-    found = get_steps(tx, wanted)
-    missing = sorted((set(step_ids) if step_ids is not None else wanted) - found.keys())
-    if missing or not (found or item_ids or parts):
-        raise NotFoundError(
-            f"no such step{'s' if len(missing) > 1 else ''} to forget: {', '.join(missing) or 'none named'}"
-        )
-    cut = _without_parts(tx, {one: words for one, words in parts.items() if one not in found})
-    changes = [
-        Change(target="step", target_id=step_id, before={"status": "active"}, after={"status": "forgotten"})
-        for step_id in sorted(found)
-    ]
-    changes += cut
-    gone = {one.id: one for one in _to_remove(tx, item_ids)}
-    gone.update((one.id, one) for one in _resting_on(tx, set(found), {one.target_id: one for one in cut}))
-    changes += [item_change(one, one.changed(status="removed")) for one in gone.values()]
-    return record_operation(tx, "forget", changes, actor=actor, reason=reason)
-
-
-def _without_parts(tx: Transaction, parts: Mapping[str, Collection[str]]) -> list[Change]:
-    """The changes that take parts out of what steps say."""
-    held = get_steps(tx, parts)
-    missing = sorted(parts.keys() - held.keys())
-    if missing:
-        raise NotFoundError(f"no such step to forget a part of: {', '.join(missing)}")
-    whole = sorted(one.id for one in held.values() if not can_be_cut(one))
-    if whole:
-        raise InvalidInputError(f"a step with files, blocks or secrets is forgotten whole or not at all: {whole}")
-    return [
-        Change(
-            target="text",
-            target_id=step_id,
-            before={"content": held[step_id].content},
-            after={"content": without_parts(held[step_id].content, words)},
-        )
-        for step_id, words in sorted(parts.items())
-    ]
-
-
-def can_be_cut(step: Step) -> bool:
-    """Whether a step says what it says in its text alone, so that a part of it can be forgotten."""
-    plain = not (step.blocks or step.media or step.tool_calls or step.reasoning)
-    return plain and step.index_text == step.content and not find_references(step.content)
-
-
-def _to_remove(tx: Transaction, item_ids: Collection[str]) -> list[MemoryItem]:
-    held = get_items(tx, item_ids)
-    missing = sorted(one for one in item_ids if one not in held or held[one].status == "removed")
-    if missing:
-        raise NotFoundError(f"no such item to forget, or it was removed already: {', '.join(missing)}")
-    return [held[one] for one in item_ids]
-
-
-def _resting_on(tx: Transaction, step_ids: set[str], cut: Mapping[str, Change]) -> list[MemoryItem]:
-    """The items that cite nothing but these steps, words that are cut out of steps, or steps forgotten before."""
-    citing = get_items(tx, items_citing(tx, step_ids | cut.keys()))
-    others = {source.step_id for item in citing.values() for source in item.sources} - step_ids
-    alive = get_steps(tx, others).keys()
-
-    def holds_on(source: Source) -> bool:
-        if source.step_id not in alive:
-            return False
-        change = cut.get(source.step_id)
-        return change is None or change.after is None or not source.quote or source.quote in change.after["content"]
-
-    return [
-        item
-        for item in citing.values()
-        if item.status in ("active", "superseded") and not any(map(holds_on, item.sources))
-    ]

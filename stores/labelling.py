@@ -63,8 +63,9 @@ def write_labels(
 ) -> Operation | None:
     """Write what labelling made of a batch: new labels, first intents, and revisions of what was there before.
 
-    Revisions become one operation ``relabel`` with before and after; what a person set is left as it is, and by rules
-    what a model set. A step gets a new change number only where an index may hold it already without its labels.
+    Revisions of labels become one operation ``relabel`` with before and after; what a person set is left as it is, and
+    by rules what a model set. Texts derived from steps have no history. A step gets a new change number only where an
+    index may hold it already without its labels.
 
     Args:
         changed: labels that are new or changed, each as it is now.
@@ -90,17 +91,14 @@ def write_labels(
             continue
         if before.snapshot != one.snapshot:
             made.append(intent_change(before, one))
-        # Also where the labels changed: the change itself keeps neither.
-        if before.snapshot != one.snapshot or (before.confidence, before.provisional) != (
-            one.confidence,
-            one.provisional,
-        ):
+        if before != one:
             settled.append(one)
     operation = None
     if made:
         reason = "labels refined by what was said since" if by == "embedded" else "labels refined by the model"
         operation = record_operation(tx, "relabel", made, actor=by, reason=reason)
     settle_intents(tx, settled)
+    touch_steps(tx, [one.step_id for one in settled if one.resolved_text != held[one.step_id].resolved_text])
     return operation
 
 

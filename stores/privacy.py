@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Row, delete, select, update
@@ -13,7 +14,6 @@ from hexamem.stores.documents import item_documents, step_document
 from hexamem.stores.ledger import (
     Ledger,
     Redaction,
-    Rewritten,
     Transaction,
     changed_steps,
     get_items,
@@ -30,7 +30,7 @@ from hexamem.stores.ledger import (
 from hexamem.stores.ledger.erase import erase_rows
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.pages import read_pages
-from hexamem.stores.ledger.schema import changes, files, items, jobs
+from hexamem.stores.ledger.schema import files, items, jobs
 from hexamem.stores.media import MediaStore, kept_files, text_of
 from hexamem.stores.page_index import page_top
 from hexamem.stores.projections import Projector
@@ -38,7 +38,7 @@ from hexamem.stores.redaction import Redactor, redact_texts
 from hexamem.stores.secrets import Cipher, find_references
 from hexamem.stores.vector_cache import keep_vectors
 
-__all__ = ["CLEANUP", "erase", "finish_redactions", "redact", "redact_in", "reveal"]
+__all__ = ["CLEANUP", "RedactRequest", "erase", "finish_redactions", "redact", "reveal"]
 
 CLEANUP = "redact_cleanup"
 """The job of :func:`finish_redactions`: what a redaction took out of the ledger still lies elsewhere."""
@@ -56,18 +56,26 @@ def reveal(tx: Transaction, cipher: Cipher, record_id: str, *, reason: str, acto
     return reveal_secret(tx, cipher, secret_id, reason=reason, actor=actor)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RedactRequest:
+    """What is to be redacted, and how the vault describes it; see ``UserMemory.redact``."""
+
+    words: str
+    caption: str = "secret"
+    kind: str = "secret"
+    sensitivity: Sensitivity = "high"
+    reason: str = ""
+    match_case: bool = False
+
+
 def redact(
     user: str,
     ledger: Ledger,
     projector: Projector,
     media: MediaStore,
     cipher: Cipher,
-    words: str,
+    request: RedactRequest,
     *,
-    caption: str,
-    kind: str,
-    sensitivity: Sensitivity,
-    reason: str,
     find: bool,
 ) -> RedactReceipt:
     """Take words out of everything the user has stored; see ``UserMemory.redact``.
@@ -75,41 +83,17 @@ def redact(
     The ledger goes first, in one transaction, which also writes down that the rest is due. If that fails or the
     process is killed, :func:`finish_redactions` ends the work: the same call again (it gives the receipt of the first),
     any later redaction, the user's next recall in a new process, or the job in the background.
-    """
-    with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as keep:
-        receipt = redact_in(
-            tx, media, keep, cipher, words,
-            caption=caption, kind=kind, sensitivity=sensitivity, reason=reason, find=find,
-        )  # fmt: skip
-    finish_redactions(user, ledger, projector, media)
-    return receipt
-
-
-def redact_in(
-    tx: Transaction,
-    media: MediaStore,
-    keep: Callable[[bytes], str],
-    cipher: Cipher,
-    words: str,
-    *,
-    caption: str,
-    kind: str,
-    sensitivity: Sensitivity,
-    reason: str,
-    find: bool,
-) -> RedactReceipt:
-    """Take words out of the ledger in this transaction, which writes down that :func:`finish_redactions` is due.
-
-    Args:
-        keep: writes a file of the user and gives its hash; from ``media.adding``, which encloses the transaction's end.
 
     Raises:
         InvalidInputError: for words that cannot be redacted, or stand in the caption, kind or reason.
         NotFoundError: they stand nowhere.
     """
-    redaction, kind, reason = _redaction(tx, cipher, words, caption, kind, sensitivity, reason, find)
-    done = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, keep))
-    return _told(tx, redaction, done, kind, sensitivity, reason)
+    with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as keep:
+        redaction, request = _checked(tx, cipher, request, find)
+        done = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, keep))
+        receipt = _recorded(tx, redaction, request, done) if done else _unfinished(tx, redaction)
+    finish_redactions(user, ledger, projector, media)
+    return receipt
 
 
 def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> bool:
@@ -139,81 +123,69 @@ def _due(tx: Transaction) -> list[Row[Any]]:
     return tx.all(select(jobs.c.id, jobs.c.payload).where(own))
 
 
-def _redaction(
-    tx: Transaction,
-    cipher: Cipher,
-    words: str,
-    caption: str,
-    kind: str,
-    sensitivity: Sensitivity,
-    reason: str,
-    find: bool,
-) -> tuple[Redaction, str, str]:
-    """The words as they may be redacted, kept in the vault, with kind and reason as they may stand in the rows."""
+def _checked(tx: Transaction, cipher: Cipher, request: RedactRequest, find: bool) -> tuple[Redaction, RedactRequest]:
+    """The words as they may be redacted, in the vault now, and their description without other secrets."""
+    words = request.words
     if not isinstance(words, str) or not words.strip():
-        raise InvalidInputError("the words to redact are empty; give them exactly as they stand in the text")
+        raise InvalidInputError("the words to redact are empty; give them as they stand in the text")
     if len(words) < 2:
         raise InvalidInputError("a single character cannot be redacted: it stands everywhere")
-    if any(whole_words(words).search(text) for text in (caption, reason, kind)):
+    pattern = whole_words(words, match_case=request.match_case)
+    if any(pattern.search(text) for text in (request.caption, request.reason, request.kind)):
         raise InvalidInputError("the caption, kind or reason holds the very words to redact; describe them instead")
     if not tx.user_id:
         raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so there is nothing to redact")
     others = Redactor(None, find)
-    near = others.look([caption, kind])
-    caption, kind = others.clean(caption, near), others.clean(kind, near)
-    secret_id = store_secret(tx, cipher, words, kind=kind, caption=caption, sensitivity=sensitivity)
-    return Redaction(words, secret_id, caption), kind, redact_texts(tx, cipher, find, reason)[0]
+    near = others.look([request.caption, request.kind])
+    caption, kind = others.clean(request.caption, near), others.clean(request.kind, near)
+    secret_id = store_secret(tx, cipher, words, kind=kind, caption=caption, sensitivity=request.sensitivity)
+    reason = redact_texts(tx, cipher, find, request.reason)[0]
+    return Redaction(words, secret_id, caption, request.match_case), replace(request, kind=kind, reason=reason)
 
 
-def _told(
-    tx: Transaction, redaction: Redaction, done: Rewritten, kind: str, sensitivity: Sensitivity, reason: str
+def _recorded(
+    tx: Transaction, redaction: Redaction, request: RedactRequest, done: Mapping[str, Collection[str]]
 ) -> RedactReceipt:
     """Write the redaction to the history, give the words a vault item, and say what was done."""
-    if not any(done.ids.values()):
-        unfinished = [row.payload["operation"] for row in _due(tx) if row.payload["secret"] == redaction.secret_id]
-        if unfinished:
-            return _told_before(tx, redaction, unfinished)
-        raise NotFoundError(f"the words to redact stand nowhere in what user {tx.user!r} has stored")
     put = redaction.reference
-    steps = get_steps(tx, done.ids.get("steps", set()), forgotten=True)
-    items = sorted(done.ids.get("items", set()))
-    changes = [Change(target="step", target_id=step_id) for step_id in sorted(steps)]
-    changes += [Change(target="item", target_id=item_id) for item_id in items]
-    operation = record_operation(tx, "redact", changes, reason=reason or "words taken out", apply=False)
-    enqueue(tx, CLEANUP, {"operation": operation.id, "secret": redaction.secret_id})
+    steps = get_steps(tx, done.get("steps", ()), forgotten=True)
+    receipt = RedactReceipt(
+        secret_id=redaction.secret_id,
+        reference=put,
+        step_ids=tuple(sorted(steps)),
+        item_ids=tuple(sorted(done.get("items", ()))),
+    )
+    changes = [Change(target="step", target_id=step_id) for step_id in receipt.step_ids]
+    changes += [Change(target="item", target_id=item_id) for item_id in receipt.item_ids]
+    record_operation(tx, "redact", changes, reason=request.reason or "words taken out", apply=False)
+    enqueue(tx, CLEANUP, receipt.model_dump(mode="json"))
     if redaction.secret_id not in {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}:
         sources = []
-        for step in steps.values():
+        for step in list(steps.values())[:10]:
             start = step.content.find(put)
-            sources.append(
-                Source(step_id=step.id, quote=put, start=start, end=start + len(put))
-                if start >= 0
-                else Source(step_id=step.id)
-            )
+            source = Source(step_id=step.id)
+            if start >= 0:
+                source = Source(step_id=step.id, quote=put, start=start, end=start + len(put))
+            sources.append(source)
         item = VaultItem(
             user=tx.user,
-            entry_type=kind,
+            entry_type=request.kind,
             caption=redaction.caption,
-            sensitivity=sensitivity,
+            sensitivity=request.sensitivity,
             secret_id=redaction.secret_id,
-            sources=tuple(sources[:10]),
+            sources=tuple(sources),
         )
         record_operation(tx, "add", [item_change(None, item)], actor="user", reason="words redacted")
-    return RedactReceipt(
-        secret_id=redaction.secret_id, reference=put, step_ids=tuple(sorted(steps)), item_ids=tuple(items)
-    )
+    return receipt
 
 
-def _told_before(tx: Transaction, redaction: Redaction, operation_ids: list[str]) -> RedactReceipt:
-    """The receipt of redactions of the same words that were not finished."""
-    own = (changes.c.user_id == tx.user_id) & changes.c.operation_id.in_(operation_ids)
-    rows = tx.all(select(changes.c.target, changes.c.target_id).where(own).distinct())
-    step_ids, item_ids = (
-        tuple(sorted(row.target_id for row in rows if row.target == target)) for target in ("step", "item")
-    )
-    return RedactReceipt(
-        secret_id=redaction.secret_id, reference=redaction.reference, step_ids=step_ids, item_ids=item_ids
-    )
+def _unfinished(tx: Transaction, redaction: Redaction) -> RedactReceipt:
+    """The receipt of a redaction of the same words that was not finished."""
+    receipts = [RedactReceipt.parse(row.payload) for row in _due(tx)]
+    found = next((one for one in receipts if one.secret_id == redaction.secret_id), None)
+    if found is None:
+        raise NotFoundError(f"the words to redact stand nowhere in what user {tx.user!r} has stored")
+    return found
 
 
 def _rewrite_media(

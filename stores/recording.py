@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 
 from hexamem.memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, utc_now
 from hexamem.memory_types.base import new_ids
@@ -283,29 +283,16 @@ def _forgotten(tx: Transaction, known: Mapping[str, str]) -> list[str]:
     """
     message_of = {step_id: message_id for message_id, step_id in known.items()}
     last: dict[str, str] = {}
+    of_step = and_(steps.c.user_id == changes.c.user_id, steps.c.id == changes.c.target_id)
+    of_operation = and_(operations.c.user_id == changes.c.user_id, operations.c.id == changes.c.operation_id)
+    base = select(steps.c.id, operations.c.id.label("operation"), changes.c.after).select_from(
+        changes.join(steps, of_step).join(operations, of_operation)
+    )
+    own = and_(changes.c.user_id == tx.user_id, changes.c.target == "step", steps.c.status == "forgotten")
     for part in chunks(message_of):
-        gone = select(steps.c.id).where(
-            steps.c.user_id == tx.user_id, steps.c.id.in_(part), steps.c.status == "forgotten"
-        )
-        forgotten = {row.id for row in tx.all(gone)}
-        if not forgotten:
-            continue
-        done = (
-            select(changes.c.target_id, changes.c.operation_id, changes.c.after)
-            .join(
-                operations,
-                (operations.c.user_id == changes.c.user_id) & (operations.c.id == changes.c.operation_id),
-            )
-            .where(changes.c.user_id == tx.user_id, changes.c.target == "step", changes.c.target_id.in_(forgotten))
-            .order_by(operations.c.seq)
-        )
-        last.update(
-            {
-                row.target_id: row.operation_id
-                for row in tx.all(done)
-                if row.after and row.after["status"] == "forgotten"
-            }
-        )
+        for row in tx.all(base.where(own, steps.c.id.in_(part)).order_by(operations.c.seq)):
+            if row.after and row.after["status"] == "forgotten":
+                last[row.id] = row.operation
     by_operation: dict[str, list[str]] = {}
     for step_id, operation_id in last.items():
         by_operation.setdefault(operation_id, []).append(message_of[step_id])

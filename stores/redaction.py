@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from hexamem.errors import HexamemError
-from hexamem.stores.ledger import Transaction, store_secret, whole_words
+from hexamem.memory_types import Source, VaultItem
+from hexamem.stores.ledger import Transaction, read_items, store_secret, whole_words
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_secrets, reference
 from hexamem.stores.secrets.captions import safe_caption
 
-__all__ = ["Keep", "Redactor", "holds", "keep_in_vault", "redact_texts", "safe_errors"]
+__all__ = ["Keep", "Redactor", "holds", "keep_in_vault", "redact_texts", "safe_errors", "strings_in", "vault_items"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,39 +25,6 @@ Keep = Callable[[str, SecretSpan], str]
 # whole word. A longer one is taken out of the whole call, wherever it stands.
 _SPREAD_LENGTH = 8
 _NAMES, _VALUE = ("name", "label", "key"), "value"
-
-
-class _Words:
-    """Many words looked for at once: the time grows with the text, not with their number."""
-
-    __slots__ = ("_by_start", "_count")
-
-    _FEW = 16  # so many are found sooner one by one
-
-    def __init__(self) -> None:
-        # By length (8 for all that are longer): first characters → the words that begin with them.
-        self._by_start: dict[int, dict[str, list[str]]] = {}
-        self._count = 0
-
-    def add(self, word: str) -> None:
-        start = word[:_SPREAD_LENGTH]
-        self._by_start.setdefault(len(start), {}).setdefault(start, []).append(word)
-        self._count += 1
-
-    def find(self, text: str) -> Iterator[tuple[int, str]]:
-        """Every place where one of the words stands, also those that overlap."""
-        for size, starts in self._by_start.items():
-            if self._count <= self._FEW:
-                for word in (word for words in starts.values() for word in words):
-                    at = text.find(word)
-                    while at >= 0:
-                        yield at, word
-                        at = text.find(word, at + 1)
-                continue
-            for at in range(len(text) - size + 1):
-                for word in starts.get(text[at : at + size], ()):
-                    if text.startswith(word, at):
-                        yield at, word
 
 
 @dataclass(slots=True)
@@ -80,8 +47,9 @@ class Redactor:
     replaced: dict[str, str] = field(default_factory=dict)
     _seen: dict[str, SecretSpan] = field(default_factory=dict)
     _spans: dict[str, tuple[SecretSpan, ...]] = field(default_factory=dict)
-    _long: _Words = field(default_factory=_Words)
-    _folded: _Words = field(default_factory=_Words)
+    _long: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # long secrets by how they begin: few are tried at a place
 
     def look(self, value: Any) -> frozenset[str]:
         """Find the secrets in every string and whole number of a value; returns them, for ``clean``."""
@@ -93,10 +61,7 @@ class Redactor:
     def know(self, known: Mapping[str, SecretSpan]) -> None:
         """Take these long secrets out of everything of the call as well: they are in the vault already."""
         for plaintext, span in known.items():
-            if plaintext not in self._seen:
-                self._seen[plaintext] = span
-                self._folded.add(plaintext.casefold())
-                self._long.add(plaintext)
+            self._note(plaintext, span)
 
     def _look(self, value: Any, key: str, found: set[str]) -> None:
         if type(value) is str and not key:  # most are; the tests below take several times longer
@@ -123,11 +88,13 @@ class Redactor:
             if span.start >= start:
                 plaintext = text[span.start : span.end]
                 found.add(plaintext)
-                if plaintext not in self._seen:
-                    self._seen[plaintext] = span
-                    self._folded.add(plaintext.casefold())
-                    if len(plaintext) >= _SPREAD_LENGTH:
-                        self._long.add(plaintext)
+                self._note(plaintext, span)
+
+    def _note(self, plaintext: str, span: SecretSpan) -> None:
+        if plaintext not in self._seen:
+            self._seen[plaintext] = span
+            if len(plaintext) >= _SPREAD_LENGTH:
+                self._long.setdefault(plaintext[:_SPREAD_LENGTH], []).append(plaintext)
 
     def _find(self, text: str) -> tuple[SecretSpan, ...]:
         spans = self._spans.get(text)
@@ -165,7 +132,6 @@ class Redactor:
 
     def _spread(self, text: str, short: Collection[str]) -> str:
         """Replace every long secret of the call, and these short ones, in what lies between references."""
-        short = [word for word in short if word in text]
         pieces: list[str] = []
         end = 0
         for found in (*find_references(text), None):
@@ -176,16 +142,17 @@ class Redactor:
         return "".join(pieces)
 
     def _between(self, text: str, short: Collection[str]) -> str:
-        found = [(start, start + len(word)) for start, word in self._long.find(text)]
-        for word in short:
-            found += [match.span() for match in whole_words(word).finditer(text)]
-        if not found:
-            return text
+        spans = [match.span() for word in short if word in text for match in whole_words(word).finditer(text)]
+        for at in range(len(text) - _SPREAD_LENGTH + 1) if self._long else ():
+            for word in self._long.get(text[at : at + _SPREAD_LENGTH], ()):
+                if text.startswith(word, at):
+                    spans.append((at, at + len(word)))
         pieces: list[str] = []
         end = 0
-        for start, stop in _apart(found):
-            pieces += [text[end:start], self._put(text[start:stop])]
-            end = stop
+        for start, stop in sorted(spans, key=lambda span: (span[0], -span[1])):
+            if start >= end:  # of secrets that overlap the first, then the longest
+                pieces += [text[end:start], self._put(text[start:stop])]
+                end = stop
         return "".join([*pieces, text[end:]])
 
     def _put(self, plaintext: str) -> str:
@@ -199,26 +166,27 @@ class Redactor:
     def _described(self, plaintext: str) -> SecretSpan:
         """The secret's span with a caption that tells no other secret of the call."""
         span = self._seen[plaintext]
-        own = plaintext.casefold()
-        if any(other != own for _, other in self._folded.find(span.caption.casefold())):
+        own, caption = plaintext.casefold(), span.caption.casefold()
+        if any(one.casefold() in caption and one.casefold() != own for one in self._seen):
             noun = span.kind.replace("_", " ")
             return replace(span, caption=safe_caption(noun, noun, plaintext))
         return span
 
 
-def _apart(found: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Of places that overlap the longest, then the first; in order."""
-    taken: list[tuple[int, int]] = []
-    for start, stop in sorted(set(found), key=lambda place: (place[0] - place[1], place[0])):
-        at = bisect_left(taken, (start, stop))
-        if (at == len(taken) or taken[at][0] >= stop) and (at == 0 or taken[at - 1][1] <= start):
-            taken.insert(at, (start, stop))
-    return taken
-
-
 def holds(text: str, secret: str) -> bool:
     """Whether a text holds a secret: a short one as a whole word, a long one anywhere."""
     return secret in text and (len(secret) >= _SPREAD_LENGTH or whole_words(secret).search(text) is not None)
+
+
+def strings_in(value: Any) -> list[str]:
+    """Every string of a value's mappings and lists, keys too."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for pair in value.items() for part in pair for text in strings_in(part)]
+    if isinstance(value, (list, tuple)):
+        return [text for part in value for text in strings_in(part)]
+    return []
 
 
 def keep_in_vault(tx: Transaction, cipher: Cipher) -> Keep:
@@ -228,6 +196,30 @@ def keep_in_vault(tx: Transaction, cipher: Cipher) -> Keep:
         return store_secret(tx, cipher, plaintext, kind=span.kind, caption=span.caption, sensitivity=span.sensitivity)
 
     return keep
+
+
+def vault_items(tx: Transaction, found: Mapping[str, SecretSpan], sources: Sequence[Source]) -> list[VaultItem]:
+    """A vault item for each secret that was taken out of an item and has none yet, citing the steps that the item cites.
+
+    Args:
+        found: id of the secret → what it is.
+    """
+    if not found:
+        return []
+    held = {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}
+    cited = tuple(Source(step_id=step_id) for step_id in dict.fromkeys(source.step_id for source in sources))
+    return [
+        VaultItem(
+            user=tx.user,
+            entry_type=span.kind,
+            caption=span.caption,
+            sensitivity=span.sensitivity,
+            secret_id=secret_id,
+            sources=cited,
+        )
+        for secret_id, span in found.items()
+        if secret_id not in held
+    ]
 
 
 def redact_texts(tx: Transaction, cipher: Cipher, find: bool, *texts: str) -> list[str]:

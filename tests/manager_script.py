@@ -1,7 +1,7 @@
 """What a scripted model replies when it is asked to write memory: it reads the prompt as a model would, by simple rules.
 
 Each numbered step that says "FACT name: fact", "EVENT date: what", "LIKES thing", "RECIPE name: a; b", "PASTE title: text"
-or "CODE what: secret" is proposed to its manager, with the line as quote.
+or "CODE what: secret" is proposed to its manager, with the line as quote; an agent ends after that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ WORD = {
     "PASTE": "resource",
     "CODE": "vault",
 }
-OF_REPLY = {f"{kind.title()}Reply": kind for kind in WORD.values()}
 
 
 def steps_in(request: Request) -> list[tuple[int, str]]:
@@ -51,6 +50,15 @@ def operation(kind: str, number: int, line: str) -> dict[str, Any]:
     return {"step": number, "quote": line, "operation": "add", "target": None, "merged": [], **own[kind]}
 
 
+def called(operation: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tool call that proposes an operation."""
+    left_out = {"operation", "merged"} | ({"target"} if operation["operation"] == "add" else set())
+    given = {name: value for name, value in operation.items() if name not in left_out}
+    if operation["operation"] == "merge":
+        given["merged"] = operation["merged"]
+    return operation["operation"], given
+
+
 def operations(request: Request, kind: str) -> list[dict[str, Any]]:
     """All good operations of a kind for the steps of a prompt."""
     return [
@@ -71,8 +79,9 @@ def answer(request: Request) -> Reply:
                 if (kind := WORD.get(line.split(" ", 1)[0])) is not None:
                     found.setdefault(kind, []).append(number)
         return Reply(content={"managers": [{"manager": k, "steps": v, "task": f"keep {k}"} for k, v in found.items()]})
-    if request.name in OF_REPLY:
-        return Reply(content={"operations": operations(request, OF_REPLY[request.name])})
+    if request.manager is not None:
+        found = [] if request.results else operations(request, request.manager)
+        return Reply(content="done", plain=True, calls=[called(one) for one in found])
     labels = {
         "steps": [
             {

@@ -63,8 +63,22 @@ class Request:
         return None
 
     @property
+    def manager(self) -> str | None:
+        """The kind of items, where an agent with the tools of a manager asks."""
+        names = [tool["function"]["name"] for tool in self.body.get("tools") or ()]
+        found = re.search(r"^Known (\w+) items:$", self.text, re.M) if "search_memory" in names else None
+        return found.group(1) if found else None
+
+    @property
+    def results(self) -> list[str]:
+        """What the tools answered so far."""
+        return [str(message["content"]) for message in self.messages if message["role"] == "tool"]
+
+    @property
     def name(self) -> str | None:
-        """The name of the tool or schema that is asked for."""
+        """The name of the tool or schema that is asked for; of a manager's agent that of the agent."""
+        if self.manager is not None:
+            return f"{self.manager}_manager"
         if self.method == "function_calling":
             return self.body["tools"][0]["function"]["name"]
         if self.method == "json_schema":
@@ -79,6 +93,7 @@ class Reply:
     content: object = ""  # a text, sent as it is, or an object, sent as JSON
     tool: str | None = None  # another tool than the one asked for
     plain: bool = False  # text even if a tool is asked for
+    calls: Sequence[tuple[str, object]] = ()  # of an agent's tools: names and arguments
     refusal: str | None = None
     finish_reason: str | None = None
     choices: Literal["one", "none", "null"] = "one"
@@ -212,6 +227,16 @@ class _Handler(BaseHTTPRequestHandler):
         content = reply.content if isinstance(reply.content, str) else json.dumps(reply.content, ensure_ascii=False)
         if reply.refusal is not None:
             return {"role": "assistant", "content": None, "refusal": reply.refusal}, "stop"
+        if reply.calls:
+            calls = [
+                {
+                    "id": f"call_{request.number}_{place}",
+                    "type": "function",
+                    "function": {"name": tool, "arguments": given if isinstance(given, str) else json.dumps(given)},
+                }
+                for place, (tool, given) in enumerate(reply.calls)
+            ]
+            return {"role": "assistant", "content": None, "refusal": None, "tool_calls": calls}, "tool_calls"
         name = reply.tool or (request.name if request.method == "function_calling" else None)
         if name is None or reply.plain:
             return {"role": "assistant", "content": content, "refusal": None}, "stop"

@@ -11,7 +11,7 @@ WORD = "zanzibaria"
 
 
 def forgets(user: UserMemory, step_id: str) -> None:
-    user.forget(step_ids=[step_id])
+    user.forget([step_id])
 
 
 def redacts(user: UserMemory, step_id: str) -> None:

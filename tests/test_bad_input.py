@@ -362,7 +362,7 @@ WRONG: dict[str, tuple[Callable[[UserMemory, Path], object], str]] = {
     "nothing to forget": (lambda user, _: user.forget(), "forget what?"),
     "step ids": (lambda user, _: user.forget(5), "step_ids = 5"),
     "step ids of bytes": (lambda user, _: user.forget([b"x"]), "step_ids = b'x'"),
-    "item ids to forget": (lambda user, _: user.forget(item_ids=5), "item_ids = 5"),
+    "ids to forget": (lambda user, _: user.forget(5), "ids = 5"),
     "parts to forget": (lambda user, _: user.forget(parts=5), "parts = 5"),
     "words of a part": (lambda user, _: user.forget(parts={"step_x": 5}), "parts['step_x'] = 5"),
     "thread to forget": (lambda user, _: user.forget(thread_id=5), "thread_id = 5"),

@@ -15,7 +15,7 @@ from hexamem import Memory
 from hexamem.intent import EmbeddedLabeler, LabelBatch, LabeledStep, StepView
 from hexamem.intent.embedded_labeler import scope_name
 from hexamem.intent.label_classifiers import load_classifiers
-from hexamem.intent.label_names import LabelWording, label_types
+from hexamem.intent.label_names import label_types
 from hexamem.intent.scope_text import explicit_keys
 from hexamem.intent.scope_tracker import COLUMNS, load_scope_weights
 from hexamem.models.encoder import open_encoder
@@ -162,12 +162,6 @@ def test_a_scope_is_named_by_its_key_or_its_first_words() -> None:
     assert scope_name("Let's look at PROJ-41 now.") == "PROJ-41"
     assert scope_name("day 2: the museum") == "Day 2"
     assert scope_name("The roof of the shed leaks. Who can come?") == "The roof of the shed leaks"
-
-
-def test_of_a_name_the_words_count_that_come_from_steps() -> None:
-    wording = LabelWording()
-    assert "kayak" in wording.of_name("scope", "The red kayak")
-    assert wording.of_name("scope", "Day 2") == wording.of_name("event", "Decide") == frozenset()
 
 
 def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:

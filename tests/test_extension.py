@@ -24,7 +24,7 @@ from hexamem import (
     memory_graph,
 )
 from hexamem.agents.managers.forms import FORMS, form_of
-from hexamem.agents.managers.model import manager_prompt
+from hexamem.agents.managers.prompting import manager_prompt
 from hexamem.cli import main
 from hexamem.errors import ConfigError, InvalidInputError
 
@@ -32,6 +32,8 @@ from .scripted_server import Reply, ServerFactory, loopback_only, scripted_serve
 
 
 class DecisionItem(MemoryItem):
+    """What a team decided."""
+
     searched_fields: ClassVar[tuple[str, ...]] = ("title", "reason")
 
     kind: Literal["decision"] = "decision"
@@ -88,30 +90,40 @@ def test_the_command_line_shows_items_of_a_further_type(tmp_path: Path, capsys: 
     assert "Postgres for the ledger" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("mode", ["single_call", "agents"])
+@pytest.mark.parametrize(("mode", "calls"), [("single_call", 1), ("agents", 3)])
 def test_a_model_proposes_items_of_a_further_type_by_its_prompt(
-    tmp_path: Path, scripted_server: ServerFactory, mode: Any
+    tmp_path: Path, scripted_server: ServerFactory, mode: Any, calls: int
 ) -> None:
     prompt = tmp_path / "decision_manager.md"
     prompt.write_text("You extract decisions of a team.", encoding="utf-8")
     decision = MemoryType(name="decision", item=DecisionItem, prompt=str(prompt))
-    operation = {
-        "step": 1, "quote": "We decided on Postgres", "operation": "add", "target": None, "merged": [], "ends": [],
-        "title": "Postgres", "reason": "three services write to it", "votes": None,
-    }  # fmt: skip
+    values = {"title": "Postgres", "reason": "three services write to it"}
+    evidence = {"step": 1, "quote": "We decided on Postgres"}
 
     def answer(request: Any) -> Reply:
-        return Reply(content={"operations": [operation]} if "You extract decisions of a team." in request.text else {})
+        if request.name == "RoutingReply":
+            assert "- decision: What a team decided." in request.text
+            return Reply(content={"managers": [{"manager": "decision", "steps": [1], "task": "the database"}]})
+        assert "You extract decisions of a team." in request.text
+        if request.manager == "decision":
+            done = bool(request.results)
+            return Reply(content="done", plain=True, calls=[] if done else [("add", {**values, **evidence})])
+        operation = {"operation": "add", "target": None, "merged": [], "ends": [], "votes": None, **values, **evidence}
+        lists = {known.name: [] for known in TYPES}
+        return Reply(content={"steps": [], "gists": [], "pages": [], **lists, "decision": [operation]})
 
     server = scripted_server(answer)
     types = (*DEFAULT_TYPES, decision)
-    with Memory.open(tmp_path / "home", model=server.chat_model(), types=types, settings=Settings(mode=mode)) as memory:
+    settings = Settings(mode=mode, labels="off")
+    with Memory.open(tmp_path / "home", model=server.chat_model(), types=types, settings=settings) as memory:
         team = memory.user("team")
         [step] = team.remember(TOLD).step_ids
         team.flush()
         [item] = team.items("decision")
+        assert memory.notices == []
     assert (item.title, item.reason) == ("Postgres", "three services write to it")  # type: ignore[attr-defined]
     assert [source.step_id for source in item.sources] == [step]
+    assert server.calls == calls
 
 
 def quoting(given: ManagerInput) -> list[dict[str, Any]]:

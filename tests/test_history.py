@@ -14,6 +14,7 @@ from hexamem import Memory, UserMemory
 from hexamem.errors import NotFoundError, UndoRefusedError
 from hexamem.memory_types import Change, MemoryItem, Operation, SemanticItem, Step, new_id
 from hexamem.stores import changing
+from hexamem.stores.forgetting import forget_records
 from hexamem.stores.ledger import (
     Transaction,
     append_steps,
@@ -44,54 +45,24 @@ def snapshot(item: MemoryItem) -> dict[str, Any]:
     return item.model_dump(mode="json")
 
 
-# -- what the history tells --------------------------------------------------------------------------------------
-
-
-def test_an_addition_is_kept_with_who_did_it_and_why(each_user: UserMemory) -> None:
-    item = fact_by(each_user, actor="semantic_manager", reason="said so")
-    (operation,) = each_user.history()
-    assert (operation.kind, operation.actor, operation.reason) == ("add", "semantic_manager", "said so")
-    assert operation.changes == (Change(target="item", target_id=item.id, after=snapshot(item)),)
-    assert (operation.undoes, operation.undone_by) == (None, None)
-
-
-def fact_by(user: UserMemory, **told: Any) -> MemoryItem:
-    return user.add({"kind": "semantic", "name": "home", "summary": "in Porto"}, **told)
-
-
-def test_an_edit_is_kept_with_the_item_before_and_after(each_user: UserMemory) -> None:
-    old = fact(each_user, "in Porto")
-    new = each_user.edit(old.id, summary="in Lisbon", labels=["place"])
-    assert last(each_user).changes == (
-        Change(target="item", target_id=old.id, before=snapshot(old), after=snapshot(new)),
+def test_every_change_is_kept_with_who_did_it_why_and_the_item_before_and_after(each_user: UserMemory) -> None:
+    old = each_user.add(
+        {"kind": "semantic", "name": "home", "summary": "in Porto"}, actor="semantic_manager", reason="said so"
     )
-    assert new.version == 2
-
-
-def test_a_supersession_is_one_operation_on_both_items(each_user: UserMemory) -> None:
-    old = fact(each_user, "in Porto")
-    new = each_user.add({"kind": "semantic", "name": "home", "summary": "in Lisbon"}, supersedes=old.id)
-    operation = last(each_user)
-    assert (operation.kind, [change.target_id for change in operation.changes]) == ("supersede", [old.id, new.id])
-    assert each_user.history(old.id)[-1] == each_user.history(new.id)[-1] == operation
-
-
-def test_history_is_told_oldest_first_and_a_limit_keeps_the_newest(each_user: UserMemory) -> None:
-    item = fact(each_user, "one")
-    for word in ("two", "three", "four"):
-        each_user.edit(item.id, summary=word)
-    told = each_user.history()
-    assert [one.changes[0].after["summary"] for one in told if one.changes[0].after] == ["one", "two", "three", "four"]
-    assert each_user.history(limit=2) == told[-2:]
-    assert each_user.history(item.id, limit=1) == told[-1:]
-    assert [one.seq for one in told] == sorted(one.seq for one in told)
-
-
-def test_history_of_one_record_leaves_out_the_others(each_user: UserMemory) -> None:
-    one, other = fact(each_user, "one"), fact(each_user, "other")
-    each_user.edit(one.id, summary="changed")
-    assert [operation.kind for operation in each_user.history(one.id)] == ["add", "update"]
-    assert [operation.kind for operation in each_user.history(other.id)] == ["add"]
+    new = each_user.edit(old.id, summary="in Lisbon", labels=["place"])
+    other = fact(each_user, "in Rome")
+    next_ = each_user.add({"kind": "semantic", "name": "home", "summary": "in Bern"}, supersedes=old.id)
+    added, edited, _, superseded = each_user.history()
+    assert (added.kind, added.actor, added.reason) == ("add", "semantic_manager", "said so")
+    assert added.changes == (Change(target="item", target_id=old.id, after=snapshot(old)),)
+    assert edited.changes == (Change(target="item", target_id=old.id, before=snapshot(old), after=snapshot(new)),)
+    assert (superseded.kind, [one.target_id for one in superseded.changes]) == ("supersede", [old.id, next_.id])
+    assert (added.undoes, added.undone_by, new.version) == (None, None, 2)
+    assert each_user.history(old.id) == [added, edited, superseded]
+    assert [one.kind for one in each_user.history(other.id)] == ["add"]
+    assert each_user.history(limit=2) == each_user.history()[-2:]
+    assert each_user.history(old.id, limit=1) == [superseded]
+    assert [one.seq for one in each_user.history()] == sorted(one.seq for one in each_user.history())
 
 
 def test_history_of_strange_words_comes_back_exactly(each_user: UserMemory) -> None:
@@ -106,257 +77,80 @@ def test_history_of_strange_words_comes_back_exactly(each_user: UserMemory) -> N
     assert new.text == "home\nplain"
 
 
-# -- undo --------------------------------------------------------------------------------------------------------
-
-
-def test_undo_of_an_addition_takes_the_item_out(each_user: UserMemory) -> None:
-    item = fact(each_user, "in Porto")
-    (done,) = each_user.undo(last(each_user).id, actor="me")
-    assert (done.kind, done.actor, done.changes) == (
-        "undo",
-        "me",
-        (Change(target="item", target_id=item.id, before=snapshot(item)),),
-    )
-    with pytest.raises(NotFoundError):
-        each_user.get(item.id)
-    assert each_user.items(superseded=True) == []
-    assert each_user.history(item.id)[0].undone_by == done.id
-
-
-def test_undo_of_an_edit_brings_every_field_back(each_user: UserMemory) -> None:
+def test_undo_brings_every_field_and_source_of_an_item_back_and_is_an_operation_itself(each_user: UserMemory) -> None:
     told = each_user.remember(["I live in Porto"]).step_ids[0]
     source = {"step_id": told, "quote": "Porto", "start": 10, "end": 15}
     old = fact(
         each_user, "in Porto", sources=[source], labels=["a"], metadata={"b": [1.5, None]}, valid_from="2020-01-01"
     )
     each_user.edit(old.id, summary="in Lisbon", sources=[], labels=[], metadata={}, valid_from=None)
-    each_user.undo(last(each_user).id)
+    edited = last(each_user)
+    (done,) = each_user.undo(edited.id, actor="me")
+    assert (done.kind, done.actor, done.undoes) == ("undo", "me", edited.id)
     assert each_user.get(old.id) == old
+    with pytest.raises(UndoRefusedError, match=f"undone already, by {done.id}; undo that one to redo it"):
+        each_user.undo(edited.id)
+    (redone,) = each_user.undo(done.id)
+    each_user.undo(edited.id)  # by its own name
+    with pytest.raises(UndoRefusedError, match="undone already"):
+        each_user.undo(redone.id)
+    # Whatever holds is undone by nothing: the addition, and of the chain each second one from its end.
+    assert [one.undone_by is None for one in each_user.history()] == [True, False, True, False, True]
 
 
-def test_undo_of_a_removal_brings_the_item_back(each_user: UserMemory) -> None:
-    item = fact(each_user, "in Porto")
-    operation = each_user.remove(item.id)
-    assert each_user.items() == []
-    each_user.undo(operation.id)
-    assert each_user.items() == [item]
-
-
-def test_undo_of_a_supersession_takes_the_new_item_out_and_revives_the_old_one(each_user: UserMemory) -> None:
-    old = fact(each_user, "in Porto")
-    each_user.add({"kind": "semantic", "name": "home", "summary": "in Lisbon"}, supersedes=old.id)
-    each_user.undo(last(each_user).id)
-    assert each_user.items(superseded=True) == [old]
-
-
-def test_undo_of_a_merge_brings_back_all_that_went_into_it(each_user: UserMemory, each_memory: Memory) -> None:
-    one, other = fact(each_user, "in Porto"), fact(each_user, "by the sea")
-    merged = SemanticItem(user=each_user.name, name="home", summary="in Porto, by the sea")
-    with each_memory.ledger.write(each_user.name) as tx:
-        closed = [item_change(item, item.changed(status="merged", superseded_by=merged.id)) for item in (one, other)]
-        operation = record_operation(tx, "merge", [*closed, item_change(None, merged)])
-    assert each_user.items() == [merged]
-    each_user.undo(operation.id)
-    assert each_user.items(superseded=True) == [one, other]
-    each_user.undo(last(each_user).id)
-    assert each_user.items() == [merged]
-
-
-def test_undo_of_a_step_forgotten_brings_it_back_with_the_items_that_rest_on_it(each_user: UserMemory) -> None:
-    told = each_user.remember(["I live in Porto", "By the sea"]).step_ids
-    resting = fact(each_user, "in Porto", sources=[{"step_id": told[0]}])
-    elsewhere = fact(each_user, "by the sea", sources=[{"step_id": told[0]}, {"step_id": told[1]}])
-    operation = each_user.forget([told[0]])
-    assert ([step.id for step in each_user.steps()], each_user.items()) == ([told[1]], [elsewhere])
-    each_user.undo(operation.id)
-    assert ([step.id for step in each_user.steps()], each_user.items()) == (list(told), [resting, elsewhere])
-
-
-def test_an_operation_that_changed_a_record_twice_goes_back_to_the_first_state(
+def test_an_operation_that_changed_a_record_twice_goes_back_to_the_first_state_and_one_without_changes_too(
     each_user: UserMemory, each_memory: Memory
 ) -> None:
     first = fact(each_user, "one")
-    second = first.changed(summary="two", version=2)
-    third = first.changed(summary="three", version=3)
+    second, third = first.changed(summary="two", version=2), first.changed(summary="three", version=3)
     with each_memory.ledger.write(each_user.name) as tx:
         operation = record_operation(tx, "update", [item_change(first, second), item_change(second, third)])
+        nothing = record_operation(tx, "noop", [], reason="nothing to do")
     assert each_user.get(first.id) == third
     each_user.undo(operation.id)
     assert each_user.get(first.id) == first
+    assert each_user.undo(nothing.id)[0].changes == ()
 
 
-def test_an_operation_without_changes_can_be_undone(each_user: UserMemory, each_memory: Memory) -> None:
-    with each_memory.ledger.write(each_user.name) as tx:
-        operation = record_operation(tx, "noop", [], reason="nothing to do")
-    (done,) = each_user.undo(operation.id)
-    assert done.changes == ()
-
-
-# -- refusal and cascade -----------------------------------------------------------------------------------------
-
-
-def test_undo_is_refused_with_the_names_of_the_later_operations(each_user: UserMemory) -> None:
-    item = fact(each_user, "one")
-    each_user.edit(item.id, summary="two")
-    removed = each_user.remove(item.id)
-    first, second, third = each_user.history()
-    with pytest.raises(UndoRefusedError, match="cascade=True") as refused:
-        each_user.undo(first.id)
-    assert refused.value.blockers == (second.id, third.id)
-    assert all(name in str(refused.value) for name in (first.id, second.id, removed.id))
-    assert each_user.history() == [first, second, third]
-
-
-def test_a_cascade_undoes_the_later_operations_newest_first(each_user: UserMemory) -> None:
+def test_a_refusal_names_the_operations_in_the_way_and_an_unknown_one_is_not_found(
+    each_user: UserMemory, each_memory: Memory
+) -> None:
     item = fact(each_user, "one")
     each_user.edit(item.id, summary="two")
     each_user.remove(item.id)
     first, second, third = each_user.history()
-    done = each_user.undo(first.id, cascade=True)
-    assert [one.undoes for one in done] == [third.id, second.id, first.id]
-    assert each_user.items(superseded=True) == []
-
-
-def test_a_cascade_follows_from_record_to_record(each_user: UserMemory) -> None:
-    old = fact(each_user, "in Porto")
-    new = each_user.add({"kind": "semantic", "name": "home", "summary": "in Lisbon"}, supersedes=old.id)
-    each_user.edit(new.id, summary="in Lisbon, by the river")
-    other = fact(each_user, "apart")
-    added, superseded, edited, _ = each_user.history()
-    with pytest.raises(UndoRefusedError) as refused:
-        each_user.undo(added.id)
-    assert refused.value.blockers == (superseded.id, edited.id)
-    each_user.undo(added.id, cascade=True)
-    assert each_user.items(superseded=True) == [other]
-
-
-def test_operations_on_other_records_do_not_stand_in_the_way(each_user: UserMemory) -> None:
-    item = fact(each_user, "one")
-    operation = last(each_user)
-    fact(each_user, "other")
-    each_user.undo(operation.id)
-    assert item.id not in {one.id for one in each_user.items()}
-
-
-def test_what_was_undone_does_not_stand_in_the_way(each_user: UserMemory) -> None:
-    item = fact(each_user, "one")
-    each_user.edit(item.id, summary="two")
-    each_user.undo(last(each_user).id)
-    each_user.undo(each_user.history()[0].id)
-    assert each_user.items() == []
-
-
-def test_an_operation_that_is_undone_is_not_undone_twice(each_user: UserMemory) -> None:
-    fact(each_user, "one")
-    operation = last(each_user)
-    (done,) = each_user.undo(operation.id)
-    with pytest.raises(UndoRefusedError, match=f"undone already, by {done.id}; undo that one to redo it"):
-        each_user.undo(operation.id)
-    assert len(each_user.history()) == 2
-
-
-def test_an_unknown_operation_is_not_found(each_user: UserMemory, each_memory: Memory) -> None:
-    fact(each_user, "one")
+    with pytest.raises(UndoRefusedError, match="cascade=True") as refused:
+        each_user.undo(first.id)
+    assert all(name in str(refused.value) for name in (first.id, second.id, third.id))
+    (undone,) = each_user.undo(third.id)
+    each_user.undo(second.id)
+    each_user.undo(first.id)
+    with pytest.raises(UndoRefusedError, match="no longer fits"):
+        each_user.undo(undone.id, cascade=True)
     stranger = each_memory.user(f"stranger to {each_user.name}")
-    for user, operation_id in ((each_user, new_id("op")), (stranger, last(each_user).id)):
+    for user, operation_id in ((each_user, new_id("op")), (stranger, first.id)):
         with pytest.raises(NotFoundError, match="no operation"):
             user.undo(operation_id)
 
 
-def test_an_edit_before_a_redaction_can_be_undone_and_stays_redacted(each_user: UserMemory) -> None:
+def test_what_came_before_a_redaction_is_undone_in_its_words_and_the_redaction_is_not(each_user: UserMemory) -> None:
+    told = each_user.remember(["The word swordfish opens it. I live in Porto."]).step_ids[0]
+    near = fact(each_user, "in Porto", sources=[{"step_id": told, "quote": "Porto", "start": 39, "end": 44}])
+    added = last(each_user)
     item = fact(each_user, "the gate opens with swordfish")
     each_user.edit(item.id, summary="the gate opens with swordfish twice")
     edited = last(each_user)
     each_user.redact("swordfish", caption="gate word")
-    each_user.undo(edited.id)
-    assert "opens with {{vault:" in each_user.get(item.id).text  # type: ignore[union-attr]
-    assert "swordfish" not in repr(each_user.history())
-
-
-def test_a_redaction_of_words_near_a_quote_does_not_stop_an_undo(each_user: UserMemory) -> None:
-    told = each_user.remember(["The word swordfish opens it. I live in Porto."]).step_ids[0]
-    item = fact(each_user, "in Porto", sources=[{"step_id": told, "quote": "Porto", "start": 39, "end": 44}])
-    operation = last(each_user)
-    each_user.redact("swordfish", caption="gate word")
-    source = each_user.get(item.id).sources[0]  # type: ignore[union-attr]
-    assert each_user.get(told).content[source.start : source.end] == "Porto"  # type: ignore[union-attr]
-    each_user.undo(operation.id)
-    assert item.id not in {one.id for one in each_user.items()}
-
-
-def test_a_redaction_itself_is_not_undone(each_user: UserMemory) -> None:
-    fact(each_user, "the gate opens with swordfish")
-    each_user.redact("swordfish", caption="gate word")
     (redaction,) = [one for one in each_user.history() if one.kind == "redact"]
     with pytest.raises(UndoRefusedError, match="redaction"):
         each_user.undo(redaction.id, cascade=True)
-
-
-# -- redo --------------------------------------------------------------------------------------------------------
-
-
-def test_undo_of_an_undo_redoes_and_so_on(each_user: UserMemory) -> None:
-    item = fact(each_user, "one")
-    new = each_user.edit(item.id, summary="two")
-    for depth in range(1, 5):
-        each_user.undo(last(each_user).id)
-        assert each_user.get(item.id) == (item if depth % 2 else new)
-    kinds = [one.kind for one in each_user.history()]
-    assert kinds == ["add", "update", "undo", "undo", "undo", "undo"]
-    # Whatever holds is undone by nothing: the addition, and of the chain each second one from its end.
-    assert [one.undone_by is None for one in each_user.history()] == [True, True, False, True, False, True]
-
-
-def test_what_was_redone_can_be_undone_by_its_own_name(each_user: UserMemory) -> None:
-    fact(each_user, "one")
-    operation = last(each_user)
-    each_user.undo(operation.id)
-    (redone,) = each_user.undo(last(each_user).id)
-    (again,) = each_user.undo(operation.id)
-    assert again.undoes == redone.id
-    assert each_user.items() == []
-    with pytest.raises(UndoRefusedError, match="undone already"):
-        each_user.undo(redone.id)
-
-
-def test_a_redo_is_refused_with_the_name_of_what_was_done_since(each_user: UserMemory) -> None:
-    item = fact(each_user, "one")
-    two = each_user.edit(item.id, summary="two")
-    each_user.undo(last(each_user).id)
-    undone = last(each_user)
-    each_user.edit(item.id, summary="three")
-    later = last(each_user)
-    with pytest.raises(UndoRefusedError) as refused:
-        each_user.undo(undone.id)
-    assert refused.value.blockers == (later.id,)
-    each_user.undo(undone.id, cascade=True)
-    assert each_user.get(item.id) == two
-
-
-def test_a_redo_stands_in_the_way_under_its_own_name(each_user: UserMemory) -> None:
-    item = fact(each_user, "one")
-    each_user.edit(item.id, summary="two")
-    each_user.undo(last(each_user).id)
-    undone_two = last(each_user)
-    three = each_user.edit(item.id, summary="three")
-    each_user.undo(last(each_user).id)
-    undone_three = last(each_user)
-    (redone_two,) = each_user.undo(undone_two.id)
-    with pytest.raises(UndoRefusedError) as refused:
-        each_user.undo(undone_three.id)
-    assert refused.value.blockers == (redone_two.id,)
-    each_user.undo(undone_three.id, cascade=True)
-    assert each_user.get(item.id) == three
-
-
-def test_a_redo_of_an_edit_of_an_item_that_is_gone_is_refused(each_user: UserMemory) -> None:
-    item = fact(each_user, "one")
-    each_user.edit(item.id, summary="two")
-    (undone,) = each_user.undo(last(each_user).id)
-    (gone,) = each_user.undo(each_user.history()[0].id)
-    with pytest.raises(UndoRefusedError, match="no longer fits") as refused:
-        each_user.undo(undone.id, cascade=True)
-    assert refused.value.blockers == (gone.id,)
+    source = each_user.get(near.id).sources[0]  # type: ignore[union-attr]
+    assert each_user.get(told).content[source.start : source.end] == "Porto"  # type: ignore[union-attr]
+    each_user.undo(edited.id)
+    assert "opens with {{vault:" in each_user.get(item.id).text  # type: ignore[union-attr]
+    each_user.undo(added.id)
+    assert near.id not in {one.id for one in each_user.items()}
+    assert "swordfish" not in repr(each_user.history())
 
 
 # -- any sequence of operations, against a simple oracle ---------------------------------------------------------
@@ -443,12 +237,12 @@ class Play:
             cited = [{"step_id": there[pick % len(there)]}] if there and pick % 2 else []
             self.keep(changing.add_item(self.tx, {**NEW, "sources": cited}, self.cipher))
         elif action == "forget" and there:
-            changing.forget_steps(self.tx, [there[pick % len(there)]], None)
+            forget_records(self.tx, [there[pick % len(there)]])
         elif action == "forget a part":
             said = [(step.id, word) for step in thread_steps(self.tx) for word in PARTS if word in step.content]
             if said:
                 step_id, word = said[pick % len(said)]
-                changing.forget_steps(self.tx, None, None, parts={step_id: [word]})
+                forget_records(self.tx, [], parts={step_id: [word]})
         elif not active:
             return
         elif action == "edit":

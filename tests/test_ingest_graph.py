@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,17 +15,19 @@ import pytest
 from blockbuster import blockbuster_ctx
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import interrupt
 
-from hexamem import Memory, Settings, UserMemory
+from hexamem import Memory, Settings, UserMemory, memory_graph
 from hexamem.doctor import examine
 from hexamem.errors import ConfigError, MissingUserError
+from hexamem.graphs.ingest import ingest_graph
 from hexamem.graphs.ingest_batches import read_managed
 from hexamem.graphs.ingest_state import IngestContext, IngestState
 from hexamem.stores.ledger.jobs import claim, enqueue, enqueue_bare
 from hexamem.stores.ledger.schema import jobs
 
 from .manager_script import answer
-from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
+from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 MANAGERS = {f"{kind}_manager" for kind in ("core", "episodic", "semantic", "procedural", "resource", "vault")}
 TOLD = "My name is Orla and I live in Cork."
@@ -58,16 +61,60 @@ def run(memory: Memory, user: str = "alice", **given: Any) -> dict[str, Any]:
 # Drawing and streaming.
 
 
-@pytest.mark.parametrize(
-    ("mode", "nodes"), [("embedded", MANAGERS), ("agents", MANAGERS), ("single_call", {"single_call"})]
-)
-def test_the_graph_shows_its_real_nodes(
-    tmp_path: Path, scripted_server: ServerFactory, mode: str, nodes: set[str]
+def test_the_graph_shows_its_real_nodes_and_managers_with_a_model_as_agents(
+    tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
-    with opened(tmp_path, mode=mode, model=scripted_server(answer).chat_model()) as memory:
-        drawn = memory.ingesting.graph().get_graph(xray=True)
-    assert set(drawn.nodes) == {"__start__", "record", "label", "route", *nodes, "apply", "project", "__end__"}
-    assert {(one.source, one.target) for one in drawn.edges if one.source in nodes} == {(one, "apply") for one in nodes}
+    model = scripted_server(answer).chat_model()
+    for mode, managers in (("embedded", MANAGERS), ("agents", MANAGERS), ("single_call", {"single_call"})):
+        with opened(tmp_path / mode, mode=mode, model=model) as memory:
+            plain, deep = (memory.ingesting.graph().get_graph(xray=xray) for xray in (False, True))
+            whole = memory_graph(memory).get_graph(xray=True)
+        assert set(plain.nodes) == {"__start__", "record", "label", "route", *managers, "apply", "project", "__end__"}
+        assert {(one.source, one.target) for one in plain.edges if one.source in managers} == {
+            (one, "apply") for one in managers
+        }
+        inner = {f"{manager}:{node}" for manager in MANAGERS for node in ("model", "tools")}
+        assert (inner <= set(deep.nodes)) == (mode == "agents")
+        assert ("remember:core_manager:tools" in whole.nodes) == (mode == "agents")
+
+
+def test_the_agents_of_managers_leave_no_words_of_steps_in_the_hosts_checkpoints_and_stream(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    server = scripted_server(answer)
+    with opened(tmp_path, mode="agents", model=server.chat_model()) as memory:
+        memory.user("alice").remember(["FACT Orla: is a vet", "CODE garage: swordfish#77"])
+        host = StateGraph(IngestState, SimpleNamespace)
+        host.add_node("memory", memory.ingesting.graph())
+        host.add_edge(START, "memory")
+        saver = InMemorySaver()
+        run: Any = {"configurable": {"thread_id": "1"}}
+        streamed = list(
+            host.compile(checkpointer=saver).stream(
+                {"close": True}, run, context=SimpleNamespace(user="alice"), stream_mode=["messages", "values"]
+            )
+        )
+        assert {item.kind for item in memory.user("alice").items()} == {"semantic", "vault"}
+    assert "Orla" in repr(saver.blobs)
+    assert "swordfish" not in repr([*saver.list(None), saver.blobs, saver.writes, streamed])
+    assert {mode for mode, _ in streamed} == {"values"}
+
+
+def test_an_interrupt_passes_through_the_agent_of_a_manager(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    def script(request: Request) -> Reply:
+        return Reply(calls=[("search_memory", {"query": "Orla"})]) if request.manager else answer(request)
+
+    with opened(tmp_path, mode="agents", model=scripted_server(script).chat_model()) as memory:
+        memory.user("alice").remember("FACT Orla: is a vet")
+        parts = memory.ingesting._parts()
+
+        def nearest(user: str, texts: Any, kinds: Any) -> Any:
+            return interrupt("search?") if texts == ["Orla"] else parts.nearest(user, texts, kinds)
+
+        graph = ingest_graph(replace(parts, nearest=nearest))
+        done = graph.invoke({"close": True}, context=IngestContext(user="alice"))
+        assert done["__interrupt__"][0].value == "search?"
+        assert memory.ingesting.waiting("alice") == 1
 
 
 def test_each_node_tells_what_it_does(memory: Memory) -> None:
@@ -175,10 +222,6 @@ def test_of_two_runs_on_the_same_steps_one_applies(
             done.append({})
             done[0] = run(memory, close=True)
         return parts.apply(*args, **options)
-
-    from dataclasses import replace
-
-    from hexamem.graphs.ingest import ingest_graph
 
     late = ingest_graph(replace(parts, apply=meanwhile)).invoke({"close": True}, context=IngestContext(user="alice"))
     assert done[0]["remembered"]

@@ -167,7 +167,7 @@ def test_a_set_that_was_kept_equals_one_made_anew(
                 steps += says(user, (f"Carla {turn}", text), (name, f"{text} {WORD}{turn}"), thread=f"other {turn % 2}")
             elif action.startswith("forget") and len(steps) > 2:
                 forgotten.append(steps.pop(-1 if action.endswith("late") else len(steps) // 2))
-                user.forget(step_ids=[forgotten[-1]])
+                user.forget([forgotten[-1]])
             elif action == "restore" and forgotten:
                 steps.append(forgotten.pop())
                 user.undo(user.history(steps[-1])[-1].id)
@@ -299,7 +299,7 @@ def test_a_word_of_an_item_counts_when_a_step_says_it_later(memory: Memory, alic
     alice.add({"kind": "semantic", "name": "note", "summary": "Ben built a hurdygurdy.", "source": "t"})
     kept = kept_in(memory, tmp_path / "sets")
     sets_of(memory, kept, "alice")
-    alice.forget(step_ids=[says(alice, ("Anna", "Never mind."), at=1_683_558_000)[0]])  # the set is made of the rest
+    alice.forget([says(alice, ("Anna", "Never mind."), at=1_683_558_000)[0]])  # the set is made of the rest
     sets_of(memory, kept, "alice")
     assert kept.save(memory.ledger, "alice")
     says(alice, ("Anna", "The hurdygurdy is out of tune."), at=1_683_560_000)
@@ -402,7 +402,7 @@ def test_a_set_that_is_behind_the_ledger_is_not_written(memory: Memory, alice: U
     ids = says(alice, *TALK)
     kept = kept_in(memory, memory.home / "sets")
     sets_of(memory, kept, "alice")
-    alice.forget(step_ids=[ids[0]])  # by another process: nobody has told this one yet
+    alice.forget([ids[0]])  # by another process: nobody has told this one yet
     assert not kept.save(memory.ledger, "alice")
     assert not (memory.home / "sets").exists()
 

@@ -525,7 +525,7 @@ def test_kept_labels_are_those_of_the_ledger_after_any_change(trip: Trip) -> Non
     whole()
     user.labels.split("Trip / Day 1", [steps[0]], "Morning")
     whole()
-    user.forget(step_ids=[steps[3]])
+    user.forget([steps[3]])
     whole()
 
 

@@ -208,7 +208,7 @@ def test_the_working_set_follows_the_ledger(memory: Memory, alice: UserMemory) -
     grown = steps_in_memory(memory, alice)
     assert grown.ids == [*first, *more]
     assert int(grown.before[6]) == 5
-    alice.forget(step_ids=[first[3]])
+    alice.forget([first[3]])
     kept = steps_in_memory(memory, alice)
     assert kept.ids == [one for one in [*first, *more] if one != first[3]]
     assert kept.stems_of("pottery") == [("potteri", -1)]

@@ -8,6 +8,7 @@ import json
 import logging
 import random
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -51,9 +52,26 @@ class Label(ModelReply):
     certainty: float | None
 
 
-def structured(server: ScriptedServer, **settings: Any) -> StructuredCall[Label]:
+class UnderTerms:
+    """A call with terms that hold for whatever it is given."""
+
+    def __init__(self, call: StructuredCall[Label], terms: dict[str, Any]) -> None:
+        self.call, self.terms = call, terms
+
+    def invoke(self, given: Any) -> StructuredResult[Label]:
+        return self.call.invoke(CallInput(messages=given, **self.terms))
+
+    async def ainvoke(self, given: Any) -> StructuredResult[Label]:
+        return await self.call.ainvoke(CallInput(messages=given, **self.terms))
+
+
+def structured(server: ScriptedServer, **settings: Any) -> Any:
     model = server.chat_model(**settings.pop("model", {}))
-    return StructuredCall(model, Label, **{"agent": "intent_labeler", "retries": QUICK, **settings})
+    terms = {name: settings.pop(name) for name in ("budget", "usage", "validate") if name in settings}
+    if isinstance(terms.get("usage"), UsageMeter):
+        terms["operation"] = "remember"
+    call = StructuredCall(model, Label, **{"agent": "intent_labeler", "retries": QUICK, **settings})
+    return UnderTerms(call, terms) if terms else call
 
 
 Perform = Callable[..., StructuredResult[Label]]
@@ -96,40 +114,26 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_reply_that_cannot_be_used_is_repaired_once(
+def test_a_reply_that_cannot_be_used_is_repaired_once_and_then_the_result_is_empty_and_says_why(
     scripted_server: ServerFactory, perform: Perform, method: Method
 ) -> None:
-    server = scripted_server([])
+    server = scripted_server([Reply(content=GOOD)])
     call = structured(server, method=method)
+    result = perform(call)
+    assert result.value == Label.model_validate(GOOD)
+    assert (result.repaired, result.degraded, server.calls) == (False, (), 1)
+    assert server.requests[0].method == method
     for fault, (reply, words) in UNUSABLE.items():
         server.follow([reply, Reply(content=GOOD)])
         result = perform(call)
         assert result.value == Label.model_validate(GOOD), fault
         assert (result.repaired, result.degraded, server.calls, result.usage.calls) == (True, (), 2, 2), fault
         assert words in server.requests[1].text, fault
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_after_one_repair_the_result_is_empty_and_says_why(
-    scripted_server: ServerFactory, perform: Perform, method: Method
-) -> None:
-    server = scripted_server([])
-    call = structured(server, method=method)
-    for fault, (reply, words) in UNUSABLE.items():
         server.follow([reply])
         result = perform(call)
         assert (result.value, result.repaired, server.calls) == (None, False, 2), fault
         assert result.degraded[0].startswith("intent_labeler: the reply did not fit, nor did its repair: "), fault
         assert words in result.degraded[0], fault
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_good_reply_takes_one_call(scripted_server: ServerFactory, perform: Perform, method: Method) -> None:
-    server = scripted_server([Reply(content=GOOD)])
-    result = perform(structured(server, method=method))
-    assert result.value == Label.model_validate(GOOD)
-    assert (result.repaired, result.degraded, server.calls) == (False, (), 1)
-    assert server.requests[0].method == method
 
 
 def test_both_strict_methods_send_the_schema_as_strict(scripted_server: ServerFactory) -> None:
@@ -218,7 +222,9 @@ PASSING = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_passing_failure_is_retried(scripted_server: ServerFactory, perform: Perform, method: Method) -> None:
+def test_a_passing_failure_is_retried_until_the_tries_end(
+    scripted_server: ServerFactory, perform: Perform, method: Method
+) -> None:
     server = scripted_server([])
     call = structured(server, method=method)
     for fault, reply in PASSING.items():
@@ -226,13 +232,7 @@ def test_a_passing_failure_is_retried(scripted_server: ServerFactory, perform: P
         result = perform(call)
         assert result.value == Label.model_validate(GOOD), fault
         assert (result.repaired, result.degraded, server.calls) == (False, (), 3), fault
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_retries_end_with_the_tries(scripted_server: ServerFactory, perform: Perform, method: Method) -> None:
-    server = scripted_server([])
-    call = structured(server, method=method)
-    for fault, reply in PASSING.items():
+    for fault, reply in list(PASSING.items())[:: len(PASSING) - 1]:
         server.follow([reply])
         result = perform(call)
         assert (result.value, server.calls) == (None, 3), fault
@@ -289,18 +289,11 @@ def test_no_retry_begins_after_the_total_time(scripted_server: ServerFactory) ->
     assert server.calls == 1
 
 
-def test_the_wait_is_the_one_asked_for_and_else_within_its_bounds() -> None:
-    from hexamem.models.retries import Failure
-
-    policy = RetryPolicy(tries=10, first_wait=1.0, longest_wait=4.0, total_seconds=1e6)
-    retrying = policy.retrying()
-    waits = []
-    for attempt in range(1, 9):
-        state = type("State", (), {"attempt_number": attempt, "outcome": None})()
-        waits.append(retrying.wait(state))
-    assert all(0 <= one <= min(4.0, 2 ** (i - 0)) for i, one in enumerate(waits))
-    asked = type("Outcome", (), {"result": lambda self: Failure(said="", again=True, retry_after=7.5)})()
-    assert retrying.wait(type("State", (), {"attempt_number": 1, "outcome": asked})()) == 7.5
+def test_the_wait_is_the_one_asked_for(scripted_server: ServerFactory, perform: Perform) -> None:
+    server = scripted_server([Reply(status=429, headers={"retry-after-ms": "300"}), Reply(content=GOOD)])
+    begun = time.monotonic()
+    assert perform(structured(server)).value is not None
+    assert 0.3 <= time.monotonic() - begun < 5
 
 
 def test_an_unreachable_server_is_told(perform: Perform, loopback_only: None) -> None:
@@ -386,15 +379,13 @@ def junk(seed: int) -> Reply:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_two_hundred_broken_replies_never_raise_and_never_take_a_third_call(
-    scripted_server: ServerFactory, method: Method
-) -> None:
+def test_broken_replies_never_raise_and_never_take_a_third_call(scripted_server: ServerFactory, method: Method) -> None:
     taken = iter(range(1_000))
     server = scripted_server(lambda request: junk(next(taken)))
     call = structured(server, method=method)
 
     async def every() -> list[StructuredResult[Label]]:
-        return [await call.ainvoke("x") if number % 2 else call.invoke("x") for number in range(100)]
+        return [await call.ainvoke("x") if number % 2 else call.invoke("x") for number in range(60)]
 
     before, results = 0, []
     for result in asyncio.run(every()):
@@ -450,7 +441,7 @@ def broken_completion(seed: int) -> Reply:
 def test_completions_of_any_shape_never_raise(scripted_server: ServerFactory, method: Method) -> None:
     server = scripted_server(lambda request: broken_completion(request.number))
     call = structured(server, method=method)
-    while server.calls < 200:
+    while server.calls < 100:
         result = call.invoke("x")
         assert (result.value is None) == bool(result.degraded)
         assert result.usage.calls in (1, 2)
@@ -514,11 +505,11 @@ def test_the_answer_is_limited_to_what_the_budget_has_left(scripted_server: Serv
 
 def test_many_threads_never_overspend_one_budget(scripted_server: ServerFactory) -> None:
     def spend_all(request: Request) -> Reply:
-        return Reply(content=GOOD, usage=(120, request.body["max_completion_tokens"]), delay=0.01)
+        return Reply(content=GOOD, usage=(40, request.body["max_completion_tokens"] // 3), delay=0.01)
 
     server = scripted_server(spend_all)
     budget, meter = Budget(calls=9, tokens=4_000), UsageMeter()
-    call = structured(server, budget=budget, usage=meter, max_output_tokens=400)
+    call = structured(server, budget=budget, usage=meter)
     threads = [threading.Thread(target=call.invoke, args=("x",)) for _ in range(24)]
     for one in threads:
         one.start()

@@ -103,7 +103,7 @@ def test_what_was_indexed_meanwhile_is_found_once(ann: UserMemory) -> None:
 
 def test_what_was_forgotten_before_it_was_indexed_is_not_found(ann: UserMemory) -> None:
     ann.remember(NEW)
-    ann.forget(step_ids=[step.id for step in ann.steps() if step.content == NEW], reason="asked to")
+    ann.forget([step.id for step in ann.steps() if step.content == NEW], reason="asked to")
     assert NEW not in found(ann, "Where is the purple accordion?")
 
 

@@ -7,6 +7,7 @@ import json
 import logging
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from hexamem.cli import main
 from hexamem.graphs.ingest_state import IngestState
 from hexamem.stores.ledger.usage import usage_totals
 
-from .manager_script import answer, operations
+from .manager_script import WORD, answer, operations
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_vault import KINDS, Traces, visible
 
@@ -62,11 +63,10 @@ def test_the_embedded_engine_makes_no_call(tmp_path: Path, scripted_server: Serv
     assert server.calls == 0
 
 
-@pytest.mark.parametrize("size", [8])
 def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
-    tmp_path: Path, scripted_server: ServerFactory, size: int
+    tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
-    server = scripted_server(answer)
+    server, size = scripted_server(answer), 8
     with opened(tmp_path, server, "single_call", batch_size=size) as memory:
         user = memory.user("ann")
         for start in range(10):
@@ -78,7 +78,7 @@ def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
     assert {request.name for request in server.requests} == {"SingleReply"}
 
 
-def test_agents_cost_the_meta_manager_and_the_managers_that_it_names(
+def test_agents_cost_the_meta_manager_and_the_managers_that_it_names_as_the_models_report(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
     server = scripted_server(answer)
@@ -87,21 +87,17 @@ def test_agents_cost_the_meta_manager_and_the_managers_that_it_names(
         user.remember(TALK)
         assert user.flush()
         names = Counter(request.name for request in server.requests)
-        assert names == Counter(
-            [
-                "RoutingReply",
-                "CoreReply",
-                "EpisodicReply",
-                "SemanticReply",
-                "ProceduralReply",
-                "ResourceReply",
-                "VaultReply",
-            ]
-        )
+        assert names == {"RoutingReply": 1, **{f"{kind}_manager": 2 for kind in WORD.values()}}
+        with memory.ledger.read("ann") as tx:
+            rows = usage_totals(tx)
+        assert {row["agent"] for row in rows} == {"meta_manager", *(f"{kind}_manager" for kind in WORD.values())}
+        assert {row["operation"] for row in rows} == {"manage"}
+        assert sum(row["calls"] for row in rows) == server.calls
+        assert sum(row["input_tokens"] + row["output_tokens"] for row in rows) == server.tokens
         server.follow(answer)
         user.remember(["FACT Bo: paints boats in Kerry"] * 10)
         assert user.flush()
-        assert [request.name for request in server.requests] == ["RoutingReply", "SemanticReply"]
+        assert [request.name for request in server.requests] == ["RoutingReply", *["semantic_manager"] * 2]
 
 
 def test_with_labels_by_model_a_batch_costs_one_call_more(tmp_path: Path, scripted_server: ServerFactory) -> None:
@@ -110,20 +106,9 @@ def test_with_labels_by_model_a_batch_costs_one_call_more(tmp_path: Path, script
         user = memory.user("ann")
         user.remember(["FACT Bo: paints boats in Kerry"] * 10)
         assert user.flush()
-    assert Counter(request.name for request in server.requests) == Counter(
-        ["BatchLabels", "RoutingReply", "SemanticReply"]
-    )
-
-
-@pytest.mark.parametrize("mode", ["single_call", "agents"])
-def test_small_talk_costs_nothing(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, mode) as memory:
-        user = memory.user("ann")
-        user.remember(CHAT)
-        assert user.flush()
-        assert user.items() == []
-    assert server.calls == 0
+    assert Counter(request.name for request in server.requests) == {
+        "BatchLabels": 1, "RoutingReply": 1, "semantic_manager": 2
+    }  # fmt: skip
 
 
 def test_a_kind_without_a_model_is_extracted_by_the_embedded_engine(
@@ -140,7 +125,7 @@ def test_a_kind_without_a_model_is_extracted_by_the_embedded_engine(
         assert user.flush()
         assert [item.text for item in user.items("semantic")] == ["Orla\nOrla is a vet in Sligo"]
         assert any("walnuts" in item.text for item in user.items("core"))
-    assert {request.name for request in server.requests} == {"SemanticReply"}
+    assert {request.name for request in server.requests} == {"semantic_manager"}
 
 
 # What each keeps.
@@ -163,16 +148,23 @@ def test_all_six_kinds_are_kept_with_their_words(tmp_path: Path, scripted_server
         assert poem.content.startswith("The wind was loud")  # type: ignore[union-attr]
         [hit, *_] = user.recall("Who is a vet?", kinds="semantic").hits
         assert "Orla" in hit.text
+        server.follow(answer)
+        memory.user("bob").remember(CHAT)
+        assert memory.user("bob").flush()
+        assert (memory.user("bob").items(), server.calls) == ([], 0), "small talk costs nothing"
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
 def test_known_items_are_changed_by_handle(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
     def script(request: Request) -> Reply:
         reply = answer(request)
-        content: Any = reply.content
-        for one in content.get("operations", content.get("semantic", [])):
-            if "semantic1" in request.text and one.get("summary", "").endswith("teacher"):
-                one.update(operation="supersede", target="semantic1", valid_from="2025-03-01")
+        changed = {"target": "semantic1", "valid_from": "2025-03-01"}
+        if "semantic1" not in request.text or "teacher" not in request.text:
+            return reply
+        if request.manager:
+            return replace(reply, calls=[("supersede", {**given, **changed}) for _, given in reply.calls])  # type: ignore[dict-item]
+        for one in reply.content.get("semantic", []):  # type: ignore[attr-defined]
+            one.update(operation="supersede", **changed)
         return reply
 
     with opened(tmp_path, scripted_server(script), mode) as memory:
@@ -261,7 +253,7 @@ def test_a_secret_that_the_rules_missed_is_taken_out_once_a_model_finds_it(
         assert user.reveal(item.id, reason="test") == "swordfish#77"
         user.remember("FACT Orla: knows swordfish#77 too")
         user.flush()
-        later = json.dumps([request.messages[-1] for request in server.requests[asked:]])
+        later = json.dumps([request.messages[1:] for request in server.requests[asked:]])
         assert ("Orla" in later, "swordfish" in later) == (True, False)
         assert "swordfish" not in json.dumps([one.model_dump(mode="json") for one in user.items()])
         assert not any("swordfish" in line for line in memory.notices)
@@ -280,7 +272,7 @@ def test_what_a_text_says_changes_neither_the_rules_nor_the_form(
         user.remember([hostile])
         user.flush()
     for request in server.requests:
-        assert [one["role"] for one in request.messages] == ["system", "user"]
+        assert [one["role"] for one in request.messages[:2]] == ["system", "user"]
         assert "Ignore all rules" not in request.messages[0]["content"]
         assert request.messages[1]["content"].count("</steps>") == 1
         assert "<|im_start|>" not in request.messages[1]["content"]
@@ -291,6 +283,8 @@ def test_what_a_text_says_changes_neither_the_rules_nor_the_form(
 
 def _fault(draw: random.Random, request: Request) -> Reply:
     good = answer(request)
+    if good.calls and draw.random() < 0.6:
+        return replace(good, calls=[(name, _twisted(draw, given)) for name, given in good.calls])
     whole = json.dumps(good.content)
     kind = draw.randrange(9)
     if kind == 0:
@@ -334,7 +328,7 @@ def _twisted(draw: random.Random, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_whatever_a_model_replies_nothing_is_half_applied(
     tmp_path: Path, scripted_server: ServerFactory, mode: str, seed: int
 ) -> None:
@@ -367,21 +361,6 @@ def test_what_fell_back_is_told_to_the_recall_beside_it(tmp_path: Path, scripted
 
 
 # Usage and budgets.
-
-
-def test_usage_is_kept_by_agent_with_what_the_model_reports(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, "agents") as memory:
-        user = memory.user("ann")
-        user.remember(TALK)
-        user.flush()
-        with memory.ledger.read("ann") as tx:
-            rows = {row["agent"]: row for row in usage_totals(tx)}
-    assert set(rows) == {"meta_manager", *(f"{kind}_manager" for kind in Counter(
-        ["core", "episodic", "semantic", "procedural", "resource", "vault"]))}  # fmt: skip
-    assert {row["operation"] for row in rows.values()} == {"manage"}
-    assert sum(row["calls"] for row in rows.values()) == server.calls == 7
-    assert sum(row["input_tokens"] + row["output_tokens"] for row in rows.values()) == server.tokens
 
 
 def test_when_the_days_budget_is_used_up_steps_wait_with_the_reason(
@@ -482,7 +461,7 @@ def test_the_command_line_sets_the_mode(
 
     by = ("--model", "openai:scripted", "--mode")
     assert ingested(*by, "single_call") == (["semantic"], 1)
-    assert ingested(*by, "agents") == (["semantic"], 2)
+    assert ingested(*by, "agents") == (["semantic"], 3)
     assert ingested(*by, "off") == ([], 0)
     assert ingested("--mode", "off") == ([], 0)
     assert ingested("--model", "openai:scripted") == (["semantic"], 1), "a model that is given is used"

@@ -46,8 +46,8 @@ import hexamem.stores.recording
 import hexamem.user  # noqa: F401
 from hexamem import Memory, Settings
 from hexamem.agents.labelling.intent_labeler import IntentLabeling
+from hexamem.agents.managers.agent import ManagerAgent
 from hexamem.agents.managers.forms import FORMS
-from hexamem.agents.managers.model import ModelManager
 from hexamem.agents.meta_manager import ModelMetaManager
 from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
 from hexamem.agents.single_call import SingleCall
@@ -61,7 +61,12 @@ _STAGES: dict[str, list[tuple[Any, str]]] = {
     "label": [(IntentLabeling, "label"), (IngestNodes, "label")],
     "manage": [
         (IngestNodes, f"{name}{part}")
-        for name, parts in (("route", ("", *_PARTS)), ("manage", ("", *_PARTS)), ("single", _PARTS))
+        for name, parts in (
+            ("route", ("", *_PARTS)),
+            ("manage", ("",)),
+            ("agent", ("_input", "_output")),
+            ("single", _PARTS),
+        )
         for part in parts
     ],
     "apply": [(IngestNodes, "apply")],
@@ -247,7 +252,7 @@ def _warm_model(base_url: str) -> ChatOpenAI:
     managers = embedded_managers(reader)
     ModelMetaManager(model, EmbeddedMetaManager(reader))
     for kind, form in FORMS.items():
-        ModelManager(form, model, managers[kind])
+        ManagerAgent(form, model, managers[kind])
     SingleCall(model, managers, embedder.embed_documents)
     return model
 

@@ -24,7 +24,7 @@ from hexamem.stores.ledger import event_time, has_own_time
 from hexamem.stores.ledger.said_steps import last_said
 from hexamem.stores.ledger.steps import known_messages
 from hexamem.stores.secrets import reference
-from hexamem.tools.forgetting import find_to_forget, forget_records
+from hexamem.tools.forgetting import find_to_forget
 from hexamem.tools.operation_forms import (
     FindToForgetInput,
     FindToForgetOutput,
@@ -227,8 +227,8 @@ def _find_to_forget(user: UserMemory, call: OperationCall, given: FindToForgetIn
 
 
 def _forget(user: UserMemory, call: OperationCall, given: ForgetInput) -> ForgetOutput:
-    done = forget_records(user, given.ids, actor="model", reason=given.reason or "the agent was to forget it")
-    return ForgetOutput(forgotten=[one.id for one in done.records], undo_with=[done.operation.id])
+    done = user.forget(given.ids, actor="model", reason=given.reason or "the agent was to forget it")
+    return ForgetOutput(forgotten=[change.target_id for change in done.changes], undo_with=[done.id])
 
 
 def _saying(record: Step | MemoryItem) -> str:

@@ -23,7 +23,7 @@ from hexamem.stores.applying import Cleaned, Cleaner, first_said
 from hexamem.stores.ledger import Ledger, Redaction, Transaction, get_steps
 from hexamem.stores.ledger.vault import known_secrets, list_secrets
 from hexamem.stores.media import MediaStore
-from hexamem.stores.privacy import redact
+from hexamem.stores.privacy import RedactRequest, redact
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor
 from hexamem.stores.secrets import Cipher, find_references
@@ -164,11 +164,14 @@ class Applier:
                 self._projector,
                 self._media,
                 self._cipher,
-                secret,
-                caption=caption,
-                kind=entry_type,
-                sensitivity=values.get("sensitivity", "high"),
-                reason=_left_out(proposal.reason, secret),
+                RedactRequest(
+                    words=secret,
+                    caption=caption,
+                    kind=entry_type,
+                    sensitivity=values.get("sensitivity", "high"),
+                    reason=_left_out(proposal.reason, secret),
+                    match_case=True,
+                ),
                 find=find,
             )
         except (InvalidInputError, NotFoundError):

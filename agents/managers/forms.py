@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.memory_types import ItemKind, MemoryType, Step
-from hexamem.models.schemas import ModelReply
 
 __all__ = [
     "FORMS",
@@ -26,7 +25,6 @@ __all__ = [
     "SemanticOperation",
     "VaultOperation",
     "form_of",
-    "reply_form",
 ]
 
 _SHORTEST_SECRET, _LONGEST_SECRET = 3, 4_000
@@ -61,7 +59,7 @@ class ItemOperation(BaseModel):
 
     @classmethod
     def agent(cls) -> str:
-        """The name of the manager among the agents, and of its prompt."""
+        """The name of the manager among the agents."""
         return f"{cls.kind}_manager"
 
     @classmethod
@@ -231,13 +229,6 @@ class VaultOperation(ItemOperation):
         """The secret, where it stands in the content of its step."""
         secret = (self.secret or "").strip()
         return secret if secret and secret in step.content else None
-
-
-@cache
-def reply_form(form: type[ItemOperation]) -> type[ModelReply]:
-    """The schema of a manager's reply: a list of its operations."""
-    name = f"{form.kind.capitalize()}Reply"
-    return create_model(name, __base__=ModelReply, __doc__=form.task, operations=(list[form], ...))  # type: ignore[valid-type]
 
 
 @cache

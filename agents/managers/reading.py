@@ -7,6 +7,7 @@ still does not hold is left out, operation by operation.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,20 +37,29 @@ class Reading:
     Attributes:
         form: of its operations.
         nearest: known items by id, the nearest first.
+        found: further ones that a search has shown.
         restore: takes the escapes of a prompt out of what was copied from it.
-        handles: handle → id of the item.
+        handles: handle → id of the item; that of a further one depends on its id alone.
     """
 
     form: type[ItemOperation]
     batch: Batch
     instruction: Instruction
     nearest: Mapping[str, MemoryItem] = field(default_factory=dict)
+    found: Mapping[str, MemoryItem] = field(default_factory=dict)
     restore: Callable[[str], str] = str
     handles: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        named = {f"{self.form.kind}{number}": item_id for number, item_id in enumerate(self.nearest, 1)}
+        kind = self.form.kind
+        named = {f"{kind}{number}": item_id for number, item_id in enumerate(self.nearest, 1)}
+        named |= {f"{kind}_{_short(item_id)}": item_id for item_id in self.found if item_id not in self.nearest}
         object.__setattr__(self, "handles", named)
+
+    @property
+    def known(self) -> Mapping[str, MemoryItem]:
+        """All known items that were shown, by id."""
+        return {**self.nearest, **self.found}
 
     @property
     def most(self) -> int:
@@ -155,7 +165,7 @@ class Reading:
         if operation.operation == "add":
             return ["an add has no target; to change a known item use update or supersede"] if target else []
         if target not in self.handles:
-            listed = f"{self.form.kind}1 to {self.form.kind}{len(self.handles)}" if self.handles else "none: use add"
+            listed = f"{self.form.kind}1 to {self.form.kind}{len(self.nearest)}" if self.nearest else "none: use add"
             return [f"its target is no listed handle; those of this kind are {listed}"]
         merged = {handle.strip() for handle in operation.merged}
         if operation.operation == "merge" and (not merged or target in merged or not merged <= set(self.handles)):
@@ -172,7 +182,7 @@ class Reading:
             labelled.step.content,
             labelled.step.index_text,
             labelled.resolved_text,
-            *(item.text for item in self.nearest.values()),
+            *(item.text for item in self.known.values()),
         )
         return any(not any(reference in text for text in known) for reference in references)
 
@@ -185,6 +195,10 @@ class Reading:
 def salvaged_operations(data: object, form: type[ItemOperation]) -> list[ItemOperation]:
     """The operations that can be read of a list in a reply, one by one; what is missing counts as null."""
     return salvaged(data, form, **dict.fromkeys((*form.own_fields(), "target")), merged=[], ends=[])
+
+
+def _short(item_id: str) -> str:
+    return hashlib.blake2b(item_id.encode(), digest_size=3).hexdigest()
 
 
 def _is_filled(value: object) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 
 from hexamem.agents.contract import Batch, BatchStep, Instruction
@@ -48,18 +48,24 @@ def shown_before(batch: Batch) -> str:
     return "\n".join(lines) or "none: the talk begins here"
 
 
-def shown_items(reading: Reading) -> str:
-    """The known items that a manager is shown, one line each: handle, since when it is valid, its fields."""
+def shown_items(reading: Reading, only: Collection[str] | None = None) -> str:
+    """The known items that a manager is shown, one line each: handle, since when it is valid, its fields.
+
+    Args:
+        only: the ids of those to show; all when None.
+    """
     lines = []
     zone = reading.batch.zone
     for handle, item_id in reading.handles.items():
-        item = reading.nearest[item_id]
+        if only is not None and item_id not in only:
+            continue
+        item = reading.known[item_id]
         since = f" (since {item.valid_from.astimezone(zone):%Y-%m-%d})" if item.valid_from else ""
         values = [(name, getattr(item, name, None)) for name in reading.form.shown]
         values.append(("slot", item.metadata.get("slot")))
         fields = "; ".join(f"{name}: {_value(value, zone)}" for name, value in values if value)
         lines.append(f"{handle}{since} {fields}")
-    return "\n".join(lines) or "none yet"
+    return "\n".join(lines) or ("none yet" if only is None else "nothing is known of it")
 
 
 def shown_task(batch: Batch, instruction: Instruction) -> str:

@@ -48,9 +48,8 @@ class ModelAgent:
         budget: Budget | None = None,
         usage: UsageMeter | None = None,
     ) -> None:
-        self._call: StructuredCall[ActionReply] = StructuredCall(
-            model, ActionReply, agent="acting", method=method, budget=budget, usage=usage
-        )
+        self._call: StructuredCall[ActionReply] = StructuredCall(model, ActionReply, agent="acting", method=method)
+        self._budget, self._usage = budget, usage
         self.degraded: list[str] = []
 
     def __call__(
@@ -69,7 +68,8 @@ class ModelAgent:
                 past=_written(episode.first, past),
                 left=episode.limit - len(past),
             )
-            result = self._call.invoke(CallInput(messages=messages, operation="act"))
+            asked = CallInput(messages=messages, budget=self._budget, usage=self._usage, operation="act")
+            result = self._call.invoke(asked)
             self.degraded += result.degraded
             if result.value is None or not result.value.action.strip():
                 failures += 1

@@ -335,7 +335,7 @@ def _why(talk: Chat, words: str) -> None:
 
 def _forget(talk: Chat, words: str) -> None:
     """N or ID: forget a listed record (several: 1 3) or any; WORDS: list what may be meant; /undo brings it back"""
-    from hexamem.tools.forgetting import find_to_forget, forget_records
+    from hexamem.tools.forgetting import find_to_forget, forgotten_records
 
     numbers = words.replace(",", " ").split()
     if not numbers:
@@ -343,9 +343,9 @@ def _forget(talk: Chat, words: str) -> None:
             "/forget needs numbers of a list that /why, /memory or /forget WORDS just gave, an id, or words to search"
         )
     if all(number.isdecimal() for number in numbers):
-        done = forget_records(talk.user, [_listed(talk, number, "/forget") for number in numbers])
+        done = talk.user.forget([_listed(talk, number, "/forget") for number in numbers])
     elif _is_id(talk, words):
-        done = forget_records(talk.user, [words])
+        done = talk.user.forget([words])
     else:
         records = find_to_forget(talk.user, words, _LISTED)
         talk.numbered = [one.id for one in records]
@@ -354,10 +354,10 @@ def _forget(talk: Chat, words: str) -> None:
         nothing = "Nothing is forgotten: memory holds nothing near to these words."
         return output.write_text(output.clean("\n".join([head, *lines]) if records else nothing))
     talk.reload()
-    talk.undoable = (done.operation.id,)
-    first, *others = done.records
+    talk.undoable = (done.id,)
+    first, *others = forgotten_records(talk.user, done)
     lines = [_record_line(f"Forgotten: {first.id}", first), *(_record_line("with it:", one) for one in others)]
-    lines.append(f"/undo brings it back ({done.operation.id}); `hexamem redact` takes words out for good.")
+    lines.append(f"/undo brings it back ({done.id}); `hexamem redact` takes words out for good.")
     return output.write_text(output.clean("\n".join(lines)))
 
 

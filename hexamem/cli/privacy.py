@@ -21,7 +21,7 @@ def redact(
     words: Annotated[
         str,
         typer.Argument(
-            metavar="WORDS", help="Exactly as they are stored; - reads them from stdin, out of the shell's history."
+            metavar="WORDS", help="In capitals or small letters; - reads them from stdin, out of the shell's history."
         ),
     ],
     user: User,
@@ -29,11 +29,14 @@ def redact(
     kind: Annotated[str, typer.Option(help="What sort of secret it is.")] = "secret",
     sensitivity: Annotated[Literal["low", "medium", "high"], typer.Option(help="How sensitive it is.")] = "high",
     reason: Reason = "",
+    match_case: Annotated[bool, typer.Option("--match-case", help="Only as they are written here.")] = False,
 ) -> None:
     """Take words out of everything that is stored, and keep them in the vault alone. There is no undo."""
     text = read_stdin("the words to redact") if words == "-" else words
     with session.known(user) as memory:
-        receipt = memory.redact(text, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason)
+        receipt = memory.redact(
+            text, caption=caption, kind=kind, sensitivity=sensitivity, reason=reason, match_case=match_case
+        )
     records = f"{output.counted(len(receipt.step_ids), 'step')} and {output.counted(len(receipt.item_ids), 'item')}"
     session.show(receipt, f"taken out of {records}; in their place is {receipt.reference}")
 

@@ -295,20 +295,24 @@ def forget(
     session: Session,
     *,
     user: User,
-    step_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="STEP", help="Ids of steps, as `steps` shows them.")
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", help="Ids of steps and items, as `steps` and `recall` show them."),
     ] = None,
     thread: Annotated[str | None, typer.Option(help="All steps of this thread.")] = None,
+    since: Annotated[str | None, typer.Option(help="All steps not before this time.")] = None,
+    until: Annotated[str | None, typer.Option(help="All steps not after this time.")] = None,
     reason: Reason = "",
 ) -> None:
-    """Take steps out of memory, and the items that rest on nothing else; undo brings them back.
+    """Take steps and items out of memory, and the items that rest on nothing else; undo brings them back.
 
     Their words stay in the history and in exports so that it can be undone; `hexamem redact` takes words out for good.
     """
-    if not step_ids and thread is None:
-        raise InvalidInputError("forget what? give step ids, or --thread")
+    where = {name: value for name, value in (("since", since), ("until", until)) if value is not None}
+    if not (ids or where or thread is not None):
+        raise InvalidInputError("forget what? give ids, --thread, --since or --until")
     with session.known(user) as memory:
-        done = memory.forget(step_ids or None, thread_id=thread, reason=reason)
+        done = memory.forget(ids or None, thread_id=thread, where=where or None, reason=reason)
         session.show_operations(done, [done], memory)
 
 

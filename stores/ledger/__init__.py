@@ -15,7 +15,7 @@ from hexamem.stores.ledger.items import (
 )
 from hexamem.stores.ledger.ledger import Ledger, Transaction, check_name, user_key
 from hexamem.stores.ledger.recalls import log_recalls, read_recall, recall_row, write_feedback
-from hexamem.stores.ledger.rewrite import Redaction, Rewritten, is_spaced_letter, rewrite_everywhere, whole_words
+from hexamem.stores.ledger.rewrite import Redaction, is_spaced_letter, rewrite_everywhere, whole_words
 from hexamem.stores.ledger.steps import (
     Arrival,
     IndexedStep,
@@ -37,7 +37,6 @@ __all__ = [
     "Ledger",
     "Redaction",
     "Reveal",
-    "Rewritten",
     "SecretRow",
     "Transaction",
     "append_steps",

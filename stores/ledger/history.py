@@ -13,7 +13,6 @@ from sqlalchemy import Row, bindparam, insert, select, update
 
 from hexamem.errors import NotFoundError, UndoRefusedError
 from hexamem.memory_types import Change, MemoryItem, Operation, OperationKind
-from hexamem.stores.ledger.derived_texts import clear_derived_from_parts
 from hexamem.stores.ledger.items import get_items, write_items
 from hexamem.stores.ledger.label_changes import apply_intents, apply_labels, label_conflict, label_state
 from hexamem.stores.ledger.labels import get_intents, mark_corrected
@@ -21,8 +20,7 @@ from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import changes, operations
 from hexamem.stores.ledger.schema import steps as steps_table
-from hexamem.stores.ledger.step_parts import apply_texts, text_state
-from hexamem.stores.ledger.steps import set_step_status
+from hexamem.stores.ledger.steps import set_step_status, set_step_texts
 
 __all__ = ["get_operation", "history_of", "item_change", "record_operation", "undo"]
 
@@ -80,8 +78,6 @@ def record_operation(
         for position, change in enumerate(made)
     ]
     tx.run_many(_CHANGES, rows)
-    if apply:  # once it can be read what a step said
-        clear_derived_from_parts(tx, {change.target_id for change in made if change.target == "text"})
     return operation
 
 
@@ -107,7 +103,9 @@ def _apply(tx: Transaction, made: Sequence[Change]) -> None:
         ]
         if step_ids:
             set_step_status(tx, step_ids, status)
-    apply_texts(tx, made)
+    texts = {change.target_id: change.after["content"] for change in made if change.target == "text" and change.after}
+    if texts:
+        set_step_texts(tx, texts)
     apply_labels(tx, made)
     apply_intents(tx, made)
 
@@ -300,14 +298,13 @@ def _found(operation: Operation) -> dict[_RecordId, _State]:
 def _state(tx: Transaction, record: _RecordId) -> _State:
     """The record as it is now, in the form of a change; None where it does not exist."""
     target, target_id = record
+    own = (steps_table.c.user_id == tx.user_id) & (steps_table.c.id == target_id)
     if target == "step":
-        statement = select(steps_table.c.status).where(
-            steps_table.c.user_id == tx.user_id, steps_table.c.id == target_id
-        )
-        row = tx.first(statement)
+        row = tx.first(select(steps_table.c.status).where(own))
         return None if row is None else {"status": row.status}
     if target == "text":
-        return text_state(tx, target_id)
+        row = tx.first(select(steps_table.c.content).where(own))
+        return None if row is None else {"content": row.content}
     if target == "label":
         return label_state(tx, target_id)
     if target == "intent":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import bindparam, delete, insert, select, update
@@ -18,7 +19,6 @@ __all__ = [
     "add_intents",
     "apply_intents",
     "apply_labels",
-    "clear_gists",
     "insert_labels",
     "intent_change",
     "label_change",
@@ -119,13 +119,6 @@ def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:
         tx.connection.execute(update(steps).where(own).values(change=first + offset))
 
 
-def clear_gists(tx: Transaction, step_ids: Collection[str]) -> None:
-    """Empty what the scopes of these steps are said to be about: it may repeat words that are not to be read again."""
-    for part in chunks(step_ids):
-        own = select(intents.c.scope_id).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part))
-        tx.connection.execute(delete(scopes).where(scopes.c.user_id == tx.user_id, scopes.c.label_id.in_(own)))
-
-
 # -- changes, which history keeps -------------------------------------------------------------------------------------
 
 
@@ -204,23 +197,22 @@ def apply_intents(tx: Transaction, made: Sequence[Change]) -> None:
         own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
         tx.connection.execute(delete(labelings).where(own, labelings.c.target_id.in_(part)))
         tx.connection.execute(delete(intents).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part)))
-    sure = {step_id: one.confidence for step_id, one in held.items()}
-    add_intents(tx, [_intent_from(step_id, state, sure.get(step_id, 1.0)) for step_id, state in final.items()])
+    add_intents(tx, [_intent_from(step_id, state, held.get(step_id)) for step_id, state in final.items()])
     touch_steps(tx, final)
 
 
-def settle_intents(tx: Transaction, intents_now: Sequence[StepIntent]) -> None:
-    """Write how sure labelling is of steps whose labels stay as they are: no change that anybody would undo."""
-    if intents_now:
+def settle_intents(tx: Transaction, settled: Sequence[StepIntent]) -> None:
+    """Write the texts of labelled steps and how sure labelling is of them: no change that anybody would undo."""
+    if settled:
+        names = ("resolved_text", "summary", "antecedents", "confidence", "provisional")
         own = (intents.c.user_id == tx.user_id) & (intents.c.step_id == bindparam("of_step"))
-        rows = [
-            {"of_step": one.step_id, "confidence": one.confidence, "provisional": one.provisional}
-            for one in intents_now
-        ]
+        rows = [{"of_step": one.step_id, **{name: getattr(one, name) for name in names}} for one in settled]
         tx.connection.execute(update(intents).where(own), rows)
 
 
-def _intent_from(step_id: str, state: Mapping[str, Any], confidence: float) -> StepIntent:
-    """The intent that a change keeps."""
-    lists = {name: tuple(state[name]) for name in ("event_ids", "entity_ids", "antecedents")}
-    return StepIntent(step_id=step_id, confidence=confidence, **{**state, **lists})
+def _intent_from(step_id: str, state: Mapping[str, Any], held: StepIntent | None) -> StepIntent:
+    """The intent with the labels that a change keeps; its texts stay."""
+    lists = {name: tuple(state[name]) for name in ("event_ids", "entity_ids")}
+    return replace(
+        held or StepIntent(step_id=step_id, scope_id="", event_ids=()), **{**state, **lists}, provisional=False
+    )

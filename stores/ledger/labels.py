@@ -123,14 +123,11 @@ class StepIntent:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """The intent in the form that changes keep: without what only says how sure labelling is."""
+        """The intent in the form that changes keep: its labels, without texts that were derived from steps."""
         return {
             "scope_id": self.scope_id,
             "event_ids": list(self.event_ids),
             "entity_ids": list(self.entity_ids),
-            "resolved_text": self.resolved_text,
-            "summary": self.summary,
-            "antecedents": list(self.antecedents),
             "tier": self.tier,
         }
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.dialects import sqlite
@@ -26,9 +26,6 @@ from hexamem.stores.ledger.engine import open_engine, place_of, plain_errors, sq
 from hexamem.stores.ledger.migrations import migrate
 from hexamem.stores.ledger.prepared import Prepared, goes_lean
 from hexamem.stores.ledger.schema import meta, users
-
-if TYPE_CHECKING:
-    from hexamem.stores.ledger.wording import Wording
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
 
@@ -81,7 +78,7 @@ class Transaction:
     gives SQLAlchemy's connection in the same transaction, for all others. Both are None once it has ended: the connection
     may be in a transaction of another user's by then.
     ``types`` are the memory types that items are read as.
-    ``wording`` says how labels are named; without it none is named anew when steps are forgotten.
+    ``fixed_names`` are names of event and entity labels that come from no step.
     """
 
     _connection: Connection | None
@@ -91,7 +88,7 @@ class Transaction:
     change: int
     registered: int = 0
     writing: bool = False
-    wording: Wording | None = None
+    fixed_names: frozenset[str] = frozenset()
     types: TypeRegistry = field(default_factory=lambda: _SHIPPED)
     driver: sqlite3.Connection | None = None
     joining: Callable[[], Connection] | None = None
@@ -173,7 +170,7 @@ class Ledger:
     Args:
         url: a SQLAlchemy URL; SQLite is created with its file.
         place: what error messages call it.
-        wording: how labels are named.
+        fixed_names: names of event and entity labels that come from no step: the types that ship.
         types: the memory types that items are read as.
     """
 
@@ -181,11 +178,11 @@ class Ledger:
         self,
         url: str | URL,
         place: str | None = None,
-        wording: Wording | None = None,
+        fixed_names: frozenset[str] = frozenset(),
         types: TypeRegistry = _SHIPPED,
     ) -> None:
         self.place = place or place_of(url)
-        self.wording, self.types = wording, types
+        self.fixed_names, self.types = fixed_names, types
         self._alone = False
         self._opened = object()
         self._written: dict[str, object] = {}  # user → made anew by each write
@@ -204,12 +201,16 @@ class Ledger:
 
     @classmethod
     def open(
-        cls, home: Path, url: str | None = None, wording: Wording | None = None, types: TypeRegistry = _SHIPPED
+        cls,
+        home: Path,
+        url: str | None = None,
+        fixed_names: frozenset[str] = frozenset(),
+        types: TypeRegistry = _SHIPPED,
     ) -> Ledger:
         """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one that ``url`` names."""
         if url:
-            return cls(url, wording=wording, types=types)
-        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), wording, types)
+            return cls(url, fixed_names=fixed_names, types=types)
+        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), fixed_names, types)
         ledger._alone = True  # one process holds a home
         return ledger
 
@@ -256,7 +257,9 @@ class Ledger:
         """A transaction that knows no more of its user than the name: committed at the end, rolled back by an error."""
         if not goes_lean(self.engine):
             with (self._writer if write else self._reader).connect() as connection, connection.begin():
-                yield Transaction(connection, user, 0, "UTC", 0, writing=write, wording=self.wording, types=self.types)
+                yield Transaction(
+                    connection, user, 0, "UTC", 0, writing=write, fixed_names=self.fixed_names, types=self.types
+                )
             return
         pooled = self.engine.raw_connection()
         tx: Transaction | None = None
@@ -270,7 +273,7 @@ class Ledger:
                 "UTC",
                 0,
                 writing=write,
-                wording=self.wording,
+                fixed_names=self.fixed_names,
                 types=self.types,
                 driver=driver,
                 joining=lambda: Connection(self._joiner, pooled),

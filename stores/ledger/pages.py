@@ -6,7 +6,7 @@ redaction take out of steps leaves the texts made of them at once, by :func:`bla
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -25,7 +25,6 @@ __all__ = [
     "PageStep",
     "add_pages",
     "blank_pages",
-    "blank_pages_about",
     "change_pages",
     "changed_pages",
     "count_pages",
@@ -74,7 +73,7 @@ class PageRow:
 
 
 class PageStep(NamedTuple):
-    """What paging reads of a step. Its text is resolved only where the steps that its references mean are not forgotten."""
+    """What paging reads of a step."""
 
     id: str
     seq: int
@@ -90,7 +89,6 @@ class PageStep(NamedTuple):
     scope_id: str | None = None
     event_ids: Sequence[str] = ()
     resolved_text: str | None = None
-    antecedents: Sequence[str] = ()
 
     @property
     def speaker(self) -> str:
@@ -129,7 +127,7 @@ _STEP = [
         *("id", "seq", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at", "created_at"),
         *("status", "metadata"),
     )
-] + [intents.c[name] for name in ("scope_id", "event_ids", "resolved_text", "antecedents")]
+] + [intents.c[name] for name in ("scope_id", "event_ids", "resolved_text")]
 
 
 def _step(row: Row[Any]) -> PageStep:
@@ -149,7 +147,6 @@ def _step(row: Row[Any]) -> PageStep:
         row.scope_id,
         row.event_ids or (),
         row.resolved_text,
-        row.antecedents or (),
     )
 
 
@@ -162,26 +159,14 @@ def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:
         .order_by(steps.c.seq)
         .limit(limit)
     )
-    return _resolved(tx, [_step(row) for row in tx.all(statement)])
-
-
-def _resolved(tx: Transaction, found: list[PageStep]) -> list[PageStep]:
-    """The steps without resolved texts that hold words of steps that are forgotten."""
-    meant = {one for step in found if step.resolved_text is not None for one in step.antecedents}
-    gone: set[str] = set()
-    for part in chunks(meant):
-        own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(part) & (steps.c.status != "active")
-        gone.update(row.id for row in tx.all(select(steps.c.id).where(own)))
-    if not gone:
-        return found
-    return [step if gone.isdisjoint(step.antecedents) else step._replace(resolved_text=None) for step in found]
+    return [_step(row) for row in tx.all(statement)]
 
 
 def steps_from(tx: Transaction, thread_id: str, first: int, last: int) -> list[PageStep]:
     """The steps of a thread from one turn to another, forgotten ones too."""
     own = (steps.c.user_id == tx.user_id) & (steps.c.thread_id == thread_id) & steps.c.turn.between(first, last)
     statement = select(*_STEP).outerjoin(intents, WITH_INTENT).where(own).order_by(steps.c.turn)
-    return _resolved(tx, [_step(row) for row in tx.all(statement)])
+    return [_step(row) for row in tx.all(statement)]
 
 
 def page_steps(tx: Transaction, chosen: Sequence[PageRow]) -> dict[str, list[PageStep]]:
@@ -320,35 +305,26 @@ def change_pages(tx: Transaction, changed: Sequence[PageRow]) -> None:
             tx.connection.execute(update(pages).where(own).values(**values))
 
 
-def blank_pages(tx: Transaction, step_ids: Collection[str]) -> None:
-    """Empty every text made of these steps, now: headers and memos of their pages, headers that may speak of them,
-    and the memos of memos over all these. Paging writes them anew, of what is left.
+def blank_pages(tx: Transaction, step_ids: Collection[str], stale: Callable[[str], bool] = lambda text: False) -> None:
+    """Empty the texts made of these steps, now: headers and memos of their pages and of those that may speak of them, and
+    the memos of memos over all these. Paging writes them anew, of what is left.
 
-    A header by rules speaks of the page before in its thread, one by a model of anything that was said before.
+    A header without a model speaks of the page before in its thread, one by a model of anything that was said before.
+
+    Args:
+        stale: whether a header or memo is to go whatever steps it was made of.
     """
-    _blank(tx, get_pages(tx, set(pages_holding(tx, {*step_ids, *_meaning(tx, set(step_ids))}).values())))
-
-
-def blank_pages_about(tx: Transaction, scope_ids: Collection[str], name: str) -> None:
-    """Empty the texts of pages that speak of scopes by a name which they do not have any more."""
-    written = (pages.c.header != "") | (pages.c.memo != "")
-    of_scopes = set(scope_ids)
-    spoken = [
-        page for page in _pages(tx, written) if page.scope_id in of_scopes or name in page.header or name in page.memo
-    ]
-    _blank(tx, {page.id: page for page in spoken})
-
-
-def _blank(tx: Transaction, hit: Mapping[str, PageRow]) -> None:
-    """Empty the texts of pages, and what may speak of them."""
-    if not hit:
+    hit = get_pages(tx, set(pages_holding(tx, step_ids).values()))
+    ends = {(page.thread_id, page.last_turn + 1) for page in hit.values()}
+    first = min((page.seq for page in hit.values()), default=None)
+    blanked = set(hit)
+    for page in _pages(tx, (pages.c.header != "") | (pages.c.memo != "")):
+        follows = (page.thread_id, page.first_turn) in ends
+        later = first is not None and page.seq > first and page.tier == "model"
+        if follows or later or stale(f"{page.header}\n{page.memo}"):
+            blanked.add(page.id)
+    if not blanked:
         return
-    first = min(page.seq for page in hit.values())
-    blanked = dict(hit)
-    for page in _pages(tx, pages.c.seq > first, (pages.c.header != "") | (pages.c.memo != "")):
-        follows = any(one.thread_id == page.thread_id and one.last_turn + 1 == page.first_turn for one in hit.values())
-        if follows or page.tier == "model":
-            blanked.setdefault(page.id, page)
     start = next_page_change(tx)
     for at, page_id in enumerate(sorted(blanked)):
         values = {"header": "", "memo": "", "tier": "embedded", "stale": True, "change": start + at}
@@ -356,10 +332,3 @@ def _blank(tx: Transaction, hit: Mapping[str, PageRow]) -> None:
             update(pages).where(pages.c.user_id == tx.user_id, pages.c.id == page_id).values(**values)
         )
     drop_digests(tx, blanked)
-
-
-def _meaning(tx: Transaction, step_ids: set[str]) -> set[str]:
-    """The steps with references that were put into words of these."""
-    own = (intents.c.user_id == tx.user_id) & intents.c.resolved_text.is_not(None)
-    rows = tx.all(select(intents.c.step_id, intents.c.antecedents).where(own))
-    return {row.step_id for row in rows if row.antecedents and not step_ids.isdisjoint(row.antecedents)}

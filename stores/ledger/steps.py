@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
 from hexamem.memory_types import Media, Step, ToolCall, Where
-from hexamem.stores.ledger.derived_texts import clear_derived
+from hexamem.stores.ledger.derived_texts import clear_derived, said_texts
 from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
@@ -31,6 +31,7 @@ __all__ = [
     "next_turn",
     "select_step_ids",
     "set_step_status",
+    "set_step_texts",
     "shown_steps",
     "step_from",
     "steps_before",
@@ -173,7 +174,7 @@ def _content(step: Step) -> dict[str, Any]:
 
 
 def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> None:
-    """Mark steps active or forgotten; what labels and pages have of the words of forgotten ones is deleted."""
+    """Mark steps active or forgotten, and delete what was derived from their words, or without them."""
     first = tx.next_change(max(1, len(step_ids)))
     for offset, step_id in enumerate(sorted(step_ids)):
         tx.connection.execute(
@@ -181,10 +182,23 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
             .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
             .values(status=status, change=first + offset)
         )
-    blank_pages(tx, step_ids)  # while it can be seen which references meant them
     if status == "forgotten":
-        clear_derived(tx, step_ids)
-    mark_corrected(tx)
+        clear_derived(tx, step_ids, said_texts(tx, step_ids))
+    else:
+        blank_pages(tx, step_ids)
+        mark_corrected(tx)
+
+
+def set_step_texts(tx: Transaction, contents: Mapping[str, str]) -> None:
+    """Let steps say something else, by id, and delete what was derived from what they said."""
+    before = said_texts(tx, contents)
+    for step_id, content in contents.items():
+        tx.connection.execute(
+            update(steps)
+            .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
+            .values(content=content, change=tx.next_change())
+        )
+    clear_derived(tx, contents, before)
 
 
 def step_from(row: Row[Any], user: str) -> Step:

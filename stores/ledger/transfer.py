@@ -18,10 +18,10 @@ from sqlalchemy import Column, LargeBinary, Table, insert, select
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import utc_now
 from hexamem.stores.ledger.columns import Micros, decode_text, encode_text
+from hexamem.stores.ledger.derived_texts import free_neutral_name, is_neutral_name
 from hexamem.stores.ledger.label_changes import touch_steps
 from hexamem.stores.ledger.labels import mark_corrected
 from hexamem.stores.ledger.ledger import Transaction
-from hexamem.stores.ledger.neutral_names import free_neutral_name, is_neutral_name
 from hexamem.stores.ledger.pages import next_page_change
 from hexamem.stores.ledger.schema import (
     USER_TABLES,

@@ -1,0 +1,118 @@
+"""The items of a user as entries of a LangGraph store, for hosts that read memories from one store.
+
+The ledger stays the truth; the entries are a projection of it that is brought up by change number, as the indexes are.
+An entry lies in the namespace ``("memories", user, type)`` under the id of its item. How far a store came is an entry of
+``("memories_mark", user)``, written together with the items.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from langgraph.store.base import BaseStore, Item, PutOp, SearchItem
+from sqlalchemy import select
+
+from hexamem.memory_types import MemoryItem
+from hexamem.stores.ledger import Ledger, changed_items
+from hexamem.stores.ledger.schema import users
+
+__all__ = ["ItemMirror"]
+
+_MARK, _KEY = "memories_mark", "ledger"
+_PAGE = 500
+
+
+class _State(NamedTuple):
+    """How far a store came: the time at which the user's ledger began, and its last change number."""
+
+    began: str
+    change: int
+
+
+class ItemMirror:
+    """Brings LangGraph stores up to a ledger. It stores nothing itself; any number of stores may be brought up.
+
+    Args:
+        ledger: the truth.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def catch_up(self, store: BaseStore, user: str) -> int:
+        """Put the items of a user that changed, and delete those that are no longer active.
+
+        Returns:
+            How many entries were put or deleted.
+        """
+        mark = _read(store.get(_mark_of(user), _KEY))
+        stale: list[SearchItem] = []
+        if self._is_over(user, mark):
+            while page := store.search(_namespace(user), limit=_PAGE, offset=len(stale)):
+                stale += page
+        operations = self._operations(user, mark, stale)
+        store.batch(operations)
+        return max(0, len(operations) - 1)
+
+    async def acatch_up(self, store: BaseStore, user: str) -> int:
+        """As :meth:`catch_up`, without blocking the event loop."""
+        mark = _read(await store.aget(_mark_of(user), _KEY))
+        stale: list[SearchItem] = []
+        if await asyncio.to_thread(self._is_over, user, mark):
+            while page := await store.asearch(_namespace(user), limit=_PAGE, offset=len(stale)):
+                stale += page
+        operations = await asyncio.to_thread(self._operations, user, mark, stale)
+        await store.abatch(operations)
+        return max(0, len(operations) - 1)
+
+    def _is_over(self, user: str, mark: _State | None) -> bool:
+        """Whether the entries are those of a user who was erased, or of another ledger."""
+        with self._ledger.read(user) as tx:
+            return mark is not None and (mark.began != _began(tx) or mark.change > tx.change)
+
+    def _operations(self, user: str, mark: _State | None, stale: Iterable[SearchItem]) -> list[PutOp]:
+        """What brings the entries up, the mark last; empty where nothing changed."""
+        operations = [PutOp(entry.namespace, entry.key, None) for entry in stale]
+        with self._ledger.read(user) as tx:
+            began, change = _began(tx), tx.change
+            since = mark.change if mark is not None and not operations and mark.began == began else 0
+            changed = changed_items(tx, since, limit=1 << 31) if tx.user_id and since < change else []
+        operations += [_put(user, item) for _, item in changed]
+        if operations or mark != _State(began, change):
+            operations.append(PutOp(_mark_of(user), _KEY, {"began": began, "change": change}, index=False))
+        return operations
+
+
+def _began(tx: Any) -> str:
+    row = tx.first(select(users.c.created_at).where(users.c.id == tx.user_id)) if tx.user_id else None
+    return row[0].isoformat() if row is not None else ""
+
+
+def _read(entry: Item | None) -> _State | None:
+    return _State(str(entry.value["began"]), int(entry.value["change"])) if entry is not None else None
+
+
+def _put(user: str, item: MemoryItem) -> PutOp:
+    if item.status != "active":
+        return PutOp(_namespace(user, item.kind), item.id, None)
+    times = {name: getattr(item, name) for name in ("valid_from", "valid_to", "created_at")}
+    value = {
+        "kind": item.kind,
+        "text": item.text,
+        "content": item.payload,
+        "metadata": dict(item.metadata),
+        "version": item.version,
+        **{name: moment.isoformat() if moment is not None else None for name, moment in times.items()},
+    }
+    return PutOp(_namespace(user, item.kind), item.id, value)
+
+
+def _namespace(user: str, *kind: str) -> tuple[str, ...]:
+    # LangGraph's stores take no full stops in a namespace.
+    return "memories", user.replace("%", "%25").replace(".", "%2E"), *kind
+
+
+def _mark_of(user: str) -> tuple[str, ...]:
+    return _MARK, *_namespace(user)[1:]
