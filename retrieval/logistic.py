@@ -54,7 +54,9 @@ def logistic_regression(
     return theta
 
 
-def logistic_offset(logits: _Floats, y: npt.NDArray[np.bool_], *, weights: _Floats, pull: float, largest: float) -> float:
+def logistic_offset(
+    logits: _Floats, y: npt.NDArray[np.bool_], *, weights: _Floats, pull: float, largest: float
+) -> float:
     """The number to add to every logit, drawn to 0 by ``pull / 2`` times its square, between ``-largest`` and ``largest``.
 
     Args:
