@@ -10,9 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import softmax
-from scipy.stats import entropy
-from sklearn.cluster import KMeans
 
 from hexamem.evals.study.records import DEPTH, Observed, Ranked
 from hexamem.retrieval.signals.cues import operations_of
@@ -87,7 +84,7 @@ def familiarity_switch(observed: Sequence[Observed]) -> list[tuple[str, ...]]:
     decides. The thirds are those of the questions of the same data set: no answer is used.
     """
     familiar = np.array([float(np.sort(one.dense)[-10:].mean()) for one in observed])
-    spread = np.array([entropy(softmax(np.sort(one.dense)[-10:] / 0.1)) for one in observed])
+    spread = np.array([_entropy(np.sort(one.dense)[-10:] / 0.1) for one in observed])
     groups: dict[str, list[int]] = {}
     for index, one in enumerate(observed):
         groups.setdefault(one.talk.data_set, []).append(index)
@@ -102,8 +99,17 @@ def familiarity_switch(observed: Sequence[Observed]) -> list[tuple[str, ...]]:
     return [found[index] for index in range(len(observed))]
 
 
+def _entropy(logits: FloatArray) -> float:
+    """Of the softmax of some logits."""
+    shares = np.exp(logits - logits.max())
+    shares /= shares.sum()
+    return -float((shares * np.log(shares)).sum())
+
+
 def _recollected(one: Observed) -> list[str]:
     """Rounds of: cluster the best, move the question towards each centre, search again; each turn keeps its best score."""
+    from sklearn.cluster import KMeans
+
     vectors, best = one.talk.vectors, one.dense.copy()
     queries = [one.vector]
     for _ in range(_ROUNDS):

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 from hexamem.evals.study.arms import ARMS
 from hexamem.evals.study.laboratory import Laboratory
 from hexamem.evals.study.operating import CHOICES, THRESHOLD
 from hexamem.evals.study.records import Observed, arm_recalls
 from hexamem.retrieval.operations import NAMES
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 __all__ = [
     "Gated",
@@ -125,6 +124,11 @@ def fit_gate(x: npt.NDArray[np.float64], recall: npt.NDArray[np.float64], groups
     Its penalty is the one under which the choice finds most on groups left out in turn, the greatest of equals: with a
     great one it takes what is best for all questions.
     """
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import GridSearchCV, GroupKFold
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
     gate = Pipeline([("scale", StandardScaler()), ("ridge", Ridge(alpha=_PENALTIES[0]))])
     parts = min(_PARTS, len(set(groups)))
     if parts < 2:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals.answers import spread
-from hexamem.evals.asking import steps_of
+from hexamem.evals.asking import steps_of, turns_of
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.runner import store_conversation
@@ -167,4 +167,4 @@ def _ask(user: Any, one: Observed, turn_of: Mapping[str, str], *, full: bool, lo
 
 
 def _turns(hits: Sequence[Any], turn_of: Mapping[str, str]) -> list[str]:
-    return list(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in steps_of(hits)))
+    return turns_of(steps_of(hits), turn_of)

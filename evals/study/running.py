@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from hexamem.errors import InvalidInputError
+from hexamem.errors import ConfigError, InvalidInputError
 from hexamem.evals.study.arms import add_arms
 from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.experiments import EXPERIMENTS
@@ -54,10 +55,13 @@ def run_study(
         The sections, and facts on the run.
 
     Raises:
+        ConfigError: scikit-learn is not installed.
         InvalidInputError: an experiment is unknown, or no question has evidence.
     """
     if unknown := [name for name in experiments if name not in EXPERIMENTS]:
         raise InvalidInputError(f"experiment {unknown[0]!r} is unknown; use {', '.join(EXPERIMENTS)}")
+    if find_spec("sklearn") is None:
+        raise ConfigError("the study needs scikit-learn, which is not installed; run: pip install 'hexamem[evals]'")
     with memory_factory() as memory:
         loops = {} if model is None else make_loops(model)
         full = bool(memory.model_tier.models)
