@@ -18,7 +18,7 @@ from hexamem.evals.longmemeval import load_longmemeval
 from hexamem.evals.narrativeqa import is_narrativeqa, load_narrativeqa
 from hexamem.evals.records import FORMATS, Conversation, DataFormat, listed, natural_key, read_json
 
-__all__ = ["detect_format", "load_conversations", "load_files"]
+__all__ = ["detect_format", "each_once", "load_conversations", "load_files"]
 
 _Format = Literal["auto"] | DataFormat
 _LOADERS: Mapping[str, Callable[[Path, bool], list[Conversation]]] = {
@@ -32,22 +32,18 @@ _LOADERS: Mapping[str, Callable[[Path, bool], list[Conversation]]] = {
 
 
 def load_files(paths: Sequence[Path], format: _Format = "auto") -> list[Conversation]:
-    """The conversations of several files and folders; of the turns and the questions of one trajectory, one file is read.
+    """The conversations of several files and folders, see :func:`load_conversations` and :func:`each_once`."""
+    return [conversation for path in each_once(paths) for conversation in load_conversations(path, format)]
 
-    Raises:
-        InvalidInputError: as :func:`load_conversations`.
-        CorruptFileError: as :func:`load_conversations`.
-    """
-    conversations: list[Conversation] = []
-    partners: set[Path] = set()
+
+def each_once(paths: Sequence[Path]) -> list[Path]:
+    """The paths without those that another one brings: of a trajectory's turns and questions the first of the two."""
+    kept: list[Path] = []
     for path in paths:
-        if path.resolve() in partners:
-            continue
-        loaded = load_conversations(path, format)
-        if path.is_file() and loaded[0].dataset == "came":
-            partners.add(sibling(path.resolve()))
-        conversations += loaded
-    return conversations
+        came = path.suffix == ".jsonl" and path.is_file() and detect_format(path) == "came"
+        if not came or sibling(path) not in kept:
+            kept.append(path)
+    return kept
 
 
 def load_conversations(path: str | Path, format: _Format = "auto", *, skip_bad: bool = False) -> list[Conversation]:
