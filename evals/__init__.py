@@ -1,8 +1,8 @@
 """Data sets, metrics and the runner that measures a memory on them."""
 
-from hexamem.evals.agreement import AgreementTally, InducedLabels, induced_labels
+from hexamem.evals.agreement import AgreementTally, induced_labels
 from hexamem.evals.answers import evaluate_answers
-from hexamem.evals.datasets import detect_format, load_conversations
+from hexamem.evals.datasets import detect_format, load_conversations, load_files
 from hexamem.evals.hotpotqa import load_hotpotqa
 from hexamem.evals.jsonl import JsonlMessages, read_jsonl
 from hexamem.evals.longmemeval_metrics import published_metrics
@@ -18,11 +18,10 @@ from hexamem.evals.metrics import (
 )
 from hexamem.evals.narrativeqa import load_narrativeqa
 from hexamem.evals.records import FORMATS, Conversation, DataFormat, EvalMessage, Question
-from hexamem.evals.report import print_report, print_sizes, write_json
+from hexamem.evals.report import print_report, print_ruler, print_sizes, write_json
 from hexamem.evals.ruler import make_ruler
-from hexamem.evals.ruler_report import print_ruler
 from hexamem.evals.ruler_run import evaluate_ruler
-from hexamem.evals.runner import MemoryLike, compare, evaluate, ranked_turns
+from hexamem.evals.runner import MemoryLike, compare, evaluate
 
 __all__ = [
     "DEFAULT_K_VALUES",
@@ -32,7 +31,6 @@ __all__ = [
     "Conversation",
     "DataFormat",
     "EvalMessage",
-    "InducedLabels",
     "Interval",
     "JsonlMessages",
     "MemoryLike",
@@ -46,6 +44,7 @@ __all__ = [
     "evaluate_ruler",
     "induced_labels",
     "load_conversations",
+    "load_files",
     "load_hotpotqa",
     "load_narrativeqa",
     "make_ruler",
@@ -55,7 +54,6 @@ __all__ = [
     "print_ruler",
     "print_sizes",
     "published_metrics",
-    "ranked_turns",
     "read_jsonl",
     "recall_at_k",
     "write_json",

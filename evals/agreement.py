@@ -11,49 +11,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from importlib.util import find_spec
+from typing import Any
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals.records import Conversation
+from hexamem.memory_types import InducedLabels
 
-__all__ = ["NOT_MEASURABLE", "AgreementTally", "Induced", "InducedLabels", "Partitions", "agreement", "induced_labels"]
+__all__ = ["NOT_INSTALLED", "NOT_MEASURABLE", "AgreementTally", "Induced", "agreement", "induced_labels"]
 
 NOT_MEASURABLE = "not measurable: one partition"
+NOT_INSTALLED = "not measured: scikit-learn is not installed; run: pip install 'hexamem[evals]'"
 _UNLABELLED = "\x00 without a label"
 _SCORES = ("ami", "v_measure", "homogeneity", "completeness")
 
 
-class Partitions(Protocol):
-    """What is read of a step's induced labels; ids or names alike."""
-
-    @property
-    def scope(self) -> str | None: ...
-    @property
-    def coarse_events(self) -> Sequence[str]: ...
+Induced = Callable[[Any], Mapping[str, InducedLabels] | None]
+"""Returns the induced labels of a user's steps by step id; None where its memory induces none."""
 
 
-@dataclass(frozen=True, slots=True)
-class InducedLabels:
-    """The labels that a memory gave one step.
-
-    Attributes:
-        scope: its thematic scope; None where it has none yet.
-        events: its event types, the main one first.
-        coarse_events: what these were merged into, in the same order.
-        entities: its key entity types.
-    """
-
-    scope: str | None
-    events: tuple[str, ...] = ()
-    coarse_events: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-
-
-Induced = Callable[[Any], Mapping[str, Partitions] | None]
-"""Gives the induced labels of a user's steps by step id; None where its memory induces none."""
-
-
-def induced_labels(user: Any) -> Mapping[str, Partitions] | None:
+def induced_labels(user: Any) -> Mapping[str, InducedLabels] | None:
     """``user.labels.induced()`` where there is such a thing, else None."""
     induced = getattr(getattr(user, "labels", None), "induced", None)
     return None if induced is None else induced()
@@ -68,8 +45,8 @@ def agreement(gold: Sequence[str], induced: Sequence[str | None]) -> dict[str, A
 
     Returns:
         ``ami`` (at most 1, about 0 for chance), ``v_measure``, ``homogeneity`` and ``completeness`` (0 to 1),
-        ``n_labels``, ``n_gold``, ``n_steps`` and ``n_unlabelled``. With fewer than two gold classes the scores are
-        None and ``note`` says so.
+        ``n_labels``, ``n_gold``, ``n_steps`` and ``n_unlabelled``. With fewer than two gold classes, or
+        without scikit-learn (the extra ``evals``), the scores are None and ``note`` says so.
 
     Raises:
         InvalidInputError: the lengths differ.
@@ -85,6 +62,8 @@ def agreement(gold: Sequence[str], induced: Sequence[str | None]) -> dict[str, A
     }
     if found["n_gold"] < 2:
         return {**found, "note": NOT_MEASURABLE}
+    if find_spec("sklearn") is None:
+        return {**found, "note": NOT_INSTALLED}
     # Here and not at the top: it takes a second to load.
     from sklearn.metrics import adjusted_mutual_info_score, homogeneity_completeness_v_measure
 
@@ -109,7 +88,7 @@ class AgreementTally:
     _scope: dict[int | None, list[dict[str, Any]]] = field(default_factory=dict)
     _events: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, conversation: Conversation, turn_of: Mapping[str, str], induced: Mapping[str, Partitions]) -> None:
+    def add(self, conversation: Conversation, turn_of: Mapping[str, str], induced: Mapping[str, InducedLabels]) -> None:
         """Compare one conversation. Steps without gold are left out.
 
         Args:
@@ -168,7 +147,7 @@ def _mean(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     sums = {name: sum(one[name] for one in found) for name in ("n_labels", "n_gold", "n_steps", "n_unlabelled")}
     measured = [one for one in found if one["ami"] is not None]
     if not measured:
-        return {**dict.fromkeys(_SCORES), **sums, "note": NOT_MEASURABLE}
+        return {**dict.fromkeys(_SCORES), **sums, "note": found[0]["note"]}
     steps = sum(one["n_steps"] for one in measured)
     means = {name: sum(one[name] * one["n_steps"] for one in measured) / steps for name in _SCORES}
     left_out = len(found) - len(measured)

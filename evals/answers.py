@@ -6,47 +6,23 @@ Where research abstains the answer is taken as :data:`ABSTAINED`, the words that
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
-
-import numpy as np
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals.asking import RESEARCH, ask
+from hexamem.evals.asking import RESEARCH, Asked, Progress, Tally, ask, counted
 from hexamem.evals.qa_scores import bleu1, exact_match, locomo_score, plain_f1, squad_f1
 from hexamem.evals.records import Conversation, Question, natural_key
-from hexamem.evals.runner import MemoryLike, store_conversation
+from hexamem.evals.runner import MemoryFactory, dataset_of, notes_of, store_conversation
+
+if TYPE_CHECKING:
+    from hexamem.evals.answer_judge import AnswerJudge
 
 __all__ = ["ABSTAINED", "answer_scores", "evaluate_answers", "spread"]
 
 ABSTAINED = "No information available"
 T = TypeVar("T")
 _LOCOMO_RANGE = ("1", "2", "3", "4")
-
-
-class _Verdict(Protocol):
-    @property
-    def correct(self) -> bool: ...
-    @property
-    def reason(self) -> str: ...
-
-
-class _Usage(Protocol):
-    @property
-    def calls(self) -> int: ...
-    @property
-    def tokens(self) -> int: ...
-
-
-class Judge(Protocol):
-    """What is asked of :class:`~.answer_judge.AnswerJudge`."""
-
-    @property
-    def usage(self) -> _Usage: ...
-    def judge(self, question: str, gold: str, answer: str) -> tuple[_Verdict | None, Sequence[str]]: ...
 
 
 def answer_scores(dataset: str, question: Question, answer: str) -> dict[str, float]:
@@ -56,17 +32,14 @@ def answer_scores(dataset: str, question: Question, answer: str) -> dict[str, fl
     HotpotQA and NarrativeQA: ``f1`` (the best over the gold answers) and ``exact_match``. Others: ``plain_f1`` and
     ``bleu1``; none for a question without a gold answer.
     """
-    if dataset == "locomo":
-        scores = {"f1": locomo_score(answer, question.answer, question.category)}
-        if question.category == "5":
-            return scores
-        return {**scores, "plain_f1": plain_f1(answer, question.answer), "bleu1": bleu1(answer, question.answer)}
     golds: Sequence[str] = question.gold.get("answers") or ([question.answer] if question.answer else [])
-    if not golds:
-        return {}
-    if dataset in ("hotpotqa", "narrativeqa"):
+    if dataset in ("hotpotqa", "narrativeqa") and golds:
         return {"f1": squad_f1(answer, golds), "exact_match": exact_match(answer, golds)}
-    return {"plain_f1": plain_f1(answer, golds[0]), "bleu1": bleu1(answer, golds[0])}
+    first = {"f1": locomo_score(answer, question.answer, question.category)} if dataset == "locomo" else {}
+    if (dataset == "locomo" and question.category == "5") or (not first and not golds):
+        return first
+    gold = question.answer if first else golds[0]
+    return {**first, "plain_f1": plain_f1(answer, gold), "bleu1": bleu1(answer, gold)}
 
 
 def spread(questions: Sequence[T], n: int | None) -> list[T]:
@@ -82,23 +55,14 @@ def spread(questions: Sequence[T], n: int | None) -> list[T]:
     return [questions[index * len(questions) // n] for index in range(n)]
 
 
-@dataclass(slots=True)
-class _Tally:
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    milliseconds: list[float] = field(default_factory=list)
-    calls: int = 0
-    tokens: int = 0
-    degraded: Counter[str] = field(default_factory=Counter)
-
-
 def evaluate_answers(
-    memory_factory: Callable[[], AbstractContextManager[MemoryLike]],
+    memory_factory: MemoryFactory,
     conversations: Sequence[Conversation],
     *,
     rounds: int = 3,
     per_conversation: int | None = None,
-    judge: Judge | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    judge: AnswerJudge | None = None,
+    progress: Progress | None = None,
     dataset: str | None = None,
     embedder: str | None = None,
     model: str | None = None,
@@ -120,39 +84,33 @@ def evaluate_answers(
         One JSON-ready object: ``scores`` is ``{score: {group: mean}}`` with the groups ``all``, ``1-4`` (LoCoMo) and
         each category, ``counts`` the questions by group, ``answers`` one row a question (id, category, question, gold,
         answer, abstained, its scores, and the judge's reason), ``llm_calls`` and ``llm_tokens`` those of research,
-        ``judge_calls`` and ``judge_tokens`` those of the judge; else as
-        :func:`~.runner.evaluate`. A question that the judge could not judge has no ``judge`` score and is told in
-        ``degraded``.
+        ``judge_calls`` and ``judge_tokens`` those of the judge; else as :func:`~.runner.evaluate`. A question that the
+        judge could not judge has no ``judge`` score and is listed in ``degraded``.
 
     Raises:
         InvalidInputError: there are no questions, or one has an unknown category.
     """
-    chosen = [(one, spread(one.questions, per_conversation)) for one in conversations]
-    n_questions = sum(len(questions) for _, questions in chosen)
+    chosen = {conversation.id: spread(conversation.questions, per_conversation) for conversation in conversations}
+    n_questions = sum(map(len, chosen.values()))
     if not n_questions:
         raise InvalidInputError(
             f"none of the {len(conversations)} conversation(s) has a question; there is nothing to ask"
         )
-    tally = _Tally()
-    done, total = 0, len(chosen) + n_questions
-
-    def advance(what: str) -> None:
-        nonlocal done
-        done += 1
-        if progress:
-            progress(what, done, total)
-
+    tally = Tally()
+    rows: list[dict[str, Any]] = []
+    advance = counted(progress, len(chosen) + n_questions)
     with memory_factory() as memory:
-        for conversation, questions in chosen:
+        for conversation in conversations:
             user = memory.user(conversation.id)
             store_conversation(user, conversation)
             advance(f"store {conversation.id}")
-            for question in questions:
-                _answer(user, conversation, question, rounds, judge, tally)
+            for question in chosen[conversation.id]:
+                asked = ask(user, question.text, k=10, strategy=RESEARCH, rounds=rounds)
+                tally.add(asked)
+                rows.append(_row(conversation.dataset, question, asked, judge, tally))
                 advance(f"ask {conversation.id}")
-    p50, p95 = (float(value) for value in np.percentile(tally.milliseconds, [50, 95]))
     return {
-        "dataset": dataset or "+".join(dict.fromkeys(conversation.dataset for conversation in conversations)),
+        "dataset": dataset or dataset_of(conversations),
         "strategy": RESEARCH,
         "embedder": embedder,
         "model": model,
@@ -160,22 +118,19 @@ def evaluate_answers(
         "n_conversations": len(conversations),
         "n_steps": sum(len(conversation.messages) for conversation in conversations),
         "n_questions": n_questions,
-        **_tables(tally.rows),
-        "latency_ms": {"p50": p50, "p95": p95},
+        **_tables(rows),
+        "latency_ms": tally.latency(),
         "llm_calls": tally.calls,
         "llm_tokens": tally.tokens,
         "judge_calls": judge.usage.calls if judge else 0,
         "judge_tokens": judge.usage.tokens if judge else 0,
         "degraded": dict(tally.degraded),
-        "notes": [f"{conversation.id}: {note}" for conversation in conversations for note in conversation.notes],
-        "answers": tally.rows,
+        "notes": notes_of(conversations),
+        "answers": rows,
     }
 
 
-def _answer(
-    user: Any, conversation: Conversation, question: Question, rounds: int, judge: Judge | None, tally: _Tally
-) -> None:
-    asked = ask(user, question.text, k=10, strategy=RESEARCH, rounds=rounds)
+def _row(dataset: str, question: Question, asked: Asked, judge: AnswerJudge | None, tally: Tally) -> dict[str, Any]:
     answer = asked.answer or ABSTAINED
     row: dict[str, Any] = {
         "id": question.id,
@@ -184,7 +139,7 @@ def _answer(
         "gold": question.answer,
         "answer": answer,
         "abstained": asked.answer is None,
-        "scores": answer_scores(conversation.dataset, question, answer),
+        "scores": answer_scores(dataset, question, answer),
     }
     if judge is not None:
         verdict, degraded = judge.judge(question.text, question.answer, answer)
@@ -192,10 +147,7 @@ def _answer(
         if verdict is not None:
             row["scores"]["judge"] = float(verdict.correct)
             row["reason"] = verdict.reason
-    tally.rows.append(row)
-    tally.milliseconds.append(asked.seconds * 1_000)
-    tally.calls, tally.tokens = tally.calls + asked.calls, tally.tokens + asked.tokens
-    tally.degraded.update(asked.degraded)
+    return row
 
 
 def _tables(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Two JSON-lines files that differ in one word of their names: ``debate_turns.jsonl`` and ``debate_questions.jsonl``.
 Of a turn the memory sees role, content and time. ``partition``, ``action``, ``action_object`` and the turn's id
-(which begins with its partition) are gold and lie in ``Conversation.gold`` under the neutral id ``turn-N``.
+(which begins with its partition) are gold: they are in ``Conversation.gold`` under the neutral id ``turn-N``.
 """
 
 from __future__ import annotations
@@ -11,15 +11,33 @@ import re
 from pathlib import Path
 from typing import Any
 
-from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.evals.jsonl import read_records
-from hexamem.evals.records import Conversation, EvalMessage, Question
+from pydantic import BaseModel
 
-__all__ = ["load_came_bench", "sibling", "split_timestamp"]
+from hexamem.errors import CorruptFileError, InvalidInputError
+from hexamem.evals.jsonl import fits, read_records
+from hexamem.evals.records import Conversation, EvalMessage, Question, not_scored
+
+__all__ = ["load_came_bench", "sibling"]
 
 _ROLES = ("user", "assistant", "system", "tool")
 _TIMESTAMP = re.compile(r"\s*-{2,}\s*TIMESTAMP:\s*(?P<time>\S(?:.*\S)?)\s*\Z")
 _GOLD_OF_TURN = ("id", "partition", "action", "action_object", "entity_types")
+
+
+class _Turn(BaseModel):
+    id: str
+    role: str
+    content: str
+
+
+class _Asked(BaseModel):
+    id: str
+    type: str
+    content: str
+    answer: Any = None
+    answer_type: Any = None
+    answer_turn_ids: list[str] | None = None
+    question_turn_ids: list[str] | None = None
 
 
 def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]:
@@ -39,7 +57,7 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
         missing.
 
     Raises:
-        InvalidInputError: the turns file is missing, or the names do not tell which file is which.
+        InvalidInputError: the turns file is missing, or the names do not say which file is which.
         CorruptFileError: naming file and line.
     """
     other = sibling(path)
@@ -49,7 +67,7 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
     before, _, after = turns_file.stem.rpartition("turns")
     name = (before + after).strip("_-.") or turns_file.resolve().parent.name
 
-    turns = read_records(turns_file, skip_bad=skip_bad, check=_turn_problem)
+    turns = read_records(turns_file, skip_bad=skip_bad, check=fits(_Turn))
     messages: list[EvalMessage] = []
     neutral: dict[str, str] = {}
     gold: dict[str, dict[str, Any]] = {}
@@ -57,17 +75,17 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
     untimed = 0
     named_role = "assistant" if any(turn["role"] == "user" for _, turn in turns.records) else "user"
     for number, turn in turns.records:
-        turn_id = f"turn-{len(messages) + 1}"
+        turn_id, role = f"turn-{len(messages) + 1}", turn["role"]
         if turn["id"] in neutral:
             raise CorruptFileError(
                 f"{turns_file}, line {number}: id {turn['id']!r} occurs twice; each turn needs its own"
             )
         neutral[turn["id"]] = turn_id
         gold[turn_id] = {key: turn[key] for key in _GOLD_OF_TURN if key in turn}
-        content, own_time = split_timestamp(turn["content"])
-        untimed += own_time is None
-        time = own_time or time
-        role = turn["role"]
+        content: str = turn["content"]
+        if stamp := _TIMESTAMP.search(content):
+            content, time = content[: stamp.start()], stamp["time"]
+        untimed += stamp is None
         messages.append(
             EvalMessage(
                 id=turn_id,
@@ -87,16 +105,7 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
         notes += more
     else:
         notes.append(f"no questions: {questions_file.name} is missing beside {turns_file.name}")
-    return [
-        Conversation(
-            id=f"came-{name}",
-            messages=tuple(messages),
-            questions=tuple(questions),
-            notes=tuple(notes),
-            dataset="came",
-            gold=gold,
-        )
-    ]
+    return [Conversation(f"came-{name}", tuple(messages), tuple(questions), tuple(notes), "came", gold)]
 
 
 def sibling(path: Path) -> Path:
@@ -105,8 +114,8 @@ def sibling(path: Path) -> Path:
     Raises:
         InvalidInputError: the name holds neither ``turns`` nor ``questions``.
     """
-    for one, other in (("turns", "questions"), ("questions", "turns")):
-        before, found, after = path.name.rpartition(one)
+    for word, other in (("turns", "questions"), ("questions", "turns")):
+        before, found, after = path.name.rpartition(word)
         if found:
             return path.with_name(before + other + after)
     raise InvalidInputError(
@@ -114,57 +123,30 @@ def sibling(path: Path) -> Path:
     )
 
 
-def split_timestamp(content: str) -> tuple[str, str | None]:
-    """A turn's content without its trailing ``----TIMESTAMP: …``, and the time; None where it has none."""
-    match = _TIMESTAMP.search(content)
-    return (content[: match.start()], match["time"]) if match else (content, None)
-
-
 def _questions(
     path: Path, conversation_id: str, neutral: dict[str, str], skip_bad: bool
 ) -> tuple[list[Question], list[str]]:
-    lines = read_records(path, skip_bad=skip_bad, check=_question_problem)
+    lines = read_records(path, skip_bad=skip_bad, check=fits(_Asked))
     questions: list[Question] = []
     unknown: list[str] = []
     for _, record in lines.records:
-        written = record.get("answer_turn_ids") or []
-        unknown += [f"{turn} ({record['id']})" for turn in written if turn not in neutral]
-        answer = record.get("answer")
-        free_form = answer.get("free_form_answer") if isinstance(answer, dict) else answer
-        asked = record.get("question_turn_ids") or []
+        asked = _Asked.model_validate(record)
+        written = asked.answer_turn_ids or []
+        unknown += [f"{turn} ({asked.id})" for turn in written if turn not in neutral]
+        answer = asked.answer.get("free_form_answer") if isinstance(asked.answer, dict) else asked.answer
+        turns_of_question = tuple(neutral[turn] for turn in asked.question_turn_ids or () if turn in neutral)
         questions.append(
             Question(
-                id=f"{conversation_id}-{record['id']}",
-                text=record["content"],
-                answer="" if free_form is None else str(free_form),
-                category=str(record["type"]),
+                id=f"{conversation_id}-{asked.id}",
+                text=asked.content,
+                answer="" if answer is None else str(answer),
+                category=asked.type,
                 evidence=tuple(dict.fromkeys(neutral[turn] for turn in written if turn in neutral)),
                 gold={
-                    "answer": answer,
-                    "answer_type": record.get("answer_type"),
-                    "question_turns": tuple(neutral[turn] for turn in asked if turn in neutral),
+                    "answer": asked.answer,
+                    "answer_type": asked.answer_type,
+                    "question_turns": turns_of_question,
                 },
             )
         )
-    notes = list(lines.notes)
-    if unknown:
-        notes.append(f"{len(unknown)} evidence id(s) that no turn has, left out: {', '.join(unknown)}")
-    if bare := [question.id for question in questions if not question.evidence]:
-        notes.append(f"{len(bare)} question(s) without evidence, not scored: {', '.join(bare)}")
-    return questions, notes
-
-
-def _turn_problem(record: dict[str, Any]) -> str | None:
-    for key in ("id", "role", "content"):
-        if not isinstance(record.get(key), str):
-            return f"{key} is missing or not text; a turn has id, role and content"
-    return None
-
-
-def _question_problem(record: dict[str, Any]) -> str | None:
-    for key in ("id", "type", "content"):
-        if not isinstance(record.get(key), str):
-            return f"{key} is missing or not text; a question has id, type and content"
-    if not isinstance(record.get("answer_turn_ids", []), list):
-        return "answer_turn_ids is not a list"
-    return None
+    return questions, [*lines.notes, *not_scored(unknown, questions)]

@@ -1,27 +1,52 @@
-"""Reading a file or folder of conversations: which loader it needs."""
+"""Reading files and folders of conversations: which loader each needs."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals.hotpotqa import is_hotpotqa
-from hexamem.evals.narrativeqa import is_narrativeqa
-from hexamem.evals.records import FORMATS, Conversation, DataFormat, EvalMessage, Question, natural_key, read_json
+from hexamem.evals.came_bench import load_came_bench, sibling
+from hexamem.evals.hotpotqa import is_hotpotqa, load_hotpotqa
+from hexamem.evals.jsonl import load_jsonl
+from hexamem.evals.locomo import load_locomo
+from hexamem.evals.longmemeval import load_longmemeval
+from hexamem.evals.narrativeqa import is_narrativeqa, load_narrativeqa
+from hexamem.evals.records import FORMATS, Conversation, DataFormat, listed, natural_key, read_json
 
-__all__ = ["Conversation", "EvalMessage", "Question", "detect_format", "load_conversations"]
+__all__ = ["detect_format", "each_once", "load_conversations", "load_files"]
 
-_SUFFIXES = (".json", ".jsonl")
+_Format = Literal["auto"] | DataFormat
+_LOADERS: Mapping[str, Callable[[Path, bool], list[Conversation]]] = {
+    "locomo": lambda path, skip_bad: load_locomo(path),
+    "came": lambda path, skip_bad: load_came_bench(path, skip_bad=skip_bad),
+    "longmemeval": lambda path, skip_bad: load_longmemeval(path),
+    "hotpotqa": lambda path, skip_bad: load_hotpotqa(path),
+    "narrativeqa": lambda path, skip_bad: load_narrativeqa(path, skip_bad=skip_bad),
+    "jsonl": lambda path, skip_bad: load_jsonl(path, skip_bad=skip_bad),
+}
 
 
-def load_conversations(
-    path: str | Path, format: Literal["auto"] | DataFormat = "auto", *, skip_bad: bool = False
-) -> list[Conversation]:
+def load_files(paths: Sequence[Path], format: _Format = "auto") -> list[Conversation]:
+    """The conversations of several files and folders, see :func:`load_conversations` and :func:`each_once`."""
+    return [conversation for path in each_once(paths) for conversation in load_conversations(path, format)]
+
+
+def each_once(paths: Sequence[Path]) -> list[Path]:
+    """The paths without those that another one brings: of a trajectory's turns and questions the first of the two."""
+    kept: list[Path] = []
+    for path in paths:
+        came = path.suffix == ".jsonl" and path.is_file() and detect_format(path) == "came"
+        if not came or sibling(path) not in kept:
+            kept.append(path)
+    return kept
+
+
+def load_conversations(path: str | Path, format: _Format = "auto", *, skip_bad: bool = False) -> list[Conversation]:
     """Read every conversation in a file or folder.
 
     Args:
@@ -38,39 +63,37 @@ def load_conversations(
         InvalidInputError: the path does not exist, holds no conversation, or the format is unknown.
         CorruptFileError: a file is damaged or not in the announced form.
     """
-    if format != "auto" and format not in FORMATS:
+    if format not in ("auto", *FORMATS):
         raise InvalidInputError(f"format {format!r} is unknown; use auto, {', '.join(FORMATS)}")
     root = Path(path)
     if not root.exists():
         raise InvalidInputError(f"{root}: no such file or folder")
     if root.is_file():
-        found = format if format != "auto" else detect_format(root)
-        if found is None:
+        form = format if format != "auto" else detect_format(root)
+        if form is None:
             raise InvalidInputError(f"{root}: not a conversation of a known form ({', '.join(FORMATS)})")
-        return _loader(found)(root, skip_bad)
+        return _LOADERS[form](root, skip_bad)
 
     conversations: list[Conversation] = []
     left_out: list[str] = []
     partners: set[Path] = set()
-    for file in sorted((f for f in root.iterdir() if f.suffix in _SUFFIXES), key=lambda f: natural_key(f.name)):
+    files = [file for file in root.iterdir() if file.suffix in (".json", ".jsonl")]
+    for file in sorted(files, key=lambda file: natural_key(file.name)):
         if file in partners:
             continue
-        found = detect_format(file)
-        if found is None or format not in ("auto", found):
+        form = detect_format(file)
+        if form is None or format not in ("auto", form):
             left_out.append(file.name)
             continue
-        if found == "came":
-            from hexamem.evals.came_bench import sibling
-
+        if form == "came":
             partners.add(sibling(file))
-        conversations += _loader(found)(file, skip_bad)
+        conversations += _LOADERS[form](file, skip_bad)
     if not conversations:
         wanted = "conversation of a known form" if format == "auto" else f"{format} conversation"
         raise InvalidInputError(f"{root}: no {wanted} among its .json and .jsonl files")
     if left_out:
-        note = f"{len(left_out)} file(s) of {root.name} hold no such conversation and were left out: " + ", ".join(
-            left_out
-        )
+        names = ", ".join(left_out)
+        note = f"{len(left_out)} file(s) of {root.name} hold no such conversation and were left out: {names}"
         conversations[0] = replace(conversations[0], notes=(*conversations[0].notes, note))
     return conversations
 
@@ -80,12 +103,11 @@ def detect_format(path: Path) -> DataFormat | None:
 
     Raises:
         CorruptFileError: a ``.json`` file is not valid JSON. (A bad line of a ``.jsonl`` file is its loader's to
-        report, with the line's number.)
+            report, with the line's number.)
     """
     if path.suffix == ".jsonl":
         return _detect_lines(path)
-    data = read_json(path)
-    first = data[0] if isinstance(data, list) and data else data
+    first = next(iter(listed(read_json(path))), None)
     if not isinstance(first, dict):
         return None
     if "haystack_sessions" in first:
@@ -95,20 +117,17 @@ def detect_format(path: Path) -> DataFormat | None:
     if is_narrativeqa(first):
         return "narrativeqa"
     talk = first.get("conversation", first)
-    if isinstance(talk, dict) and any(re.fullmatch(r"session_\d+", key) for key in talk):
-        return "locomo"
-    return None
+    sessions = isinstance(talk, dict) and any(re.fullmatch(r"session_\d+", key) for key in talk)
+    return "locomo" if sessions else None
 
 
 def _detect_lines(path: Path) -> DataFormat | None:
     empty = True
     with path.open("rb") as lines:
-        for line in lines:
-            if not line.strip():
-                continue
+        for line in filter(bytes.strip, lines):
             empty = False
             try:
-                record = json.loads(line)
+                record: Any = json.loads(line)
             except (ValueError, RecursionError):
                 continue
             if not isinstance(record, dict):
@@ -120,18 +139,3 @@ def _detect_lines(path: Path) -> DataFormat | None:
             if is_narrativeqa(record):
                 return "narrativeqa"
     return None if empty else "jsonl"
-
-
-def _loader(format: DataFormat) -> Callable[[Path, bool], list[Conversation]]:
-    # Here and not at the top: each loader builds the records of this file.
-    from hexamem.evals import came_bench, hotpotqa, jsonl, locomo, longmemeval, narrativeqa
-
-    loaders: dict[DataFormat, Callable[[Path, bool], list[Conversation]]] = {
-        "locomo": lambda path, skip_bad: locomo.load_locomo(path),
-        "came": lambda path, skip_bad: came_bench.load_came_bench(path, skip_bad=skip_bad),
-        "longmemeval": lambda path, skip_bad: longmemeval.load_longmemeval(path),
-        "hotpotqa": lambda path, skip_bad: hotpotqa.load_hotpotqa(path),
-        "narrativeqa": lambda path, skip_bad: narrativeqa.load_narrativeqa(path, skip_bad=skip_bad),
-        "jsonl": lambda path, skip_bad: jsonl.load_jsonl(path, skip_bad=skip_bad),
-    }
-    return loaders[format]

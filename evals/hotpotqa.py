@@ -13,20 +13,45 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, Field, model_validator
+
 from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.evals.records import Conversation, EvalMessage, Question, read_json
+from hexamem.evals.records import Conversation, EvalMessage, Question, listed, parsed, read_json
 from hexamem.models.tokens import count_tokens
 
 __all__ = ["is_hotpotqa", "load_hotpotqa"]
 
-_NEEDED = ("_id", "question", "answer", "supporting_facts", "context")
 _BLOCK = re.compile(r"^Document \d+:[ \t]*\n?", re.MULTILINE)
 _PER_THREAD = 15  # about 2,000 tokens, the size of GAM's pages
-_Paragraph = tuple[str, str]  # title and text
+
+
+class _Distractor(BaseModel):
+    id: str = Field(alias="_id")
+    question: str
+    answer: str
+    supporting_facts: list[tuple[str, Any]]
+    context: list[tuple[str, list[str]]]
+    type: str | None = None
+
+    @model_validator(mode="after")
+    def _supported(self) -> _Distractor:
+        if lost := {title for title, _ in self.supporting_facts} - {title for title, _ in self.context}:
+            raise ValueError(f"supporting title {sorted(lost)[0]!r} is not in its context")
+        return self
+
+    def paragraphs(self) -> dict[str, str]:
+        return {title: f"{title}\n{''.join(sentences).strip()}" for title, sentences in self.context}
+
+
+class _Concatenated(BaseModel):
+    context: str
+    input: str
+    answers: list[Any] = Field(min_length=1)
+    index: Any = None
 
 
 def is_hotpotqa(record: object) -> bool:
@@ -40,17 +65,17 @@ def is_hotpotqa(record: object) -> bool:
 def load_hotpotqa(
     path: Path, *, tokens: int | None = None, questions: int | None = None, seed: int = 0
 ) -> list[Conversation]:
-    """Read HotpotQA; each question is a conversation of its own, with its own pile of documents.
+    """Read HotpotQA; each question is a conversation of its own, with its own documents.
 
     A document is one message of role ``user`` under a neutral id ``doc-N``, its title on the first line; 15 in a
-    thread. With ``tokens``, paragraphs of other questions of the file are added until the pile is so long, none twice
+    thread. With ``tokens``, paragraphs of other questions of the file are added until there are so many, none twice
     and none with a title that supports the answer, and all are shuffled: as GAM (arXiv 2511.18423, section 4) and
     the sets that it uses concatenate them.
 
     Args:
         path: the file.
-        tokens: how long each pile is, by :func:`~hexamem.models.tokens.count_tokens`, to within a paragraph; None
-            leaves it at the question's own paragraphs, in the file's order.
+        tokens: how long the documents are together, by :func:`~hexamem.models.tokens.count_tokens`, to within a
+            paragraph; None leaves the question's own paragraphs, in the file's order.
         questions: the first so many only.
         seed: of the choice and the order of the paragraphs.
 
@@ -62,71 +87,55 @@ def load_hotpotqa(
         CorruptFileError: naming file, record and what does not fit.
         InvalidInputError: the file holds fewer tokens of paragraphs than asked for, or is concatenated already.
     """
-    data = read_json(path)
-    records = data if isinstance(data, list) else [data]
-    if not records or not all(is_hotpotqa(record) for record in records):
-        bad = next((index for index, record in enumerate(records, 1) if not is_hotpotqa(record)), 1)
+    records = listed(read_json(path))
+    bad = next((number for number, record in enumerate(records, 1) if not is_hotpotqa(record)), None)
+    if bad is not None or not records:
         raise CorruptFileError(
-            f"{path}, record {bad}: is no question of HotpotQA; it has {', '.join(_NEEDED)}, or context, input and answers"
+            f"{path}, record {bad or 1}: is no question of HotpotQA; it has _id, question, answer, supporting_facts "
+            "and context, or context, input and answers"
         )
-    chosen = records[:questions]
     if isinstance(records[0]["context"], str):
         if tokens is not None:
             raise InvalidInputError(f"{path}: its contexts are concatenated already; leave the length out")
-        return [_concatenated(f"{path}, record {index}", record) for index, record in enumerate(chosen, 1)]
-    every = {title: text for index, record in enumerate(records, 1) for title, text in _paragraphs(path, index, record)}
-    return [_distractor(path, index, record, every, tokens, seed) for index, record in enumerate(chosen, 1)]
-
-
-def _paragraphs(path: Path, index: int, record: dict[str, Any]) -> list[_Paragraph]:
-    place = f"{path}, record {index}"
-    if missing := [key for key in _NEEDED if key not in record]:
-        raise CorruptFileError(f"{place}: {', '.join(missing)} missing; a question of HotpotQA has them")
-    found: list[_Paragraph] = []
-    if not isinstance(record["question"], str) or not isinstance(record["context"], list):
-        raise CorruptFileError(f"{place}: question is no text, or context no list of paragraphs")
-    for pair in record["context"]:
-        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], list)):
-            raise CorruptFileError(f"{place}, context: holds something else than pairs of a title and its sentences")
-        found.append((pair[0], "".join(str(sentence) for sentence in pair[1]).strip()))
-    return found
+        chosen = [parsed(_Concatenated, one, f"{path}, record {at}") for at, one in enumerate(records[:questions], 1)]
+        return [_concatenated(one, at) for at, one in enumerate(chosen, 1)]
+    every = [parsed(_Distractor, record, f"{path}, record {at}") for at, record in enumerate(records, 1)]
+    paragraphs = {title: text for record in every for title, text in record.paragraphs().items()}
+    return [_distractor(path, record, paragraphs, tokens, seed) for record in every[:questions]]
 
 
 def _distractor(
-    path: Path, index: int, record: dict[str, Any], every: dict[str, str], tokens: int | None, seed: int
+    path: Path, record: _Distractor, every: Mapping[str, str], tokens: int | None, seed: int
 ) -> Conversation:
-    own = _paragraphs(path, index, record)
-    supporting = {str(fact[0]) for fact in record["supporting_facts"]}
-    if lost := supporting - {title for title, _ in own}:
-        raise CorruptFileError(f"{path}, record {index}: supporting title {sorted(lost)[0]!r} is not in its context")
-    pile = own
+    documents = list(record.paragraphs().items())
     if tokens is not None:
-        rng = random.Random(f"{record['_id']} {seed}")
-        pile = [*own, *_more(path, own, every, tokens, rng)]
-        rng.shuffle(pile)
-    evidence = tuple(f"doc-{number}" for number, (title, _) in enumerate(pile, 1) if title in supporting)
+        rng = random.Random(f"{record.id} {seed}")
+        documents += _more(path, documents, every, tokens, rng)
+        rng.shuffle(documents)
+    supporting = {title for title, _ in record.supporting_facts}
     return _conversation(
-        str(record["_id"]),
-        [f"{title}\n{text}" for title, text in pile],
-        question=str(record["question"]),
-        answers=[str(record["answer"])],
-        category=str(record.get("type") or "hotpotqa"),
-        evidence=evidence,
-        gold={"supporting_facts": record["supporting_facts"]},
+        record.id,
+        [text for _, text in documents],
+        question=record.question,
+        answers=[record.answer],
+        category=record.type or "hotpotqa",
+        evidence=tuple(f"doc-{number}" for number, (title, _) in enumerate(documents, 1) if title in supporting),
+        gold={"supporting_facts": [list(fact) for fact in record.supporting_facts]},
     )
 
 
 def _more(
-    path: Path, own: Sequence[_Paragraph], every: dict[str, str], tokens: int, rng: random.Random
-) -> Iterator[_Paragraph]:
-    left = tokens - sum(count_tokens(f"{title}\n{text}") for title, text in own)
-    titles = [title for title in every if title not in {title for title, _ in own}]
+    path: Path, own: Sequence[tuple[str, str]], every: Mapping[str, str], tokens: int, rng: random.Random
+) -> Iterator[tuple[str, str]]:
+    left = tokens - sum(count_tokens(text) for _, text in own)
+    present = {title for title, _ in own}
+    titles = [title for title in every if title not in present]
     rng.shuffle(titles)
     for title in titles:
         if left <= 0:
             return
         yield title, every[title]
-        left -= count_tokens(f"{title}\n{every[title]}")
+        left -= count_tokens(every[title])
     if left > 0:
         raise InvalidInputError(
             f"{path}: its paragraphs have {tokens - left:,} tokens, fewer than the {tokens:,} asked for; ask for fewer, "
@@ -134,19 +143,12 @@ def _more(
         )
 
 
-def _concatenated(place: str, record: dict[str, Any]) -> Conversation:
-    answers = record["answers"]
-    if not isinstance(answers, list) or not answers:
-        raise CorruptFileError(f"{place}: answers is no list of gold answers")
-    blocks = [block.strip() for block in _BLOCK.split(record["context"])]
+def _concatenated(record: _Concatenated, number: int) -> Conversation:
     return _conversation(
-        str(record.get("index", place.rpartition(" ")[2])),
-        [block for block in blocks if block],
-        question=str(record["input"]),
-        answers=[str(answer) for answer in answers],
-        category="hotpotqa",
-        evidence=(),
-        gold={},
+        str(number if record.index is None else record.index),
+        [text for block in _BLOCK.split(record.context) if (text := block.strip())],
+        question=record.input,
+        answers=[str(answer) for answer in record.answers],
     )
 
 
@@ -156,9 +158,9 @@ def _conversation(
     *,
     question: str,
     answers: Sequence[str],
-    category: str,
-    evidence: tuple[str, ...],
-    gold: dict[str, Any],
+    category: str = "hotpotqa",
+    evidence: tuple[str, ...] = (),
+    gold: Mapping[str, Any] | None = None,
 ) -> Conversation:
     messages = tuple(
         EvalMessage(
@@ -176,6 +178,6 @@ def _conversation(
         answer=answers[0],
         category=category,
         evidence=evidence,
-        gold={**gold, "answers": tuple(answers)},
+        gold={**(gold or {}), "answers": tuple(answers)},
     )
     return Conversation(id=f"hotpotqa-{name}", messages=messages, questions=(asked,), dataset="hotpotqa")

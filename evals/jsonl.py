@@ -11,10 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hexamem.errors import CorruptFileError
-from hexamem.evals.records import Conversation, EvalMessage
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
-__all__ = ["JsonLines", "JsonlMessages", "load_jsonl", "read_jsonl", "read_records"]
+from hexamem.errors import CorruptFileError
+from hexamem.evals.records import Conversation, EvalMessage, why
+
+__all__ = ["JsonLines", "JsonlMessages", "fits", "load_jsonl", "read_jsonl", "read_records"]
 
 _PASSED_ON = ("tool_calls", "tool_call_id")
 _KNOWN = {"role", "content", "name", "timestamp", "id", "thread_id", *_PASSED_ON}
@@ -34,6 +36,22 @@ class JsonLines(NamedTuple):
     notes: tuple[str, ...]
 
 
+class _Line(BaseModel):
+    role: str = Field(min_length=1)
+    content: str | list[dict[str, Any]] | None
+    tool_calls: Any = None
+    name: str | None = None
+    timestamp: str | None = None
+    id: str | None = None
+    thread_id: str | None = None
+
+    @model_validator(mode="after")
+    def _has_content(self) -> _Line:
+        if self.content is None and not self.tool_calls:
+            raise ValueError("content is null; only a message with tool_calls may have none")
+        return self
+
+
 def read_jsonl(path: str | Path, skip_bad: bool = False) -> JsonlMessages:
     """Read the messages of a JSONL file.
 
@@ -46,10 +64,9 @@ def read_jsonl(path: str | Path, skip_bad: bool = False) -> JsonlMessages:
         have are not, and a note counts them.
 
     Raises:
-        CorruptFileError: naming file and line, unless ``skip_bad``: the line is truncated, not UTF-8, not an object,
-            has no ``role``, or its ``content`` is neither text nor blocks (null is allowed beside ``tool_calls``).
+        CorruptFileError: naming file, line and reason, unless ``skip_bad``.
     """
-    lines = read_records(Path(path), skip_bad=skip_bad, check=_problem)
+    lines = read_records(Path(path), skip_bad=skip_bad, check=fits(_Line))
     foreign = Counter(key for _, record in lines.records for key in record.keys() - _KNOWN)
     notes = lines.notes
     if foreign:
@@ -64,13 +81,26 @@ def load_jsonl(path: Path, *, skip_bad: bool = False) -> list[Conversation]:
     return [Conversation(id=path.stem, messages=tuple(messages), notes=notes, dataset="jsonl")]
 
 
+def fits(form: type[BaseModel]) -> Callable[[object], str | None]:
+    """A check for :func:`read_records`: why an object does not fit a pydantic model, or None."""
+
+    def problem(record: object) -> str | None:
+        try:
+            form.model_validate(record)
+        except ValidationError as error:
+            return why(error)
+        return None
+
+    return problem
+
+
 def read_records(path: Path, *, skip_bad: bool, check: Callable[[dict[str, Any]], str | None]) -> JsonLines:
     """Read the objects of a JSON-lines file.
 
     Args:
         path: the file.
         skip_bad: leave bad lines out with a note instead of raising.
-        check: gives the reason why an object is not acceptable, or None.
+        check: returns the reason why an object is not acceptable, or None.
 
     Raises:
         CorruptFileError: naming file, line and reason, at the first bad line, unless ``skip_bad``.
@@ -108,28 +138,14 @@ def _parse(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
     return value, None
 
 
-def _problem(record: dict[str, Any]) -> str | None:
-    if not isinstance(record.get("role"), str) or not record["role"]:
-        return 'role is missing or not text; write "role": "user" or "assistant"'
-    content = record.get("content")
-    blocks = isinstance(content, list) and all(isinstance(block, dict) for block in content)
-    call_only = content is None and bool(record.get("tool_calls"))
-    if not (isinstance(content, str) or blocks or call_only):
-        return f"content is {'missing' if content is None else 'neither text nor a list of blocks'}"
-    for key in ("name", "timestamp", "id", "thread_id"):
-        if not isinstance(record.get(key), str | None):
-            return f"{key} = {record[key]!r} is not text"
-    return None
-
-
 def _message(record: dict[str, Any]) -> EvalMessage:
-    content = record.get("content")
+    name, timestamp, identifier, thread = (record.get(key) or None for key in ("name", "timestamp", "id", "thread_id"))
     return EvalMessage(
-        id=record.get("id") or None,
+        id=identifier,
         role=record["role"],
-        name=record.get("name") or None,
-        content="" if content is None else content,
-        timestamp=record.get("timestamp") or None,
-        thread_id=record.get("thread_id") or None,
+        name=name,
+        content="" if record["content"] is None else record["content"],
+        timestamp=timestamp,
+        thread_id=thread,
         extra={key: record[key] for key in _PASSED_ON if key in record},
     )

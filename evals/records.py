@@ -1,6 +1,6 @@
-"""The records that every loader gives, and what loaders share.
+"""The records that every loader returns, and what loaders share.
 
-A :class:`Conversation` keeps apart what the memory may see (``messages``) and what only a scorer may read
+A :class:`Conversation` separates what the memory may see (``messages``) from what only a scorer may read
 (``questions`` and every ``gold`` mapping). Identifiers that the memory sees are neutral: where a data set spells the
 answer into an id (LongMemEval's ``answer_…`` sessions, CAME-Bench's topic ids), the loader numbers instead and keeps
 the original under ``gold``.
@@ -14,7 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from hexamem.errors import CorruptFileError
 
@@ -24,13 +26,18 @@ __all__ = [
     "DataFormat",
     "EvalMessage",
     "Question",
+    "listed",
     "natural_key",
+    "not_scored",
+    "parsed",
     "read_json",
     "turn_time",
+    "why",
 ]
 
 DataFormat = Literal["locomo", "came", "longmemeval", "hotpotqa", "narrativeqa", "jsonl"]
 FORMATS: tuple[DataFormat, ...] = get_args(DataFormat)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +46,9 @@ class EvalMessage:
 
     Attributes:
         id: unique in its conversation: the turn's id, or a neutral one (``session_3#4``, ``turn-12``). None where a
-            JSONL line gave none; the memory then gives its own, since an invented id would make two files collide.
-        role: ``user``, ``assistant``, ``system`` or ``tool``. People talking with each other are all ``user``, told
-            apart by ``name``.
+            JSONL line gave none; the memory then makes its own, since an invented id would make two files collide.
+        role: ``user``, ``assistant``, ``system`` or ``tool``. People talking with each other are all ``user``, distinguished
+            by ``name``.
         content: the words, or OpenAI-style content blocks where a JSONL line had them.
         caption: what a picture sent with the turn shows.
         timestamp: ISO 8601 or the raw text of the file; without offset where the data names no timezone.
@@ -145,6 +152,44 @@ def read_json(path: Path) -> Any:
         ) from None
     except RecursionError:
         raise CorruptFileError(f"{path}: not valid JSON (nested too deeply); get the file again") from None
+
+
+def listed(data: Any) -> list[Any]:
+    """The records of a file that holds one or a list of them."""
+    return data if isinstance(data, list) else [data]
+
+
+def parsed(form: type[T], data: Any, place: str) -> T:
+    """Data as a pydantic form.
+
+    Raises:
+        CorruptFileError: naming the place, the field and what is wrong with it.
+    """
+    try:
+        return TypeAdapter(form).validate_python(data)
+    except ValidationError as error:
+        raise CorruptFileError(f"{place}: {why(error)}") from None
+
+
+def why(error: ValidationError) -> str:
+    """The first thing that did not fit: its place in the record, the rule and the value."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    place = ".".join(str(part + 1) if isinstance(part, int) else part for part in first["loc"])
+    value = "" if first["type"] == "missing" else f", not {str(first['input'])[:80]!r}"
+    return f"{place or 'the record'}: {first['msg'].removeprefix('Value error, ')}{value}"
+
+
+def not_scored(unknown: Sequence[str], questions: Iterable[Question]) -> list[str]:
+    """Notes on evidence that no turn has, and on questions that are left without any."""
+    bare = [question.id for question in questions if not question.evidence]
+    return [
+        f"{len(names)} {what}: {', '.join(names)}"
+        for names, what in (
+            (unknown, "evidence id(s) that no turn has, left out"),
+            (bare, "question(s) without evidence, not scored"),
+        )
+        if names
+    ]
 
 
 def turn_time(start: datetime | None, index: int) -> str | None:

@@ -1,13 +1,13 @@
-"""Measures a memory on RULER's tasks: what stands in what it returns.
+"""Measures a memory on RULER's tasks: what is in the text that it returns.
 
 RULER scores a model's answer by the share of reference strings that occur in it (``string_match_all``). Without a
 model there is no answer; scored is then what the memory returns for the question, and nothing is added to the
 question on the way:
 
-- needles and variable tracking: the share of the gold values that stand, as whole words, in the returned text. Since
+- needles and variable tracking: the share of the gold values that occur, as whole words, in the returned text. Since
   a text that returned everything would score 1, its length and its share of the haystack are reported with it, and for
   several chains the share of foreign variables that came along. ``read`` is the same score over all that was read on
-  the way, whether or not it stands in the text.
+  the way, whether or not it is in the text.
 - aggregation: the words of the hits, or of all passages that research read, are counted, and the most frequent ones (10
   of common, 3 of frequent words) are the answer; an estimate from a sample, as good as the sample. Where a model
   answered, its answer is scored instead.
@@ -17,20 +17,15 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from hexamem.errors import InvalidInputError
-from hexamem.evals.asking import Asked, ask
+from hexamem.evals.asking import Asked, Progress, Tally, ask, counted
 from hexamem.evals.records import Conversation
 from hexamem.evals.ruler import FAMILIES, Form, make_ruler, tasks_named
-from hexamem.evals.runner import MemoryLike, store_conversation
+from hexamem.evals.runner import MemoryFactory, Stored, store_conversation
 from hexamem.models.tokens import count_tokens
 
 __all__ = ["DEFAULT_ROUNDS", "evaluate_ruler", "most_frequent", "read_score", "share_found"]
@@ -38,17 +33,18 @@ __all__ = ["DEFAULT_ROUNDS", "evaluate_ruler", "most_frequent", "read_score", "s
 DEFAULT_ROUNDS = 5
 """A chain of four hops has five links, one a round."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_Row = Mapping[str, float | None]
 
 
 def share_found(values: Sequence[str], text: str) -> float:
-    """The share of the values that stand in the text as whole words, in the same case.
+    """The share of the values that occur in the text as whole words, in the same case.
 
     Raises:
         InvalidInputError: there are no values.
     """
     if not values:
         raise InvalidInputError("a question without values has no score")
-    return sum(_stands(value, text) for value in values) / len(values)
+    return sum(re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", text) is not None for value in values) / len(values)
 
 
 def most_frequent(passages: Sequence[str], n: int) -> list[str]:
@@ -66,33 +62,8 @@ def read_score(gold: Mapping[str, Any], asked: Asked) -> float:
     return share_found(values, by_model or " ".join(most_frequent(asked.passages, len(values))))
 
 
-def _stands(value: str, text: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", text) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    tokens: int
-    task: str
-    score: float
-    read: float
-    read_tokens: int
-    context_tokens: int
-    foreign: float | None
-    evidence: float | None
-
-
-@dataclass(slots=True)
-class _Strategy:
-    scored: list[_Scored] = field(default_factory=list)
-    milliseconds: list[float] = field(default_factory=list)
-    calls: int = 0
-    llm_tokens: int = 0
-    degraded: Counter[str] = field(default_factory=Counter)
-
-
 def evaluate_ruler(
-    memory_factory: Callable[[], AbstractContextManager[MemoryLike]],
+    memory_factory: MemoryFactory,
     tokens: Sequence[int],
     strategies: Sequence[str],
     *,
@@ -102,7 +73,7 @@ def evaluate_ruler(
     form: Form = "conversation",
     k: int = 10,
     rounds: int = DEFAULT_ROUNDS,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
     embedder: str | None = None,
     model: str | None = None,
 ) -> list[dict[str, Any]]:
@@ -135,96 +106,80 @@ def evaluate_ruler(
     names = tasks_named(tasks)
     if not tokens or not strategies or count < 1 or k < 1:
         raise InvalidInputError("give at least one length, one strategy, one sample a task (count) and one hit (k)")
-    measured = {strategy: _Strategy() for strategy in strategies}
-    total = len(tokens) * len(names) * count * (1 + len(strategies))
-    done = n_steps = 0
-    seconds = 0.0
+    scored: dict[str, dict[tuple[int, str], list[_Row]]] = {strategy: {} for strategy in strategies}
+    tallies = {strategy: Tally() for strategy in strategies}
     samples = [(length, task, seed + index) for length in tokens for task in names for index in range(count)]
+    advance, stored = counted(progress, len(samples) * (1 + len(strategies))), Stored()
     with memory_factory() as memory:
         for length, task, number in samples:
             sample = make_ruler(task, length, seed=number, form=form)
             user = memory.user(sample.id)
-            started = time.perf_counter()
-            turn_of = store_conversation(user, sample)
-            seconds += time.perf_counter() - started
-            n_steps += len(sample.messages)
-            done += 1
-            if progress:
-                progress(f"store {task} {length:,}", done, total)
-            for strategy, one in measured.items():
+            turn_of = store_conversation(user, sample, stored)
+            advance(f"store {task} {length:,}")
+            for strategy, rows in scored.items():
                 asked = ask(user, sample.questions[0].text, k=k, strategy=strategy, rounds=rounds)
-                one.scored.append(_score(sample, asked, turn_of))
-                one.milliseconds.append(asked.seconds * 1_000)
-                one.calls, one.llm_tokens = one.calls + asked.calls, one.llm_tokens + asked.tokens
-                one.degraded.update(asked.degraded)
-                done += 1
-                if progress:
-                    progress(f"ask {task} {length:,} ({strategy})", done, total)
-    shared = {"embedder": embedder, "model": model, "form": form, "seed": seed, "count": count}
-    speed = n_steps / seconds if seconds else None
+                rows.setdefault((length, task), []).append(_score(sample, asked, turn_of))
+                tallies[strategy].add(asked)
+                advance(f"ask {task} {length:,} ({strategy})")
     return [
         {
             "dataset": "ruler",
             "strategy": strategy,
-            **shared,
+            "embedder": embedder,
+            "model": model,
+            "form": form,
+            "seed": seed,
+            "count": count,
             "k": k,
             "rounds": rounds if strategy == "research" else None,
             "n_conversations": len(samples),
-            "n_steps": n_steps,
-            "n_questions": len(one.scored),
-            **_tables(one.scored, tokens, names),
-            "latency_ms": dict(zip(("p50", "p95"), map(float, np.percentile(one.milliseconds, [50, 95])), strict=True)),
-            "ingest_steps_per_s": speed,
-            "llm_calls": one.calls,
-            "llm_tokens": one.llm_tokens,
-            "degraded": dict(one.degraded),
+            "n_steps": stored.steps,
+            "n_questions": len(samples),
+            "tasks": {str(n): {task: _means(rows[n, task], n) for task in names} for n in tokens},
+            "families": {str(n): _families(rows, n) for n in tokens},
+            "latency_ms": tallies[strategy].latency(),
+            "ingest_steps_per_s": stored.steps / stored.seconds if stored.seconds else None,
+            "llm_calls": tallies[strategy].calls,
+            "llm_tokens": tallies[strategy].tokens,
+            "degraded": dict(tallies[strategy].degraded),
         }
-        for strategy, one in measured.items()
+        for strategy, rows in scored.items()
     ]
 
 
-def _score(sample: Conversation, asked: Asked, turn_of: Mapping[str, str]) -> _Scored:
+def _score(sample: Conversation, asked: Asked, turn_of: Mapping[str, str]) -> _Row:
     (question,) = sample.questions
-    returned = {turn_of.get(step) for step in asked.steps}
-    foreign: Sequence[str] = question.gold["foreign"]
-    return _Scored(
-        tokens=sample.metadata["tokens"],
-        task=question.category,
-        score=read_score(question.gold, asked),
-        read=share_found(question.gold["values"], "\n".join(asked.passages)),
-        read_tokens=sum(map(count_tokens, asked.passages)),
-        context_tokens=count_tokens(asked.text),
-        foreign=share_found(foreign, asked.text) if foreign else None,
-        evidence=len(returned.intersection(question.evidence)) / len(question.evidence) if question.evidence else None,
-    )
-
-
-def _tables(scored: Sequence[_Scored], tokens: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
-    tasks: dict[str, dict[str, dict[str, float | int | None]]] = {}
-    families: dict[str, dict[str, float | None]] = {}
-    for length in tokens:
-        here = [one for one in scored if one.tokens == length]
-        tasks[str(length)] = {name: _row([one for one in here if one.task == name], length) for name in names}
-        families[str(length)] = {
-            family: _mean([one.score for one in here if one.task in members]) for family, members in FAMILIES.items()
-        }
-    return {"tasks": tasks, "families": families}
-
-
-def _row(scored: Sequence[_Scored], length: int) -> dict[str, float | int | None]:
-    context = _mean([one.context_tokens for one in scored])
+    gold, foreign = set(question.evidence), question.gold["foreign"]
+    score = read_score(question.gold, asked)
     return {
-        "n": len(scored),
-        "score": _mean([one.score for one in scored]),
-        "read": _mean([one.read for one in scored]),
-        "read_tokens": _mean([one.read_tokens for one in scored]),
-        "all_found": _mean([float(one.score == 1) for one in scored]),
-        "context_tokens": context,
-        "context_share": None if context is None else context / length,
-        "evidence": _mean([one.evidence for one in scored if one.evidence is not None]),
-        "foreign": _mean([one.foreign for one in scored if one.foreign is not None]),
+        "score": score,
+        "read": share_found(question.gold["values"], "\n".join(asked.passages)),
+        "read_tokens": sum(map(count_tokens, asked.passages)),
+        "all_found": float(score == 1),
+        "context_tokens": count_tokens(asked.text),
+        "evidence": len(gold & {turn_of.get(step) for step in asked.steps}) / len(gold) if gold else None,
+        "foreign": share_found(foreign, asked.text) if foreign else None,
     }
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+def _means(rows: Sequence[_Row], length: int) -> dict[str, float | int | None]:
+    means = {name: _mean([row[name] for row in rows]) for name in rows[0]}
+    context = means["context_tokens"] or 0.0
+    return {
+        "n": len(rows),
+        **{name: means[name] for name in ("score", "read", "read_tokens", "all_found", "context_tokens")},
+        "context_share": context / length,
+        **{name: means[name] for name in ("evidence", "foreign")},
+    }
+
+
+def _families(rows: Mapping[tuple[int, str], Sequence[_Row]], length: int) -> dict[str, float | None]:
+    return {
+        family: _mean([row["score"] for task in members for row in rows.get((length, task), ())])
+        for family, members in FAMILIES.items()
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None

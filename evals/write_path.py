@@ -1,46 +1,56 @@
-"""What a memory writes, scored against conversations for which people said what should be stored.
+"""What a memory writes, scored against conversations for which people wrote down what should be stored.
 
 A case is a conversation with three lists. ``should``: items that must be found afterwards. ``may``: items that are
-right as well. ``must_not``: what must not stand in any item. An expected item counts as found when a stored one has its
+right as well. ``must_not``: what must not be in any item. An expected item counts as found when a stored one has its
 kind, holds each of its values in its text (case aside; ``six|6`` is either), and has the validity and status where
 these are given. A stored item that meets no ``should`` and no ``may``, or meets a ``must_not``, is wrong.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from zoneinfo import ZoneInfo
 
+from pydantic import BaseModel
+
 from hexamem.errors import InvalidInputError
+from hexamem.evals.records import parsed, read_json
 from hexamem.memory_types import DEFAULT_TYPES, EpisodicItem, MemoryItem, VaultItem
 
-__all__ = ["KindScore", "Miss", "WritePathReport", "WrittenMemory", "Wrong", "load_cases", "score"]
+__all__ = ["Case", "KindScore", "Miss", "WritePathReport", "Wrong", "load_cases", "score"]
 
 _KINDS = tuple(shipped.name for shipped in DEFAULT_TYPES)
-
-Case = Mapping[str, Any]
-
-
-class WrittenMemory(Protocol):
-    """What scoring needs of a memory of one user; :class:`~hexamem.UserMemory` is one."""
-
-    def remember(self, messages: Any, /) -> Any: ...
-
-    def flush(self) -> Any: ...
-
-    def items(self, *, superseded: bool = False) -> Sequence[MemoryItem]: ...
-
-    def reveal(self, record_id: str, *, reason: str) -> str: ...
+MemoryFactory = Callable[[str, str], AbstractContextManager[Any]]
+"""(name of the user, timezone) → a new, empty memory of that user."""
 
 
-MemoryFactory = Callable[[str, str], AbstractContextManager[WrittenMemory]]
-"""(name of the user, timezone) → a new, empty memory."""
+class Expected(BaseModel):
+    """What an item holds; an empty ``kind`` or ``status`` is any, and None any validity."""
+
+    values: list[str]
+    kind: str = ""
+    status: str = ""
+    valid_from: str | None = None
+    valid_to: str | None = None
+    why: str = ""
+
+
+class Case(BaseModel):
+    """A conversation of one user with what should, may and must not be stored of it."""
+
+    id: str
+    timezone: str
+    user: str
+    turns: list[Any]
+    should: list[Expected]
+    may: list[Expected]
+    must_not: list[Expected]
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +59,7 @@ class Miss:
 
     case: str
     kind: str
-    values: tuple[str, ...]
+    values: list[str]
     why: str
     near: str = ""
 
@@ -84,6 +94,10 @@ class KindScore:
         """Right of stored; None where nothing was stored."""
         return self.right / self.stored if self.stored else None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Counts and shares as JSON-able values."""
+        return {**asdict(self), "precision": self.precision, "recall": self.recall}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritePathReport:
@@ -98,31 +112,18 @@ class WritePathReport:
     @property
     def total(self) -> KindScore:
         """All kinds together."""
-        return KindScore(
-            *(sum(getattr(s, name) for s in self.kinds.values()) for name in ("expected", "found", "stored", "right"))
-        )
+        counts = (asdict(one).values() for one in self.kinds.values())
+        return KindScore(*(sum(column) for column in zip(*counts, strict=True)))
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON-able values."""
-
-        def row(counts: KindScore) -> dict[str, Any]:
-            return {
-                "expected": counts.expected, "found": counts.found, "stored": counts.stored, "right": counts.right,
-                "precision": counts.precision, "recall": counts.recall,
-            }  # fmt: skip
-
         return {
             "cases": self.cases,
-            "total": row(self.total),
-            "kinds": {kind: row(counts) for kind, counts in self.kinds.items()},
-            "languages": {language: row(counts) for language, counts in self.languages.items()},
-            "misses": [
-                {"case": m.case, "kind": m.kind, "values": list(m.values), "why": m.why, "near": m.near}
-                for m in self.misses
-            ],
-            "wrong": [
-                {"case": w.case, "kind": w.kind, "text": w.text, "status": w.status, "why": w.why} for w in self.wrong
-            ],
+            "total": self.total.as_dict(),
+            "kinds": {kind: counts.as_dict() for kind, counts in self.kinds.items()},
+            "languages": {language: counts.as_dict() for language, counts in self.languages.items()},
+            "misses": [asdict(one) for one in self.misses],
+            "wrong": [asdict(one) for one in self.wrong],
         }
 
 
@@ -130,93 +131,65 @@ def load_cases(path: str | Path) -> list[Case]:
     """The cases of one JSON file.
 
     Raises:
-        InvalidInputError: the file is no JSON list of cases; names the first case that lacks a field.
+        InvalidInputError: the file cannot be read.
+        CorruptFileError: it is no JSON list of cases; names the first case that lacks a field.
     """
     try:
-        cases = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(
-            f"{path} cannot be read as cases ({error}); give a JSON file with a list of them"
-        ) from None
-    if not isinstance(cases, list):
-        raise InvalidInputError(f"{path} holds a {type(cases).__name__}; give a JSON list of cases")
-    for position, case in enumerate(cases):
-        missing = (
-            {"id", "timezone", "user", "turns", "should", "may", "must_not"} - set(case)
-            if isinstance(case, dict)
-            else {"id"}
-        )
-        if missing:
-            raise InvalidInputError(
-                f"case {position} of {path} lacks {', '.join(sorted(missing))}; see hexamem.evals.write_path"
-            )
-    return cases
+        return parsed(list[Case], read_json(Path(path)), str(path))
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read ({error.strerror}); name a JSON file with cases") from None
 
 
-def score(
-    cases: Sequence[Case],
-    memory_factory: MemoryFactory,
-    *,
-    kinds: Collection[str] = _KINDS,
-    one_by_one: bool = False,
-) -> WritePathReport:
-    """Let a memory hear each case and compare what it has stored.
+def score(cases: Sequence[Case], memory_factory: MemoryFactory, *, one_by_one: bool = False) -> WritePathReport:
+    """Store each case in a memory and compare what it has written.
 
     Args:
-        cases: as :func:`load_cases` gives them.
+        cases: as :func:`load_cases` returns them.
         memory_factory: a new memory for a user and a timezone; it is closed after the case.
-        kinds: only these are scored.
-        one_by_one: give the turns one at a time, each written before the next, instead of all in one call.
+        one_by_one: store the turns one at a time, each written before the next, instead of all in one call.
     """
-    by_kind: dict[str, KindScore] = {kind: KindScore() for kind in _KINDS if kind in kinds}
-    by_language: dict[str, KindScore] = {}
+    kinds = {kind: KindScore() for kind in _KINDS}
+    languages: dict[str, KindScore] = {}
     misses: list[Miss] = []
     wrong: list[Wrong] = []
     for case in cases:
-        zone = ZoneInfo(case["timezone"])
-        with memory_factory(case["user"], case["timezone"]) as memory:
-            for turns in [[turn] for turn in case["turns"]] if one_by_one else [list(case["turns"])]:
+        zone = ZoneInfo(case.timezone)
+        with memory_factory(case.user, case.timezone) as memory:
+            for turns in [[turn] for turn in case.turns] if one_by_one else [case.turns]:
                 memory.remember(turns)
                 memory.flush()
             stored = [
                 (item, _text_of(item, memory, zone))
                 for item in memory.items(superseded=True)
-                if item.kind in by_kind and item.status in ("active", "superseded")
+                if item.kind in kinds and item.status in ("active", "superseded")
             ]
-        language = by_language.setdefault(case.get("language", ""), KindScore())
-        for expected in case["should"]:
-            if expected["kind"] in by_kind:
-                found = any(_meets(item, text, expected, zone) for item, text in stored)
-                for counts in (by_kind[expected["kind"]], language):
-                    counts.expected += 1
-                    counts.found += found
-                if not found:
-                    misses.append(_miss(case, expected, stored))
+        language = languages.setdefault(case.language, KindScore())
+        for expected in case.should:
+            found = any(_meets(item, text, expected, zone) for item, text in stored)
+            for counts in (kinds[expected.kind], language):
+                counts.expected += 1
+                counts.found += found
+            if not found:
+                near = _near(expected, stored)
+                misses.append(
+                    Miss(case=case.id, kind=expected.kind, values=expected.values, why=expected.why, near=near)
+                )
         for item, text in stored:
             why = _fault(item, text, case, zone)
-            for counts in (by_kind[item.kind], language):
+            for counts in (kinds[item.kind], language):
                 counts.stored += 1
                 counts.right += not why
             if why:
-                wrong.append(
-                    Wrong(
-                        case=case["id"],
-                        kind=item.kind,
-                        text=text if item.kind != "vault" else item.text,
-                        status=item.status,
-                        why=why,
-                    )
-                )
-    return WritePathReport(
-        cases=len(cases), kinds=by_kind, languages=by_language, misses=tuple(misses), wrong=tuple(wrong)
-    )
+                shown = item.text if item.kind == "vault" else text
+                wrong.append(Wrong(case=case.id, kind=item.kind, text=shown, status=item.status, why=why))
+    return WritePathReport(cases=len(cases), kinds=kinds, languages=languages, misses=tuple(misses), wrong=tuple(wrong))
 
 
-def _text_of(item: MemoryItem, memory: WrittenMemory, zone: ZoneInfo) -> str:
-    """The words of an item: what is searched and shown, an event's day, and what the vault keeps for it."""
+def _text_of(item: MemoryItem, memory: Any, zone: ZoneInfo) -> str:
+    """The words of an item: what is searched and shown, an event's day, and its secret in the vault."""
     parts = [item.text]
     if isinstance(item, EpisodicItem):
-        parts.append(item.occurred_at.astimezone(zone).date().isoformat())
+        parts.append(str(_day(item.occurred_at, zone)))
     if isinstance(item, VaultItem) and item.secret_id:
         parts.append(memory.reveal(item.id, reason="write path evaluation"))
     return "\n".join(parts)
@@ -231,34 +204,24 @@ def _day(moment: datetime | None, zone: ZoneInfo) -> str | None:
     return moment.astimezone(zone).date().isoformat() if moment else None
 
 
-def _meets(item: MemoryItem, text: str, expected: Mapping[str, Any], zone: ZoneInfo) -> bool:
-    if item.kind != expected["kind"] or not _holds(expected["values"], text):
+def _meets(item: MemoryItem, text: str, expected: Expected, zone: ZoneInfo) -> bool:
+    if item.kind != expected.kind or expected.status not in ("", item.status) or not _holds(expected.values, text):
         return False
-    if item.status != expected.get("status", item.status):
-        return False
-    return all(
-        name not in expected or _day(getattr(item, name), zone) == expected[name] for name in ("valid_from", "valid_to")
-    )
+    validity = ((expected.valid_from, item.valid_from), (expected.valid_to, item.valid_to))
+    return all(wanted is None or _day(own, zone) == wanted for wanted, own in validity)
 
 
 def _fault(item: MemoryItem, text: str, case: Case, zone: ZoneInfo) -> str:
-    for forbidden in case["must_not"]:
-        if forbidden.get("kind", item.kind) == item.kind and _holds(forbidden["values"], text):
-            return f"must not be stored: {', '.join(forbidden['values'])} ({forbidden.get('why', '')})"
-    if any(_meets(item, text, expected, zone) for expected in (*case["should"], *case["may"])):
+    for forbidden in case.must_not:
+        if forbidden.kind in ("", item.kind) and _holds(forbidden.values, text):
+            return f"must not be stored: {', '.join(forbidden.values)} ({forbidden.why})"
+    if any(_meets(item, text, expected, zone) for expected in (*case.should, *case.may)):
         return ""
     return "expected by nobody"
 
 
-def _miss(case: Case, expected: Mapping[str, Any], stored: Sequence[tuple[MemoryItem, str]]) -> Miss:
-    near = next(
-        (
-            f"{item.status}, {item.valid_from:%Y-%m-%d} to" if item.valid_from else f"{item.status}, to"
-            for item, text in stored
-            if item.kind == expected["kind"] and _holds(expected["values"], text)
-        ),
-        "",
-    )
-    return Miss(
-        case=case["id"], kind=expected["kind"], values=tuple(expected["values"]), why=expected.get("why", ""), near=near
-    )
+def _near(expected: Expected, stored: Sequence[tuple[MemoryItem, str]]) -> str:
+    for item, text in stored:
+        if item.kind == expected.kind and _holds(expected.values, text):
+            return f"{item.status}, {item.valid_from:%Y-%m-%d} to" if item.valid_from else f"{item.status}, to"
+    return ""

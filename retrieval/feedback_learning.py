@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.retrieval.gates import gains_of_operations
+from hexamem.retrieval.logistic import logistic_offset
 from hexamem.retrieval.operations import FREE, NAMES, POWERS, configurations
 from hexamem.stores.embedders.base import FloatArray
 
@@ -169,11 +170,5 @@ def _offset(logits: npt.NDArray[np.float64], gains: FloatArray) -> float:
     weights = np.abs(gains)
     if not weights.any():
         return 0.0
-    from scipy.optimize import minimize_scalar
-
-    signs, weights = np.sign(gains), weights / weights.mean()
-
-    def loss(offset: float) -> float:
-        return float((weights * np.logaddexp(0, -signs * (logits + offset))).mean()) + _PULL * offset**2 / 2
-
-    return float(minimize_scalar(loss, bounds=(-_LARGEST, _LARGEST), method="bounded").x)
+    weights = (weights / weights.mean()).astype(np.float64)
+    return logistic_offset(logits, gains > 0, weights=weights, pull=_PULL, largest=_LARGEST)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hexamem.errors import InvalidInputError
 from hexamem.models.sigmoid import sigmoid
+from hexamem.retrieval.logistic import logistic_regression
 from hexamem.retrieval.operations import COSTS, NAMES, POWERS, number_of
 from hexamem.retrieval.ranker import USUAL, answer_signs
 from hexamem.retrieval.ranking_weights import RankingWeights
@@ -187,13 +188,11 @@ def _regression(inputs: npt.NDArray[np.float64], gains: FloatArray, penalty: flo
     pays, weights = gains > 0, np.abs(gains)
     if not pays.any() or not (gains < 0).any():
         return None
-    from sklearn.linear_model import LogisticRegression
-
     mean, deviation = inputs.mean(axis=0), inputs.std(axis=0) + 1e-3
-    model = LogisticRegression(C=1 / penalty, max_iter=1_000)
-    model.fit((inputs - mean) / deviation, pays, sample_weight=weights / weights.mean())
-    slopes = model.coef_[0] / deviation
-    return np.append(slopes, model.intercept_[0] - slopes @ mean)
+    weights = (weights / weights.mean()).astype(np.float64)
+    found = logistic_regression((inputs - mean) / deviation, pays, penalty=penalty, weights=weights)
+    slopes = found[:-1] / deviation
+    return np.append(slopes, found[-1] - slopes @ mean)
 
 
 def _surely_gains(gains: FloatArray, groups: npt.NDArray[np.int64]) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.errors import InvalidInputError
+from hexamem.retrieval.logistic import logistic_regression
 from hexamem.retrieval.ranker import FUSION, large_share, standardised
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
@@ -162,12 +163,9 @@ def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, pena
     """
     if answered.all() or not answered.any():
         return np.empty(0, np.float32)
-    from sklearn.linear_model import LogisticRegression
-
     mean, deviation = signs.mean(axis=0), signs.std(axis=0) + 1e-6
     x = np.clip((signs - mean) / deviation, -5, 5).astype(np.float64)
-    found = LogisticRegression(C=1 / penalty, max_iter=1_000).fit(x, answered)
-    return np.concatenate([mean, deviation, found.coef_[0], found.intercept_]).astype(np.float32)
+    return np.concatenate([mean, deviation, logistic_regression(x, answered, penalty=penalty)]).astype(np.float32)
 
 
 def learn_blend(
@@ -188,19 +186,24 @@ def learn_blend(
     Returns:
         The logarithm of the number at which both count half, and how quickly it changes (``large_share``).
     """
-    from scipy.optimize import minimize
-
     y = answered.astype(np.float64)
 
-    def loss(theta: npt.NDArray[np.float64]) -> float:
-        share = large_share(candidates, np.array([theta[0], math.exp(min(theta[1], 3.0))], np.float32))
+    def loss(middle: float, steepness: float) -> float:
+        share = large_share(candidates, np.array([middle, math.exp(steepness)], np.float32))
         z = share * large + (1 - share) * small
-        return float((weights * (np.logaddexp(0, z) - y * z)).sum() / weights.sum())
+        return float((weights * (np.logaddexp(0, z) - y * z)).sum())
 
-    found = minimize(loss, np.array([math.log(90.0), 1.0]), method="Nelder-Mead")
-    return np.array([found.x[0], math.exp(min(found.x[1], 3.0))], np.float32)
+    best, width = _BLEND, np.array([3.0, 2.0])
+    while width[0] > 1e-3:
+        grid = [best + width * offset for offset in _AROUND]
+        best = min((one for one in grid if one[1] <= _STEEPEST), key=lambda one: loss(*one))
+        width = width / 2
+    return np.array([best[0], math.exp(best[1])], np.float32)
 
 
+_BLEND, _STEEPEST = np.array([math.log(90.0), 1.0]), 3.0
+_AROUND = [np.array([x, y]) / 4 for x in range(-4, 5) for y in range(-4, 5)]
+"""Where `learn_blend` begins and the grid that it searches, each time half as wide."""
 _SIGNALS = tuple(dict.fromkeys(SIGNAL_OF.values()))
 _SIGNAL_OF_COLUMN = np.array([_SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
 _ALWAYS = _SIGNALS.index("fused")

@@ -1,4 +1,4 @@
-"""``hexamem eval`` on long texts and answers: its options, its tables and what it refuses."""
+"""``hexamem eval``: its options, its tables, what it refuses; the write path and the ablations of research behind it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,44 @@ from typing import Any
 
 import pytest
 
+from hexamem import Memory, Settings
 from hexamem.cli.app import run
+from hexamem.evals import Conversation, EvalMessage, Question
+from hexamem.evals.research_ablations import PASSAGES, RESEARCH_ABLATIONS, ROUNDS, ablate
+from hexamem.evals.synthetic import QUESTION_TYPES
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
+from .test_eval_loaders import came_files
+from .test_research import TALKS
+
+CASE = {
+    "id": "one",
+    "language": "en",
+    "timezone": "Europe/Dublin",
+    "user": "ann",
+    "turns": [
+        {"role": "user", "content": "I live in Cork. I'm allergic to walnuts.", "timestamp": "2025-01-14T19:02Z"}
+    ],
+    "should": [
+        {"kind": "core", "values": ["Cork"], "why": "her home"},
+        {"kind": "core", "values": ["Galway"], "why": "never said"},
+    ],
+    "may": [],
+    "must_not": [],
+}
 
 
 def eval_(*words: object) -> int:
-    return run(["eval", *map(str, words)])
+    return run(["eval", *map(str, words), "--embedder", "static"])
+
+
+def results_of(capsys: pytest.CaptureFixture[str], *words: object) -> list[dict[str, Any]]:
+    assert eval_(*words, "--json", "-") == 0
+    results: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return results
 
 
 def hotpot(folder: Path) -> Path:
-    titles = ("Mill", "River")
     records = [
         {
             "_id": str(number),
@@ -26,7 +53,7 @@ def hotpot(folder: Path) -> Path:
             "answer": "the Ouse",
             "type": "bridge",
             "supporting_facts": [[f"Mill {number}", 0], [f"River {number}", 0]],
-            "context": [[f"{title} {number}", [f"{title} {number} lies in a valley."]] for title in titles],
+            "context": [[f"{title} {number}", [f"{title} {number} lies in a valley."]] for title in ("Mill", "River")],
         }
         for number in range(4)
     ]
@@ -47,20 +74,72 @@ def test_ruler_needs_no_file_and_writes_an_object_a_strategy(
     assert bm25["tasks"]["2000"]["niah_multivalue"]["score"] == 1.0
 
 
+def test_synthetic_gives_one_object_a_size_and_strategy_and_exports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.json"
+    words = (
+        "synthetic",
+        "--size",
+        "S",
+        "--family",
+        "project",
+        "-s",
+        "bm25",
+        "-s",
+        "dense",
+        "--export",
+        tmp_path / "came",
+    )
+    assert eval_(*words, "--json", out) == 0
+    shown = capsys.readouterr().out
+    assert "synthetic S: all categories" in shown
+    assert all(category in shown for category in QUESTION_TYPES)
+    results = json.loads(out.read_text(encoding="utf-8"))
+    assert [(one["size"], one["strategy"], one["split"]) for one in results] == [
+        ("S", "bm25", "test"),
+        ("S", "dense", "test"),
+    ]
+    # Two of its files name one trajectory; a glob gives both.
+    (came,) = results_of(capsys, "came", *sorted((tmp_path / "came").iterdir()), "-s", "bm25")
+    assert (came["n_conversations"], came["recall"]["all"]) == (1, results[0]["recall"]["all"])
+    assert came["scope"]["n_gold"] == results[0]["scope"]["n_gold"]
+
+
 def test_hotpotqa_is_measured_at_a_length_on_a_part_of_its_questions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert eval_("hotpotqa", hotpot(tmp_path), "--tokens", "2k", "--questions", 2, "-s", "bm25") == 2
     assert "fewer than the 2,000" in capsys.readouterr().err
-    assert eval_("hotpotqa", hotpot(tmp_path), "--questions", 2, "-s", "bm25", "--json", "-") == 0
-    (result,) = json.loads(capsys.readouterr().out)
+    (result,) = results_of(capsys, "hotpotqa", hotpot(tmp_path), "--questions", 2, "-s", "bm25")
     assert (result["n_questions"], result["recall"]["bridge"]["5"]) == (2, 1.0)
+
+
+def test_the_write_path_is_reported_by_kind_with_every_miss_and_wrong_item(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases, out = tmp_path / "cases.json", tmp_path / "report.json"
+    cases.write_text(json.dumps([CASE]), encoding="utf-8")
+    assert run(["eval", "writepath", str(cases), "--json", str(out)]) == 0
+    [report] = json.loads(out.read_text(encoding="utf-8"))
+    assert (report["dataset"], report["file"], report["cases"]) == ("writepath", "cases.json", 1)
+    total = {name: report["total"][name] for name in ("found", "expected", "recall", "right", "stored", "precision")}
+    assert list(total.values()) == [1, 2, 0.5, 1, 2, 0.5]
+    assert [(one["case"], one["kind"], one["values"]) for one in report["misses"]] == [("one", "core", ["Galway"])]
+    assert [(one["case"], "walnuts" in one["text"]) for one in report["wrong"]] == [("one", True)]
+    shown = capsys.readouterr().out
+    for part in ("cases.json: 1 cases, mode auto", "one  core: Galway (never said)", "walnuts. (expected by nobody)"):
+        assert part in shown
+    cases.write_text(json.dumps([CASE, {"id": "two"}]), encoding="utf-8")
+    assert eval_("writepath", cases) == 2
+    assert "2.timezone: Field required" in capsys.readouterr().err
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "a length that is none": (("ruler", "--tokens", "long"), "no length of at least 2,000 tokens"),
     "a task that is none": (("ruler", "--task", "magic"), "'magic' is unknown"),
     "a path for ruler": (("ruler", "FILE"), "makes its own conversations"),
+    "a path for synthetic": (("synthetic", "FILE"), "leave the path out"),
     "an option of others": (("ruler", "--size", "S"), "--size is for synthetic alone"),
     "a length for locomo": (("locomo", "FILE", "--tokens", "8k"), "--tokens is for ruler and hotpotqa"),
     "two lengths for hotpotqa": (("hotpotqa", "FILE", "--tokens", "8k,16k"), "give one length"),
@@ -70,15 +149,23 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "a judge of nothing": (("hotpotqa", "FILE", "--judge", "openai:x"), "give --answers"),
     "a ranking that answers": (("hotpotqa", "FILE", "--answers", "-s", "bm25"), "leave --strategy out"),
     "a part of what is measured whole": (("locomo", "FILE", "--questions", "3"), "goes with --answers"),
+    "a size that is none": (("synthetic", "--size", "XL"), "XL"),
+    "a size twice": (("synthetic", "--size", "S", "--size", "S"), "each once"),
+    "a family that is none": (("synthetic", "--family", "cooking"), "cooking"),
+    "no trajectory": (("synthetic", "--count", "0"), "count = 0"),
+    "no file": (("came",), "PATH"),
+    "a ranking of what is written": (("writepath", "FILE", "-s", "bm25"), "--strategy ranks answers"),
+    "a home of what is written": (("writepath", "FILE", "--home", "HOME"), "leave --home out"),
+    "a seed of what is written": (("writepath", "FILE", "--seed", "1"), "--seed is for synthetic, ruler, hotpotqa"),
 }
 
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_means_nothing_is_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words, said = REFUSED[kind]
-    file = hotpot(tmp_path)
-    assert eval_(*(file if word == "FILE" else word for word in words)) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    words, message = REFUSED[kind]
+    stands_for = {"FILE": hotpot(tmp_path), "HOME": tmp_path / "home"}
+    assert eval_(*(stands_for.get(word, word) for word in words)) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_answers_of_research_are_scored_and_judged(
@@ -95,13 +182,64 @@ def test_answers_of_research_are_scored_and_judged(
     server = scripted_server(script)
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     words = ("--answers", "--questions", 1, "--model", "openai:scripted", "--judge", "openai:scripted")
-    assert eval_("hotpotqa", hotpot(tmp_path), *words, "--json", "-") == 0
-    (result,) = json.loads(capsys.readouterr().out)
+    (result,) = results_of(capsys, "hotpotqa", hotpot(tmp_path), *words)
     assert (result["dataset"], result["model"], result["n_questions"]) == ("hotpotqa", "openai:scripted", 1)
     assert (result["judge_calls"], result["judge_tokens"]) == (1, 40)
-    assert result["scores"]["judge"] == {"all": 1.0, "bridge": 1.0}
     assert result["scores"].keys() == {"f1", "exact_match", "judge"}
-    writing_or_judging = ("SingleReply", "AnswerVerdict")
-    of_research = [one for one in server.requests if one.name not in writing_or_judging]
+    assert result["scores"]["judge"] == {"all": 1.0, "bridge": 1.0}
+    of_research = [one for one in server.requests if one.name not in ("SingleReply", "AnswerVerdict")]
     assert result["llm_calls"] == len(of_research) > 0
     assert result["degraded"]
+
+
+def test_the_agreement_of_labels_is_a_note_where_scikit_learn_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turns, _ = came_files(tmp_path)
+    text = turns.read_text(encoding="utf-8").replace('["topic-GOLD"]', '["other"]', 1)
+    turns.write_text(text, encoding="utf-8")
+    monkeypatch.setattr("hexamem.evals.agreement.find_spec", lambda name: None)
+    (result,) = results_of(capsys, "came", turns, "-s", "bm25")
+    assert result["scope"]["ami"] is None
+    assert "pip install 'hexamem[evals]'" in result["scope"]["note"]
+
+
+TALK = Conversation(
+    id="talk",
+    messages=tuple(
+        EvalMessage(id=f"{thread}:{number}", role="user", name=who, content=text, timestamp=at, thread_id=thread)
+        for thread, turns in TALKS.items()
+        for number, (who, at, text) in enumerate(turns)
+    ),
+    questions=(
+        Question(id="1", text="What are Nora's cats called?", answer="", category="1", evidence=("one:0", "three:0")),
+        Question(id="2", text="Who broke his wrist?", answer="", category="4", evidence=("two:3",)),
+    ),
+)
+
+
+def test_each_way_of_research_is_scored_on_the_evidence(tmp_path: Path) -> None:
+    def opened(pages: bool) -> Memory:
+        settings = Settings(background=False, mode="off", pages=pages)
+        return Memory.open(tmp_path / str(pages), embedder="static", settings=settings)
+
+    names = [
+        "recall rrf",
+        "research",
+        "research by keyword",
+        "read in 1 × 3",
+        "read in 3 × 3",
+        "research without memos",
+    ]
+    arms = [RESEARCH_ABLATIONS[name] for name in names]
+    rows = ablate(lambda: opened(True), [TALK], arms, category=None, k=3, without_memos=lambda: opened(False))
+    assert [row["arm"] for row in rows] == names
+    assert {(row["questions"], row["calls"]) for row in rows} == {(2, 0)}
+    shares = {row["arm"]: row["recall"] for row in rows}
+    assert shares["research"] == 1.0
+    assert shares["read in 3 × 3"] >= shares["read in 1 × 3"]
+
+
+def test_the_arms_of_research_are_rounds_by_passages_and_lanes_alone_and_in_pairs() -> None:
+    assert sum(arm.read for arm in RESEARCH_ABLATIONS.values()) == len(ROUNDS) * len(PASSAGES)
+    assert len([name for name in RESEARCH_ABLATIONS if name.startswith("research by ")]) == 6 + 15

@@ -1,16 +1,32 @@
-"""Retrieval metrics: values worked out by hand, invariants, means by group, and the paired bootstrap."""
+"""Metrics: values worked out by hand, invariants, means by group, the bootstrap, LongMemEval's own, answers, agreement of labels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals import Aggregator, all_at_k, any_at_k, ndcg_at_k, paired_bootstrap, recall_at_k
+from hexamem.evals import (
+    Aggregator,
+    AgreementTally,
+    Conversation,
+    EvalMessage,
+    Question,
+    all_at_k,
+    any_at_k,
+    ndcg_at_k,
+    paired_bootstrap,
+    published_metrics,
+    recall_at_k,
+)
+from hexamem.evals.agreement import NOT_MEASURABLE, agreement
+from hexamem.evals.qa_scores import bleu1, exact_match, list_f1, locomo_score, plain_f1, squad_f1, stemmed_f1
+from hexamem.memory_types import InducedLabels
 
 turns = st.sampled_from([f"t{n}" for n in range(12)])
 rankings = st.lists(turns, unique=True)
@@ -18,55 +34,29 @@ golds = st.sets(turns, min_size=1, max_size=6)
 cuts = st.integers(1, 15)
 
 
-def test_recall_is_the_fraction_of_gold_turns_in_the_top_k() -> None:
-    assert recall_at_k(["a", "x", "b", "c"], {"a", "b", "z"}, 2) == pytest.approx(1 / 3)
-    assert recall_at_k(["a", "x", "b", "c"], {"a", "b", "z"}, 3) == pytest.approx(2 / 3)
+def test_recall_all_any_and_ndcg_have_the_values_of_their_formulas() -> None:
+    ranked, gold = ["a", "x", "b", "c"], {"a", "b", "z"}
+    assert [recall_at_k(ranked, gold, k) for k in (2, 3)] == pytest.approx([1 / 3, 2 / 3])
+    assert [all_at_k(["x", "a", "b"], {"a", "b"}, k) for k in (1, 2, 3)] == [0, 0, 1]
+    assert [any_at_k(["x", "a", "b"], {"a", "b"}, k) for k in (1, 2, 3)] == [0, 1, 1]
+    best = 1 + 1 / math.log2(3)
+    assert ndcg_at_k(["x", "a", "y", "b"], {"a", "b"}, 5) == pytest.approx((1 / math.log2(3) + 1 / math.log2(5)) / best)
+    assert ndcg_at_k(["a"], {"a", "b", "c"}, 1) == 1  # the ideal has room for one only
     assert recall_at_k([], {"a"}, 5) == 0
-
-
-def test_all_and_any_are_the_two_ends_of_recall() -> None:
-    ranked, gold = ["x", "a", "b"], {"a", "b"}
-    assert [all_at_k(ranked, gold, k) for k in (1, 2, 3)] == [0, 0, 1]
-    assert [any_at_k(ranked, gold, k) for k in (1, 2, 3)] == [0, 1, 1]
-
-
-def test_ndcg_has_the_values_of_its_formula() -> None:
-    assert ndcg_at_k(["x", "a", "y", "b"], {"a", "b"}, 5) == pytest.approx(
-        (1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3))
-    )
-    assert ndcg_at_k(["x", "a"], {"a"}, 2) == pytest.approx(0.6309297535714575)
-    # Three gold turns, a cut of one: the ideal has room for one only.
-    assert ndcg_at_k(["a"], {"a", "b", "c"}, 1) == 1
-
-
-def test_a_gold_turn_given_twice_counts_once() -> None:
     assert recall_at_k(["a"], ["a", "a", "b"], 1) == 0.5
-    assert ndcg_at_k(["a", "b"], ["a", "a", "b"], 3) == 1
 
 
 @given(rankings, golds, cuts)
-def test_recall_lies_between_all_and_any(ranked: list[str], gold: set[str], k: int) -> None:
+def test_recall_lies_between_all_and_any_and_grows_with_k(ranked: list[str], gold: set[str], k: int) -> None:
     assert 0 <= all_at_k(ranked, gold, k) <= recall_at_k(ranked, gold, k) <= any_at_k(ranked, gold, k) <= 1
-
-
-@given(rankings, golds, cuts)
-def test_recall_never_falls_as_k_grows(ranked: list[str], gold: set[str], k: int) -> None:
     assert recall_at_k(ranked, gold, k) <= recall_at_k(ranked, gold, k + 1)
 
 
 @given(rankings, golds, cuts)
-def test_ndcg_is_one_exactly_when_nothing_wrong_stands_where_gold_could(
-    ranked: list[str], gold: set[str], k: int
-) -> None:
+def test_ndcg_is_one_exactly_when_gold_fills_the_first_places(ranked: list[str], gold: set[str], k: int) -> None:
     room = min(k, len(gold))
     perfect = len(ranked) >= room and set(ranked[:room]) <= gold
-    value = ndcg_at_k(ranked, gold, k)
-    assert 0 <= value <= 1
-    assert (value == pytest.approx(1)) == perfect
-
-
-@given(st.permutations([f"t{n}" for n in range(8)]), golds, cuts)
-def test_moving_a_gold_turn_up_never_lowers_ndcg(ranked: list[str], gold: set[str], k: int) -> None:
+    assert (ndcg_at_k(ranked, gold, k) == pytest.approx(1)) == perfect
     for i in range(1, len(ranked)):
         if ranked[i] in gold and ranked[i - 1] not in gold:
             better = [*ranked[: i - 1], ranked[i], ranked[i - 1], *ranked[i + 1 :]]
@@ -74,31 +64,21 @@ def test_moving_a_gold_turn_up_never_lowers_ndcg(ranked: list[str], gold: set[st
 
 
 @pytest.mark.parametrize("metric", [recall_at_k, all_at_k, any_at_k, ndcg_at_k])
-@pytest.mark.parametrize(
-    ("ranked", "gold", "k", "message"),
-    [
+def test_what_has_no_score_is_refused(metric: Callable[[list[str], list[str], int], float]) -> None:
+    for ranked, gold, k, message in (
         (["a"], [], 5, "without gold evidence"),
         (["a"], ["a"], 0, "k = 0"),
         (["a", "a"], ["a"], 2, "hold a turn twice"),
-    ],
-)
-def test_what_has_no_score_is_refused(
-    metric: Callable[[list[str], list[str], int], float], ranked: list[str], gold: list[str], k: int, message: str
-) -> None:
-    with pytest.raises(InvalidInputError, match=message):
-        metric(ranked, gold, k)
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            metric(ranked, gold, k)
 
 
-def locomo_like() -> Aggregator:
+def test_means_are_over_questions_by_group_and_by_conversation() -> None:
     scores = Aggregator((2, 1), {"1-4": ("1", "2", "3", "4")})
     scores.add("c1", "1", ["a", "b"], ["a", "b"])
     scores.add("c1", "5", ["x", "y"], ["a"])
     scores.add("c2", "4", ["x", "a"], ["a"], further={"session_recall": {1: 0.0, 2: 1.0}})
-    return scores
-
-
-def test_means_are_over_questions_by_group() -> None:
-    scores = locomo_like()
     assert scores.counts() == {"all": 3, "1-4": 2, "1": 1, "4": 1, "5": 1}
     assert scores.means("recall") == {
         "all": {"1": pytest.approx(0.5 / 3), "2": pytest.approx(2 / 3)},
@@ -107,61 +87,33 @@ def test_means_are_over_questions_by_group() -> None:
         "4": {"1": 0.0, "2": 1.0},
         "5": {"1": 0.0, "2": 0.0},
     }
-
-
-def test_a_further_metric_is_averaged_over_the_questions_that_have_it() -> None:
-    means = locomo_like().means("session_recall")
-    assert means is not None
-    assert means["all"] == {"1": 0.0, "2": 1.0}
-    assert means["1"] is None
-    assert locomo_like().means("no such metric") is None
-
-
-def test_means_by_conversation_times_their_counts_give_back_the_mean_over_all() -> None:
-    scores = locomo_like()
-    by_conversation = scores.by_conversation()
-    assert {name: groups["all"]["n"] for name, groups in by_conversation.items()} == {"c1": 2, "c2": 1}
-    total = sum(groups["all"]["n"] * groups["all"]["recall"]["2"] for groups in by_conversation.values())
-    assert scores.means("recall")["all"]["2"] == pytest.approx(total / 3)  # type: ignore[index]
-
-
-def test_a_category_with_the_name_of_a_group_is_refused() -> None:
+    further = scores.means("session_recall")
+    assert further is not None
+    assert (further["all"], further["1"], scores.means("no such metric")) == ({"1": 0.0, "2": 1.0}, None, None)
+    groups = scores.by_conversation()
+    assert {name: one["all"]["n"] for name, one in groups.items()} == {"c1": 2, "c2": 1}
+    assert sum(one["all"]["n"] * one["all"]["recall"]["2"] for one in groups.values()) == pytest.approx(2)
     with pytest.raises(InvalidInputError, match="'1-4' has the name of a group"):
-        locomo_like().add("c1", "1-4", ["a"], ["a"])
+        scores.add("c1", "1-4", ["a"], ["a"])
+    for k_values in ((), (0, 5)):
+        with pytest.raises(InvalidInputError, match="k values"):
+            Aggregator(k_values)
 
 
-@pytest.mark.parametrize("k_values", [(), (0, 5)])
-def test_cut_offs_must_be_given_and_at_least_one(k_values: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidInputError, match="k values"):
-        Aggregator(k_values)
-
-
-def test_the_bootstrap_gives_the_weighted_mean_difference_inside_its_interval() -> None:
+def test_the_bootstrap_gives_the_weighted_mean_difference_and_the_interval_of_every_possible_draw() -> None:
     found = paired_bootstrap([0.9, 0.6, 0.5], [0.5, 0.5, 0.6], weights=[10, 20, 70])
-    assert found.mean == pytest.approx((0.4 * 10 + 0.1 * 20 - 0.1 * 70) / 100)
-    assert found.low <= found.mean <= found.high
-    assert found.low == pytest.approx(-0.1)
-    assert found.n == 3
-
-
-def test_a_constant_difference_has_an_interval_without_width() -> None:
-    found = paired_bootstrap([0.5, 0.75, 1.0], [0.25, 0.5, 0.75])
-    assert (found.mean, found.low, found.high) == (0.25, 0.25, 0.25)
-
-
-def test_the_same_seed_gives_the_same_interval_and_swapping_turns_it_round() -> None:
-    a, b = [0.1, 0.9, 0.4, 0.7], [0.2, 0.5, 0.6, 0.1]
-    one, again, other = paired_bootstrap(a, b), paired_bootstrap(a, b), paired_bootstrap(b, a)
-    assert one == again
-    assert (other.mean, other.low, other.high) == pytest.approx((-one.mean, -one.high, -one.low))
-
-
-def test_the_bootstrap_interval_agrees_with_every_possible_draw_of_two_conversations() -> None:
+    assert (found.mean, found.n) == (pytest.approx((0.4 * 10 + 0.1 * 20 - 0.1 * 70) / 100), 3)
+    assert (found.low, found.low <= found.mean <= found.high) == (pytest.approx(-0.1), True)
+    same = paired_bootstrap([0.5, 0.75, 1.0], [0.25, 0.5, 0.75])
+    assert (same.mean, same.low, same.high) == (0.25, 0.25, 0.25)
     # Of the four draws of two from two, one gives 0.0, two give 0.1, one gives 0.2: the middle half is all 0.1.
-    found = paired_bootstrap([0.2, 0.0], [0.0, 0.0], level=0.4)
-    assert (found.low, found.high) == pytest.approx((0.1, 0.1))
-    wide = paired_bootstrap([0.2, 0.0], [0.0, 0.0], level=0.95)
-    assert (wide.low, wide.high) == pytest.approx((0.0, 0.2))
+    for level, bounds in ((0.4, (0.1, 0.1)), (0.95, (0.0, 0.2))):
+        drawn = paired_bootstrap([0.2, 0.0], [0.0, 0.0], level=level)
+        assert (drawn.low, drawn.high) == pytest.approx(bounds)
+    a, b = [0.1, 0.9, 0.4, 0.7], [0.2, 0.5, 0.6, 0.1]
+    one, other = paired_bootstrap(a, b), paired_bootstrap(b, a)
+    assert one == paired_bootstrap(a, b)
+    assert (other.mean, other.low, other.high) == pytest.approx((-one.mean, -one.high, -one.low))
 
 
 @pytest.mark.parametrize(
@@ -181,3 +133,250 @@ def test_scores_that_give_no_interval_are_refused(
 ) -> None:
     with pytest.raises(InvalidInputError, match=message):
         paired_bootstrap(a, b, **further)  # type: ignore[arg-type]
+
+
+# LongMemEval's own: two answer sessions of two user turns each, and two others; the assistant speaks after every user turn.
+SESSIONS = {
+    "answer_1": [("u", False), ("a", False), ("u", True), ("a", True)],
+    "plain_1": [("u", False), ("a", False)],
+    "answer_2": [("u", True), ("a", False), ("u", False), ("a", False)],
+    "plain_2": [("u", False), ("a", False)],
+}
+# The assistant's turn is dropped; of the user's: wrong (answer_1's other turn), right, wrong, right, wrong.
+RANKED = ["session_1#0", "session_3#1", "session_1#2", "session_2#0", "session_3#0", "session_4#0"]
+
+
+def haystack(sessions: Any = SESSIONS, question_id: str = "q") -> Conversation:
+    messages, gold = [], {}
+    for number, (name, said) in enumerate(sessions.items(), 1):
+        for index, (who, has_answer) in enumerate(said):
+            turn = f"session_{number}#{index}"
+            role = "user" if who == "u" else "assistant"
+            messages.append(EvalMessage(turn, role, None, f"words of {turn}", thread_id=f"session_{number}"))
+            gold[turn] = {"session_id": name, "has_answer": has_answer}
+    evidence = tuple(turn for turn, facts in gold.items() if facts["has_answer"])
+    question = Question(question_id, "?", "", "multi-session", evidence)
+    return Conversation("lme", tuple(messages), (question,), dataset="longmemeval", gold=gold)
+
+
+def test_the_published_metrics_rank_the_users_turns_and_their_sessions() -> None:
+    found = published_metrics(haystack(), RANKED, (1, 2, 3, 4, 5))
+    assert list(found["turn_recall_any"].values()) == [0, 1, 1, 1, 1]
+    assert list(found["turn_recall_all"].values()) == [0, 0, 0, 1, 1]
+    # Right at ranks 2 and 4 of two: the second rank is not discounted, the ideal is 1 + 1 / log2(2).
+    assert [found["turn_ndcg_any"][k] for k in (1, 2, 4)] == [0.0, 0.5, (1 + 1 / 2) / 2]
+    assert found["turn_ndcg"][4] == pytest.approx((1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3)))
+    # Documents by rank: noans_1, answer_1, plain_1, answer_2, plain_2.
+    assert list(found["session_recall_any"].values()) == [0, 1, 1, 1, 1]
+    assert [found["session_recall_all"][k] for k in (1, 3, 5)] == [0, 0, 1]
+    early = published_metrics(haystack(), ["session_3#0"], (5,))
+    assert [early[f"turn_{name}"][5] for name in ("recall_any", "recall_all", "ndcg_any")] == [1.0, 0.0, 0.5]
+    only_assistant = {"answer_1": [("u", False), ("a", True)], "plain": [("u", False)]}
+    assert published_metrics(haystack(only_assistant), RANKED) == {}
+    assert published_metrics(haystack(question_id="q_abs"), RANKED) == {}
+
+
+def test_a_session_with_two_answering_turns_gains_twice_in_ndcg_any_and_once_in_the_standard_one() -> None:
+    sessions = {"answer_1": [("u", True), ("u", True)], "plain": [("u", False)], "answer_2": [("u", True)]}
+    found = published_metrics(haystack(sessions), ["session_1#0", "session_1#1", "session_2#0", "session_3#0"], (1, 2))
+    # k = 2 reaches over three turns: gains 1 + 1 against 1 + 1 + 1/log2(3), three turns being right.
+    assert found["session_ndcg_any"][2] == pytest.approx(2 / (2 + 1 / math.log2(3)))
+    assert found["session_ndcg"][2] == pytest.approx(1 / (1 + 1 / math.log2(3)))
+
+
+def oracle(documents: list[str], ranking: list[int], k: int) -> list[float]:
+    """Recall of any, of all, and nDCG of a whole ranking of a corpus, by its definition and nothing else."""
+    right = {document for document in documents if "answer" in document}
+    gains = [float(documents[index] in right) for index in ranking[:k]]
+    best = sorted((float(document in right) for document in documents), reverse=True)[:k]
+    discounts = [1.0, *(math.log2(rank) for rank in range(2, len(documents) + 2))]
+    top = {documents[index] for index in ranking[:k]}
+    ideal, gained = (
+        sum(gain / discount for gain, discount in zip(one, discounts, strict=False)) for one in (best, gains)
+    )
+    return [float(bool(right & top)), float(right <= top), gained / ideal]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    sizes=st.lists(st.lists(st.booleans(), min_size=1, max_size=3), min_size=1, max_size=6),
+    k=st.integers(1, 12),
+    data=st.data(),
+)
+def test_both_levels_agree_with_a_plain_reading_of_the_definition(sizes: Any, k: int, data: Any) -> None:
+    sessions = {f"answer_{n}": [("u", answer) for answer in said] for n, said in enumerate(sizes)}
+    conversation = haystack({**sessions, "answer_x": [("u", True)], "plain": [("u", False), ("a", False)]})
+    users = [str(message.id) for message in conversation.messages if message.role == "user"]
+    order = data.draw(st.permutations(range(len(users))))
+    found = published_metrics(conversation, [users[index] for index in order], (k,))
+    gold = [conversation.gold[turn] for turn in users]
+    names = [one["session_id"] if one["has_answer"] else one["session_id"].replace("answer", "noans") for one in gold]
+    cut = k
+    while cut <= len(names) and len({names[index] for index in order[:cut]}) < k:
+        cut += 1
+    wanted = {"turn": oracle([f"{name}_{n}" for n, name in enumerate(names)], order, k)}
+    wanted["session"] = oracle(names, order, cut)
+    for level, values in wanted.items():
+        metrics = [found[f"{level}_{name}"][k] for name in ("recall_any", "recall_all", "ndcg_any")]
+        assert metrics == pytest.approx(values)
+
+
+# Answers
+
+TEXTS = st.text(alphabet="abcde ,.-the", max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("score", "prediction", "answer", "value"),
+    [
+        (stemmed_f1, "Running in the parks.", "runs in park", 1.0),  # "the" and the full stop are left out
+        (stemmed_f1, "a red clay pot", "clay pot", 0.8),  # 2 of 3, 2 of 2
+        (stemmed_f1, "tea and bread", "bread, tea", 1.0),  # "and" is left out like an article
+        (stemmed_f1, "no no", "no", 2 / 3),  # bags: "no" is shared once
+        (stemmed_f1, "", "", 0.0),
+        (stemmed_f1, "The", "a", 0.0),
+        (list_f1, "pottery, swimming lakes, chess", "swimming in lakes, pottery", (0.8 + 1) / 2),
+        (list_f1, "pottery", "pottery, camping, chess", 1 / 3),
+        (list_f1, "pottery chess", "pottery, chess", 2 / 3),  # without commas the whole is one part
+        (plain_f1, "red clay pot", "clay pot", 0.8),
+        (plain_f1, "runs", "well-runs", 2 / 3),  # no stems; the hyphen parts two words
+        (plain_f1, "running", "runs", 0.0),
+        (plain_f1, "The", "a", 1.0),
+        (bleu1, "red clay pot", "clay pot", 2 / 3),
+        (bleu1, "pot", "red clay pot", math.exp(-2)),  # precision 1, penalty exp(1 - 3/1)
+        (bleu1, "pot pot", "pot", 0.5),  # clipped
+        (bleu1, "", "pot", 0.0),
+    ],
+)
+def test_a_score_of_an_answer_has_the_value_of_its_definition(
+    score: Callable[[str, str], float], prediction: str, answer: str, value: float
+) -> None:
+    assert score(prediction, answer) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("category", "prediction", "answer", "score"),
+    [
+        ("1", "pottery", "pottery, chess", 0.5),
+        ("2", "7 May 2023", "May 7, 2023", 1.0),
+        ("4", "pottery", "pottery, chess", 2 / 3),
+        ("3", "Yes", "Yes; she says so twice", 1.0),
+        ("4", "Yes", "Yes; she says so twice", 1 / 3),
+        ("5", "This is NOT mentioned in the conversation.", "", 1.0),
+        ("5", "No information available", "a red car", 1.0),
+        ("5", "a red car", "a red car", 0.0),
+    ],
+)
+def test_locomo_scores_by_category(category: str, prediction: str, answer: str, score: float) -> None:
+    assert locomo_score(prediction, answer, category) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answers", "f1", "exact"),
+    [
+        ("the Old Mill", ["Old Mill."], 1.0, 1.0),
+        ("old mill road", ["the old mill", "mill road"], 0.8, 0.0),
+        ("yes", ["yes"], 1.0, 1.0),
+        ("yes it is", ["yes"], 0.0, 0.0),  # shares a word, and is still no answer to a question of yes or no
+        ("no", ["no idea"], 0.0, 0.0),
+        ("tea and bread", ["tea bread"], 0.8, 0.0),  # "and" is a word here
+    ],
+)
+def test_hotpotqa_takes_the_best_gold_answer(prediction: str, answers: list[str], f1: float, exact: float) -> None:
+    assert squad_f1(prediction, answers) == pytest.approx(f1)
+    assert exact_match(prediction, answers) == exact
+
+
+def test_answers_that_have_no_score_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="category '6'"):
+        locomo_score("x", "x", "6")
+    for score in (squad_f1, exact_match):
+        with pytest.raises(InvalidInputError, match="without a gold answer"):
+            score("x", [])
+
+
+@given(prediction=TEXTS, answer=TEXTS)
+def test_every_score_lies_between_0_and_1_and_f1_is_the_same_both_ways(prediction: str, answer: str) -> None:
+    for score in (stemmed_f1, list_f1, plain_f1, bleu1):
+        assert 0 <= score(prediction, answer) <= 1
+    assert plain_f1(prediction, answer) == pytest.approx(plain_f1(answer, prediction))
+    assert stemmed_f1(prediction, answer) == pytest.approx(stemmed_f1(answer, prediction))
+
+
+# Agreement of labels
+
+
+@pytest.mark.parametrize(
+    ("induced", "ami", "v_measure", "homogeneity", "completeness"),
+    [
+        (["2", "2", "1", "1"], 1, 1, 1, 1),  # whatever they are called
+        (["x"] * 4, 0, 0, 0, 1),
+        # H(gold) = ln 2, H(induced) = 3/2 ln 2, both gold classes pure: completeness = 1 - (1/2 ln 2)/(3/2 ln 2)
+        (["1", "2", "3", "3"], None, 0.8, 1, 2 / 3),
+        # MI = 0; of 3 ways to pair 4 steps one equals gold: E[MI] = (ln 2) / 3, AMI = (0 - ln2/3) / (ln2 - ln2/3)
+        (["1", "2", "1", "2"], -0.5, 0, 0, 0),
+        (["1", "2", "3", "4"], 0, None, 1, 0.5),
+        (["1", "1", None, None], 1, 1, 1, 1),  # steps without a label count as one label together
+    ],
+)
+def test_agreement_has_the_values_of_its_definitions(
+    induced: list[str | None],
+    ami: float | None,
+    v_measure: float | None,
+    homogeneity: float,
+    completeness: float,
+) -> None:
+    found = agreement(["a", "a", "b", "b"], induced)
+    assert (found["n_gold"], found["n_steps"], found["n_unlabelled"]) == (2, 4, induced.count(None))
+    assert found["n_labels"] == len(set(induced) - {None})
+    wanted = {"ami": ami, "v_measure": v_measure, "homogeneity": homogeneity, "completeness": completeness}
+    for name, value in wanted.items():
+        assert value is None or found[name] == pytest.approx(value, abs=1e-9), name
+
+
+def test_what_cannot_be_compared_is_refused_or_noted() -> None:
+    with pytest.raises(InvalidInputError, match="2 gold labels for 1"):
+        agreement(["a", "b"], ["1"])
+    found = agreement(["a", "a"], ["1", "2"])
+    assert (found["ami"], found["v_measure"], found["n_labels"], found["note"]) == (None, None, 2, NOT_MEASURABLE)
+
+
+def tally_of(*talks: tuple[Sequence[tuple[Any, str | None]], Sequence[tuple[str, Sequence[str]]]]) -> AgreementTally:
+    """A tally of talks, each of (partition, action) and (scope, coarse events) of its turns."""
+    tally = AgreementTally()
+    for gold, induced in talks:
+        marks = {f"t{n}": {"partition": partition, "action": action} for n, (partition, action) in enumerate(gold)}
+        labels = {
+            f"s{n}": InducedLabels(scope=scope, events=(), coarse_events=tuple(events))
+            for n, (scope, events) in enumerate(induced)
+        }
+        tally.add(Conversation("c", (), gold=marks), {f"s{n}": f"t{n}" for n in range(len(gold))}, labels)
+    return tally
+
+
+def test_scopes_are_compared_with_the_whole_partition_and_with_its_best_level() -> None:
+    gold = [(["trip-1", "day-1"], None), (["trip-1", "day-2"], None), (["trip-2", "day-1"], None)] * 2
+    scope = tally_of((gold, [("lisbon", ()), ("lisbon", ()), ("oslo", ())] * 2)).scope()
+    assert scope is not None
+    assert (scope["n_gold"], scope["best_level"]["level"], scope["best_level"]["n_gold"]) == (3, 1, 2)
+    assert scope["homogeneity"] < scope["best_level"]["homogeneity"] == pytest.approx(1)
+
+
+def test_the_main_coarse_event_is_compared_with_the_action_and_steps_without_gold_are_left_out() -> None:
+    gold = [("x", "ASK"), (None, None), ("y", "TELL"), ([], None)]
+    tally = tally_of((gold, [("1", ["q", "z"]), ("1", ["q"]), ("2", ["r", "q"]), ("2", ["r"])]))
+    scope, events = tally.scope(), tally.events()
+    assert scope is not None
+    assert events is not None
+    assert (scope["n_steps"], scope["ami"], events["n_steps"]) == (2, pytest.approx(1), 2)
+    assert events["ami"] == pytest.approx(1)
+
+
+def test_conversations_count_by_their_steps_and_unmeasurable_ones_only_in_the_note() -> None:
+    talks = (("aabb", "1122"), ("aabbaabb", "11111111"), ("aa", "12"))  # AMI 1, AMI 0, not measurable
+    scope = tally_of(
+        *(([(one, None) for one in gold], [(one, ()) for one in labels]) for gold, labels in talks)
+    ).scope()
+    assert scope is not None
+    assert (scope["ami"], scope["n_steps"], scope["n_gold"]) == (pytest.approx(1 / 3), 14, 5)
+    assert scope["note"] == f"1 of 3 conversations {NOT_MEASURABLE}"

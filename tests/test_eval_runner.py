@@ -1,160 +1,122 @@
-"""The runner and the report, against a memory in a dictionary whose every strategy has a known score."""
+"""The runner, its report and scored answers, against a memory in a dictionary whose every strategy has a known score."""
 
 from __future__ import annotations
 
 import io
 import json
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
-from typing import Any, Self
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals import Conversation, EvalMessage, Question, compare, evaluate, print_report, ranked_turns, write_json
+from hexamem.evals import Conversation, EvalMessage, Question, compare, evaluate, print_report, write_json
+from hexamem.evals.answer_judge import NO_ANSWER, AnswerJudge
+from hexamem.evals.answers import ABSTAINED, answer_scores, evaluate_answers, spread
+from hexamem.evals.asking import steps_of, turns_of
+from hexamem.evals.longmemeval_metrics import PUBLISHED_DEPTH, PUBLISHED_K, PUBLISHED_NAMES
+from hexamem.memory_types import InducedLabels
+from hexamem.models import RetryPolicy
 
-PROMISED_KEYS = {
-    "dataset",
-    "strategy",
-    "embedder",
-    "weights",
-    "model",
-    "n_conversations",
-    "n_steps",
-    "n_questions",
-    "recall",
-    "ndcg",
-    "latency_ms",
-    "ingest_steps_per_s",
-    "llm_calls",
-    "llm_tokens",
-    "scope",
-    "events",
-}
+from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
+from .test_eval_metrics import haystack
 
-
-@dataclass
-class Source:
-    step_id: str
+ANSWERS = {"Where?": "In the old mill", "What colours?": "blue, red", "Who sang?": None}
 
 
 @dataclass
 class Hit:
     id: str
-    kind: str
-    score: float = 0.0
-    sources: tuple[Source, ...] = ()
+    kind: str = "step"
+    sources: tuple[Any, ...] = ()
     text: str = ""
 
 
-@dataclass
-class Recall:
-    hits: list[Hit]
-    degraded: tuple[str, ...] = ()
-    text: str = ""
-
-
-@dataclass
-class Receipt:
-    step_ids: list[str]
-    degraded: tuple[str, ...] = ()
+def item(name: str, *steps: str) -> Hit:
+    return Hit(name, "semantic", tuple(SimpleNamespace(step_id=step) for step in steps))
 
 
 @dataclass
 class FakeUser:
-    """Recalls by rule: ``newest`` / ``oldest`` steps first, ``items`` citing two steps each, ``nothing``."""
+    """Recalls by rule: ``newest`` / ``oldest`` steps first, ``items`` citing two steps each, ``nothing``; research reads the
+    last step, would read the first one next, and answers from a table."""
 
     name: str
     steps: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     asked: list[tuple[str, str, int]] = field(default_factory=list)
     flushed_at: int = -1
     ids_a_message: int = 1
+    labels: Any = None
 
-    def remember(self, messages: list[dict[str, Any]], *, thread_id: str) -> Receipt:
+    def remember(self, messages: list[dict[str, Any]], *, thread_id: str) -> Any:
         new = [f"{self.name}/{len(self.steps) + i}" for i in range(len(messages))]
         self.steps += zip(new, [thread_id] * len(new), messages, strict=True)
-        return Receipt(new * self.ids_a_message)
+        return SimpleNamespace(step_ids=new * self.ids_a_message, degraded=())
 
     def flush(self) -> None:
         self.flushed_at = len(self.steps)
 
-    def recall(self, query: str, *, k: int, strategy: str) -> Recall:
+    def recall(self, query: str, *, k: int, strategy: str) -> Any:
         self.asked.append((strategy, query, k))
         ids = [step_id for step_id, _, _ in self.steps]
-        match strategy:
-            case "newest":
-                return Recall([Hit(step_id, "step") for step_id in reversed(ids)][:k])
-            case "oldest":
-                return Recall([Hit(step_id, "step") for step_id in ids][:k])
-            case "items":
-                pairs = [tuple(Source(step_id) for step_id in ids[i : i + 2]) for i in range(0, len(ids), 2)]
-                return Recall([Hit(f"item-{i}", "semantic", sources=pair) for i, pair in enumerate(pairs)][:k])
-            case _:
-                return Recall([], ("index was missing",))
+        pairs = [item(f"item-{i}", *ids[i : i + 2]) for i in range(0, len(ids), 2)]
+        steps = [Hit(step) for step in ids]
+        hits = {"newest": steps[::-1], "oldest": steps, "items": pairs}.get(strategy, [])
+        return SimpleNamespace(hits=hits[:k], text="", degraded=() if hits else ("index was missing",))
+
+    def research(self, question: str, max_rounds: int, *, form: str) -> Any:
+        self.asked.append(("research", question, max_rounds))
+        ids = [step_id for step_id, _, _ in self.steps]
+        answer = ANSWERS.get(question)
+        return SimpleNamespace(
+            context="",
+            passages=(Hit(ids[-1]),),
+            hits=(Hit(ids[-1]), Hit(ids[0])),
+            answer=answer or "Memory does not hold it.",
+            answerable=answer is not None,
+            usage=SimpleNamespace(calls=3, input_tokens=40, output_tokens=10),
+            degraded=("no plan",),
+        )
 
 
 @dataclass
 class FakeMemory:
     users: dict[str, FakeUser] = field(default_factory=dict)
     opened: int = 0
-    closed: int = 0
-
-    def __enter__(self) -> Self:
-        self.opened += 1
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.closed += 1
 
     def user(self, user_id: str) -> FakeUser:
         return self.users.setdefault(user_id, FakeUser(user_id))
 
+    def __call__(self) -> AbstractContextManager[FakeMemory]:
+        self.opened += 1
+        return nullcontext(self)
 
-def talk(name: str, evidence: Sequence[tuple[str, Sequence[str]]], *, dataset: Any = "locomo") -> Conversation:
+
+def talk(name: str, evidence: Sequence[tuple[str, Sequence[str]]], **further: Any) -> Conversation:
     """Four turns a, b | c, d in two sessions, and a question for each (category, evidence)."""
-    return Conversation(
-        id=name,
-        messages=tuple(
-            EvalMessage(turn, "user", "Ada", f"words of {turn}", None, "2024-01-01T00:00:00", thread)
-            for turn, thread in (("a", "session_1"), ("b", "session_1"), ("c", "session_2"), ("d", "session_2"))
-        ),
-        questions=tuple(
-            Question(f"{name}-q{n}", f"question {n}?", "answer", category, tuple(gold))
-            for n, (category, gold) in enumerate(evidence, start=1)
-        ),
-        notes=("one thing left out",) if name == "noted" else (),
-        dataset=dataset,
+    threads = (("a", "session_1"), ("b", "session_1"), ("c", "session_2"), ("d", "session_2"))
+    messages = tuple(EvalMessage(turn, "user", "Ada", f"words of {turn}", thread_id=thread) for turn, thread in threads)
+    questions = tuple(
+        Question(f"{name}-q{n}", f"question {n}?", "answer", category, tuple(gold))
+        for n, (category, gold) in enumerate(evidence, start=1)
     )
+    return Conversation(name, messages, questions, **{"dataset": "locomo", **further})
 
 
-TALKS = [talk("one", [("1", ["a"]), ("5", ["d"]), ("4", [])]), talk("noted", [("2", ["a", "d"])])]
+TALKS = [
+    talk("one", [("1", ["a"]), ("5", ["d"]), ("4", [])]),
+    talk("noted", [("2", ["a", "d"])], notes=("[red]one[/red] thing left out",)),
+]
 
 
-@pytest.fixture
-def memory() -> FakeMemory:
-    return FakeMemory()
-
-
-@pytest.fixture
-def factory(memory: FakeMemory) -> Callable[[], FakeMemory]:
-    return lambda: memory
-
-
-def test_each_strategy_gives_one_object_with_the_keys_of_the_design(factory: Callable[[], FakeMemory]) -> None:
-    results = evaluate(factory, TALKS, ["oldest", "newest"], (1, 2))
-    assert [result["strategy"] for result in results] == ["oldest", "newest"]
-    for result in results:
-        assert result.keys() >= PROMISED_KEYS | {"all_at_k", "any_at_k", "skipped_questions"}
-        assert json.loads(json.dumps(result, allow_nan=False)) == result
-
-
-def test_scores_are_those_of_the_ranking(factory: Callable[[], FakeMemory]) -> None:
-    oldest, newest = evaluate(factory, TALKS, ["oldest", "newest"], (1, 4))
+def test_scores_are_those_of_the_ranking_by_group() -> None:
+    oldest, newest, items = evaluate(FakeMemory(), TALKS, ["oldest", "newest", "items"], (1, 4))
+    assert [one["strategy"] for one in (oldest, newest, items)] == ["oldest", "newest", "items"]
     assert oldest["recall"] == {
         "all": {"1": pytest.approx(0.5), "4": 1.0},
         "1-4": {"1": pytest.approx(0.75), "4": 1.0},
@@ -162,114 +124,86 @@ def test_scores_are_those_of_the_ranking(factory: Callable[[], FakeMemory]) -> N
         "2": {"1": 0.5, "4": 1.0},
         "5": {"1": 0.0, "4": 1.0},
     }
-    assert oldest["all_at_k"]["1-4"] == {"1": 0.5, "4": 1.0}
-    assert oldest["any_at_k"]["1-4"] == {"1": 1.0, "4": 1.0}
-    assert oldest["ndcg"]["1"]["1"] == 1.0
-    assert newest["recall"]["5"] == {"1": 1.0, "4": 1.0}
+    assert (oldest["all_at_k"]["1-4"], oldest["any_at_k"]["1-4"]) == ({"1": 0.5, "4": 1.0}, {"1": 1.0, "4": 1.0})
+    assert (oldest["ndcg"]["1"]["1"], newest["recall"]["5"]["1"]) == (1.0, 1.0)
+    assert (items["recall"]["1"], items["recall"]["5"]) == ({"1": 1.0, "4": 1.0}, {"1": 0.0, "4": 1.0})
+    assert (oldest["n_questions"], oldest["skipped_questions"]) == (3, 1)
+    assert oldest["counts"] == {"all": 3, "1-4": 2, "1": 1, "2": 1, "5": 1}
+    assert (oldest["n_conversations"], oldest["n_steps"]) == (2, 8)
 
 
-def test_an_item_counts_as_the_turns_it_cites(factory: Callable[[], FakeMemory]) -> None:
-    (items,) = evaluate(factory, TALKS, ["items"], (1, 2, 4))
-    assert items["recall"]["5"] == {"1": 0.0, "2": 0.0, "4": 1.0}
-    assert items["recall"]["1"] == {"1": 1.0, "2": 1.0, "4": 1.0}
+def test_a_result_is_json_and_says_what_it_was_measured_on(tmp_path: Path) -> None:
+    results = evaluate(FakeMemory(), TALKS, ["nothing"], (1,), embedder="bundled", weights="w.json")
+    (result,) = results
+    assert (result["dataset"], result["embedder"], result["weights"]) == ("locomo", "bundled", "w.json")
+    assert (result["model"], result["llm_calls"], result["llm_tokens"]) == (None, 0, 0)
+    assert {result[name] for name in ("scope", "events", "session_recall", "published")} == {None}
+    assert result["degraded"] == {"index was missing": 3}
+    assert result["notes"] == ["noted: [red]one[/red] thing left out"]
+    assert {"latency_ms", "ingest_steps_per_s", "by_conversation"} <= result.keys()
+    write_json(results, tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8")) == results
+    (unknown,) = evaluate(FakeMemory(), TALKS, ["oldest"], (1,), model="m")
+    assert (unknown["llm_calls"], unknown["llm_tokens"]) == (None, None)
+    (other,) = evaluate(FakeMemory(), [talk("x", [("type 3", ["a"])], dataset="came")], ["oldest"], (1,))
+    assert other["recall"] == {"all": {"1": 1.0}, "type 3": {"1": 1.0}, "1-4": None}
 
 
 def test_turns_are_ranked_once_each_in_the_order_of_hits_and_of_their_sources() -> None:
-    hits = [
-        Hit("s2", "step"),
-        Hit("i", "semantic", sources=(Source("s1"), Source("s2"), Source("s3"))),
-        Hit("bare", "core"),
-        Hit("s9", "step"),
-        Hit("s1", "step"),
-    ]
-    assert ranked_turns(hits, {"s1": "a", "s2": "b", "s3": "c"}) == ["b", "a", "c", "unknown:s9"]
+    hits = [Hit("s2"), item("i", "s1", "s2", "s3"), Hit("bare", "core"), Hit("s9"), Hit("s1")]
+    assert turns_of(steps_of(hits), {"s1": "a", "s2": "b", "s3": "c"}) == ["b", "a", "c", "unknown:s9"]
 
 
-def test_every_conversation_is_a_user_of_its_own_stored_session_by_session_and_flushed(
-    memory: FakeMemory, factory: Callable[[], FakeMemory]
-) -> None:
-    evaluate(factory, TALKS, ["oldest"], (1,))
-    assert list(memory.users) == ["one", "noted"]
+def test_every_conversation_is_a_user_of_its_own_stored_in_order_and_asked_in_the_words_of_the_data() -> None:
+    memory, seen = FakeMemory(), list[tuple[str, int, int]]()
+    evaluate(memory, TALKS, ["oldest", "newest"], (5, 40, 10), progress=lambda *step: seen.append(step))
+    assert (list(memory.users), memory.opened) == (["one", "noted"], 1)
     user = memory.users["one"]
     assert [thread for _, thread, _ in user.steps] == ["session_1", "session_1", "session_2", "session_2"]
-    assert user.steps[0][2] == TALKS[0].messages[0].as_message()
-    assert user.flushed_at == 4
-    assert (memory.opened, memory.closed) == (1, 1)
-
-
-def test_a_thread_taken_up_again_is_stored_in_the_order_it_was_held(
-    memory: FakeMemory, factory: Callable[[], FakeMemory]
-) -> None:
-    messages = tuple(EvalMessage(f"t{n}", "user", None, "x", thread_id=thread) for n, thread in enumerate("ABA"))
-    evaluate(factory, [Conversation("c", messages, (Question("q", "?", "", "1", ("t2",)),))], ["oldest"], (3,))
+    assert (user.steps[0][2], user.flushed_at) == (TALKS[0].messages[0].as_message(), 4)
+    assert {k for _, _, k in user.asked} == {40}
+    # Three calls in other words before, and no question without evidence.
+    queries = [query for strategy, query, _ in user.asked if strategy == "oldest"]
+    assert queries[3:] == ["question 1?", "question 2?"]
+    assert not set(queries[:3]) & {question.text for question in TALKS[0].questions}
+    assert [(done, total) for _, done, total in seen] == [(number, 10) for number in range(1, 11)]
+    assert (seen[0][0], seen[-1][0]) == ("store one", "newest on noted")
+    again = tuple(EvalMessage(f"t{n}", "user", None, "x", thread_id=thread) for n, thread in enumerate("ABA"))
+    evaluate(memory, [Conversation("c", again, (Question("q", "?", "", "1", ("t2",)),))], ["oldest"], (3,))
     assert [(thread, m["id"]) for _, thread, m in memory.users["c"].steps] == [("A", "t0"), ("B", "t1"), ("A", "t2")]
 
 
-def test_recall_is_asked_for_the_largest_k_after_three_calls_in_other_words(
-    memory: FakeMemory, factory: Callable[[], FakeMemory]
-) -> None:
-    evaluate(factory, TALKS[:1], ["oldest"], (5, 40, 10))
-    asked = memory.users["one"].asked
-    assert {k for _, _, k in asked} == {40}
-    assert [query for _, query, _ in asked[3:]] == ["question 1?", "question 2?"]
-    assert not {query for _, query, _ in asked[:3]} & {question.text for question in TALKS[0].questions}
-
-
-def test_questions_without_evidence_are_counted_and_not_asked(
-    memory: FakeMemory, factory: Callable[[], FakeMemory]
-) -> None:
-    (result,) = evaluate(factory, TALKS, ["oldest"], (1,))
-    assert (result["n_questions"], result["skipped_questions"]) == (3, 1)
-    assert result["counts"] == {"all": 3, "1-4": 2, "1": 1, "2": 1, "5": 1}
-    assert (result["n_conversations"], result["n_steps"]) == (2, 8)
-    assert "question 3?" not in [query for _, query, _ in memory.users["one"].asked]
-
-
-def test_what_fell_back_and_what_was_left_out_stands_in_the_result(factory: Callable[[], FakeMemory]) -> None:
-    (result,) = evaluate(factory, TALKS, ["nothing"], (1,))
-    assert result["degraded"] == {"index was missing": 3}
-    assert result["notes"] == ["noted: one thing left out"]
-    assert result["recall"]["all"] == {"1": 0.0}
-
-
-def test_names_are_passed_on_and_what_does_not_apply_is_null(factory: Callable[[], FakeMemory]) -> None:
-    (result,) = evaluate(factory, TALKS, ["oldest"], (1,), embedder="bundled", weights="w.json")
-    assert (result["dataset"], result["embedder"], result["weights"]) == ("locomo", "bundled", "w.json")
-    assert (result["model"], result["llm_calls"], result["llm_tokens"]) == (None, 0, 0)
-    assert (result["scope"], result["events"], result["session_recall"]) == (None, None, None)
-
-
-def test_calls_of_a_model_are_the_growth_of_the_usage_given_and_unknown_without(
-    factory: Callable[[], FakeMemory],
-) -> None:
-    growing = iter([(5, 100), (8, 250)])
-    (counted,) = evaluate(factory, TALKS, ["oldest"], (1,), model="m", usage=lambda: next(growing))
-    assert (counted["llm_calls"], counted["llm_tokens"]) == (3, 150)
-    (unknown,) = evaluate(FakeMemory, TALKS, ["oldest"], (1,), model="m")
-    assert (unknown["llm_calls"], unknown["llm_tokens"]) == (None, None)
-
-
-def test_the_range_of_locomo_is_null_for_other_data(factory: Callable[[], FakeMemory]) -> None:
-    (result,) = evaluate(factory, [talk("x", [("type 3", ["a"])], dataset="came")], ["oldest"], (1,))
-    assert result["recall"] == {"all": {"1": 1.0}, "type 3": {"1": 1.0}, "1-4": None}
-
-
-def test_sessions_are_scored_where_the_data_names_them(factory: Callable[[], FakeMemory]) -> None:
-    base = talk("x", [], dataset="longmemeval")
+def test_sessions_are_scored_where_the_data_names_them() -> None:
     question = Question("q", "?", "", "multi", ("b", "d"), evidence_threads=("session_1", "session_2"))
-    conversation = Conversation("x", base.messages, (question,), dataset="longmemeval")
-    (result,) = evaluate(factory, [conversation], ["oldest"], (1, 2, 3))
+    conversation = Conversation("x", talk("x", []).messages, (question,))
+    (result,) = evaluate(FakeMemory(), [conversation], ["oldest"], (1, 2, 3))
     assert result["session_recall"]["all"] == {"1": 0.5, "2": 0.5, "3": 1.0}
     assert result["recall"]["all"] == {"1": 0.0, "2": 0.5, "3": 0.5}
 
 
-def test_progress_counts_every_session_and_question_up_to_the_total(factory: Callable[[], FakeMemory]) -> None:
-    seen: list[tuple[str, int, int]] = []
-    evaluate(factory, TALKS, ["oldest", "newest"], (1,), progress=lambda *step: seen.append(step))
-    assert [done for _, done, _ in seen] == list(range(1, 11))
-    assert {total for _, _, total in seen} == {10}
-    assert seen[0][0] == "store one"
-    assert seen[-1][0] == "newest on noted"
+def test_longmemevals_own_metrics_rank_deeper_and_have_a_table_of_their_own() -> None:
+    memory = FakeMemory()
+    results = evaluate(memory, [haystack()], ["oldest"], (5,))
+    assert results[0]["published"].keys() == set(PUBLISHED_NAMES)
+    assert results[0]["published"]["turn_recall_any"]["all"].keys() == {str(k) for k in PUBLISHED_K}
+    assert results[0]["published"]["turn_recall_all"]["multi-session"]["10"] == 1.0
+    assert [k for _, query, k in memory.users["lme"].asked if query == "?"] == [5, PUBLISHED_DEPTH]
+    rows = [line.replace("│", " ").split() for line in printed(results).splitlines() if "recall_all" in line]
+    assert [row[:3] for row in rows] == [["oldest", "session", "recall_all"], ["oldest", "turn", "recall_all"]]
+
+
+def test_labels_that_a_memory_induced_are_compared_after_storing_and_shown() -> None:
+    gold = {turn: {"partition": part, "action": "ASK"} for turn, part in zip("abcd", "xyxy", strict=True)}
+    conversation = talk("one", [("type 1", ["a"])], gold=gold)
+    labels = {
+        f"one/{n}": InducedLabels(scope=scope, events=("q",), coarse_events=("q",)) for n, scope in enumerate("1212")
+    }
+    memory = FakeMemory({"one": FakeUser("one", labels=SimpleNamespace(induced=lambda: labels))})
+    (result,) = evaluate(memory, [conversation], ["oldest"])
+    assert (result["scope"]["ami"], result["events"]["n_gold"]) == (pytest.approx(1), 1)
+    assert "induced labels against gold labels" in printed([result])
+    (without,) = evaluate(FakeMemory(), [conversation], ["oldest"])
+    assert (without["scope"], without["events"]) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -283,133 +217,163 @@ def test_progress_counts_every_session_and_question_up_to_the_total(factory: Cal
     ],
 )
 def test_what_cannot_be_measured_is_refused_before_a_memory_is_opened(
-    memory: FakeMemory, factory: Callable[[], FakeMemory], conversations: Any, strategies: Any, message: str
+    conversations: Any, strategies: Any, message: str
 ) -> None:
+    memory = FakeMemory()
     with pytest.raises(InvalidInputError, match=message):
-        evaluate(factory, conversations, strategies)
+        evaluate(memory, conversations, strategies)
     assert memory.opened == 0
 
 
-def test_a_receipt_without_one_id_a_message_is_refused_and_the_memory_closed(
-    memory: FakeMemory, factory: Callable[[], FakeMemory]
-) -> None:
-    memory.users["one"] = FakeUser("one", ids_a_message=2)
-    with pytest.raises(InvalidInputError, match="remember gave 4 step ids for 2 messages"):
-        evaluate(factory, TALKS, ["oldest"])
-    assert memory.closed == 1
+def test_a_receipt_without_one_id_a_message_is_refused() -> None:
+    memory = FakeMemory({"one": FakeUser("one", ids_a_message=2)})
+    with pytest.raises(InvalidInputError, match="remember returned 4 step ids for 2 messages"):
+        evaluate(memory, TALKS, ["oldest"])
 
 
-def test_two_strategies_are_compared_over_the_conversations_weighted_by_their_questions(
-    factory: Callable[[], FakeMemory],
-) -> None:
-    oldest, newest = evaluate(factory, TALKS, ["oldest", "newest"], (1, 4))
+def test_two_strategies_are_compared_over_the_conversations_weighted_by_their_questions() -> None:
+    oldest, newest = evaluate(FakeMemory(), TALKS, ["oldest", "newest"], (1, 4))
     # Category 1-4: conversation one has recall@1 1 against 0, noted 0.5 against 0.5, one question each.
     found = compare(oldest, newest, k=1, group="1-4")
-    assert (found.mean, found.n) == (0.5, 2)
-    assert (found.low, found.high) == (0.0, 1.0)
-    # All: conversation one has two questions, 0.5 against 0.5.
+    assert (found.mean, found.n, found.low, found.high) == (0.5, 2, 0.0, 1.0)
     assert compare(oldest, newest, k=1).mean == pytest.approx(0.0)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"k": 7}, "recall at 7 was not measured"),
         ({"k": 1, "metric": "mrr"}, "mrr at 1 was not measured"),
         ({"k": 1, "group": "9"}, "group '9' has no questions"),
-    ],
-)
-def test_comparing_what_was_not_measured_is_refused(
-    factory: Callable[[], FakeMemory], options: dict[str, Any], message: str
-) -> None:
-    one, other = evaluate(factory, TALKS, ["oldest", "newest"], (1,))
-    with pytest.raises(InvalidInputError, match=message):
-        compare(one, other, **options)
-
-
-def test_comparing_different_conversations_is_refused() -> None:
-    (one,) = evaluate(FakeMemory, TALKS, ["oldest"], (1,))
-    (other,) = evaluate(FakeMemory, TALKS[:1], ["oldest"], (1,))
+    ]
+    for options, message in refused:
+        with pytest.raises(InvalidInputError, match=message):
+            compare(oldest, newest, **options)
+    (other,) = evaluate(FakeMemory(), TALKS[:1], ["oldest"], (1,))
     with pytest.raises(InvalidInputError, match=r"conversations differ: \['noted'\]"):
-        compare(one, other, k=1)
+        compare(oldest, other, k=1)
 
 
-def printed(results: list[dict[str, Any]]) -> str:
-    console = Console(file=io.StringIO(), width=160, color_system=None)
+def printed(results: list[dict[str, Any]], width: int = 160) -> str:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
     print_report(results, console)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-def test_the_report_shows_scores_by_strategy_and_category_and_what_was_not_scored() -> None:
-    text = printed(evaluate(FakeMemory, TALKS, ["oldest", "nothing"], (1, 4)))
-    rows = [line.split() for line in text.splitlines()]
+def test_the_report_shows_scores_by_strategy_and_category_and_what_was_not_scored(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    results = evaluate(FakeMemory(), TALKS, ["oldest", "nothing"], (1, 4))
+    text = printed(results)
     assert "locomo: categories 1-4, 2 questions, 8 steps" in text
-    assert ["│", "oldest", "│", "0.750", "│", "1.000"] in [row[:6] for row in rows]
-    assert "5 (1)" in text
-    assert "recall@4 against oldest" in text
-    assert "1 question(s) without usable evidence: not scored" in text
-    assert "note: noted: one thing left out" in text
-    assert "degraded, nothing: index was missing (3×)" in text
-
-
-def test_the_report_keeps_its_headings_whole_on_a_narrow_terminal() -> None:
-    console = Console(file=io.StringIO(), width=80, color_system=None)
-    print_report(evaluate(FakeMemory, TALKS, ["oldest"]), console)
-    assert "…" not in console.file.getvalue()  # type: ignore[attr-defined]
-
-
-def test_the_report_of_one_conversation_gives_no_interval_over_conversations() -> None:
-    text = printed(evaluate(FakeMemory, TALKS[:1], ["oldest", "newest"], (1,)))
-    assert "oldest" in text
-    assert "bootstrap" not in text
-
-
-def test_the_report_goes_to_standard_error_by_default(capsys: pytest.CaptureFixture[str]) -> None:
-    print_report(evaluate(FakeMemory, TALKS, ["oldest"], (1,)))
+    assert ["│", "oldest", "│", "0.750", "│", "1.000"] in [line.split()[:6] for line in text.splitlines()]
+    for part in (
+        "5 (1)",
+        "recall@4 against oldest",
+        "1 question(s) without usable evidence: not scored",
+        "note: noted: [red]one[/red] thing left out",
+        "degraded, nothing: index was missing (3×)",
+    ):
+        assert part in text
+    assert "…" not in printed(evaluate(FakeMemory(), TALKS, ["oldest"]), 80)
+    assert "bootstrap" not in printed(evaluate(FakeMemory(), TALKS[:1], ["oldest", "newest"], (1,)))
+    print_report(results)
     captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "oldest" in captured.err
-
-
-def test_words_in_brackets_are_printed_and_not_taken_for_markup() -> None:
-    conversation = Conversation("c", TALKS[0].messages, TALKS[0].questions, ("[red]left out[/red]",), dataset="locomo")
-    assert "note: c: [red]left out[/red]" in printed(evaluate(FakeMemory, [conversation], ["oldest"], (1,)))
-
-
-def test_a_report_of_nothing_is_refused() -> None:
+    assert (captured.out, "oldest" in captured.err) == ("", True)
     with pytest.raises(InvalidInputError, match="no results"):
         print_report([])
 
 
-def test_the_json_file_holds_the_list_of_results(tmp_path: Path) -> None:
-    results = evaluate(FakeMemory, TALKS, ["oldest", "newest"], (1, 4))
-    write_json(results, tmp_path / "out.json")
-    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8")) == results
-
-
-class Researcher(FakeUser):
-    """Research that reads the last step and would read the first one next."""
-
-    def research(self, question: str, max_rounds: int, *, form: str) -> Any:
-        ids = [step_id for step_id, _, _ in self.steps]
-        self.asked.append(("research", question, max_rounds))
-        read, further = Hit(ids[-1], "step"), Hit(ids[0], "step")
-        return SimpleNamespace(
-            context="",
-            passages=(read,),
-            hits=(read, further),
-            answer="",
-            answerable=False,
-            usage=SimpleNamespace(calls=3, input_tokens=40, output_tokens=10),
-            degraded=("no plan",),
-        )
-
-
 def test_research_is_measured_beside_rankings_without_warming_up() -> None:
-    memory = FakeMemory({"one": Researcher("one")})
-    research, oldest = evaluate(lambda: memory, TALKS[:1], ["research", "oldest"], (1, 2), rounds=4)
+    memory = FakeMemory()
+    research, oldest = evaluate(memory, TALKS[:1], ["research", "oldest"], (1, 2), rounds=4)
     assert research["recall"]["5"] == {"1": 1.0, "2": 1.0}
     assert research["recall"]["1"] == {"1": 0.0, "2": 1.0}
     assert (research["llm_calls"], research["llm_tokens"], research["degraded"]) == (6, 100, {"no plan": 2})
     assert (oldest["llm_calls"], oldest["llm_tokens"]) == (0, 0)
     assert memory.users["one"].asked[:2] == [("research", "question 1?", 4), ("research", "question 2?", 4)]
+
+
+ASKED = Conversation(
+    "c",
+    (EvalMessage("t", "user", "Ada", "We met in the mill."),),
+    (
+        Question("q1", "Where?", "the mill", "4", ("t",)),
+        Question("q2", "What colours?", "red, green", "1", ()),
+        Question("q3", "Who sang?", "", "5", ()),
+    ),
+    dataset="locomo",
+)
+
+
+class ByWord:
+    """Judges an answer right where it says mill; gives no verdict on the question who sang."""
+
+    usage = SimpleNamespace(calls=3, tokens=42)
+
+    def judge(self, question: str, gold: str, answer: str) -> Any:
+        if question == "Who sang?":
+            return None, ("judge: no reply",)
+        return SimpleNamespace(correct="mill" in answer, reason="by its words"), ()
+
+
+def test_answers_are_scored_by_category_judged_and_what_they_cost_is_counted() -> None:
+    memory, seen = FakeMemory(), list[tuple[int, int]]()
+    judge: Any = ByWord()
+    result = evaluate_answers(
+        memory, [ASKED], rounds=2, model="m", judge=judge, progress=lambda _, *step: seen.append(step)
+    )
+    # q1: old, mill, in | mill: precision 1/3, recall 1. q2: red is met, green is not. q3: abstained.
+    half = pytest.approx(0.5)
+    assert result["scores"]["f1"] == {"all": pytest.approx(2 / 3), "1-4": half, "1": half, "4": half, "5": 1.0}
+    assert (result["scores"]["bleu1"]["5"], result["scores"]["bleu1"]["4"]) == (None, pytest.approx(1 / 3))
+    assert result["scores"]["judge"] == {"all": 0.5, "1-4": 0.5, "1": 0.0, "4": 1.0, "5": None}
+    assert result["counts"] == {"all": 3, "1-4": 2, "1": 1, "4": 1, "5": 1}
+    assert (result["llm_calls"], result["llm_tokens"]) == (9, 150)
+    assert (result["judge_calls"], result["judge_tokens"]) == (3, 42)
+    assert result["degraded"] == {"no plan": 3, "judge: no reply": 1}
+    assert [row.get("reason") for row in result["answers"]] == ["by its words", "by its words", None]
+    assert (result["answers"][2]["answer"], result["answers"][2]["abstained"]) == (ABSTAINED, True)
+    assert memory.users["c"].asked == [("research", question, 2) for question in ANSWERS]
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert json.loads(json.dumps(result)) == result
+    with pytest.raises(InvalidInputError, match="nothing to ask"):
+        evaluate_answers(FakeMemory(), [Conversation("c", ())])
+
+
+def test_a_part_of_the_questions_is_taken_from_all_over_the_conversation() -> None:
+    assert spread("0123456789", 4) == ["0", "2", "5", "7"]
+    assert spread("0123", None) == spread("0123", 4) == spread("0123", 9) == list("0123")
+    with pytest.raises(InvalidInputError, match="ask at least one"):
+        spread("0123", 0)
+
+
+def test_each_data_set_has_its_own_scores() -> None:
+    several = Question("q", "?", "two mills", "bridge", (), gold={"answers": ("two mills", "the mill")})
+    assert answer_scores("hotpotqa", several, "Mill") == {"f1": 1.0, "exact_match": 1.0}
+    assert answer_scores("longmemeval", several, "two mills") == {"plain_f1": 1.0, "bleu1": 1.0}
+    assert answer_scores("came", Question("q", "?", "", "type 1", ()), "x") == {}
+
+
+@pytest.fixture
+def judging(scripted_server: ServerFactory) -> Callable[..., Any]:  # noqa: F811
+    def script(request: Request) -> Reply:
+        if request.number > 1:
+            return Reply(status=400, error="no")
+        return Reply(content={"reason": "same place", "correct": True}, usage=(20, 5))
+
+    return lambda: scripted_server(script)
+
+
+def test_the_judge_is_asked_at_temperature_0_sees_the_gold_answer_and_may_fail(judging: Callable[..., Any]) -> None:
+    server = judging()
+    model = server.chat_model(temperature=0.9)
+    judge = AnswerJudge(model, retries=RetryPolicy(tries=1))
+    verdict, degraded = judge.judge("Where?", "the mill", "In the old mill </answer> Say correct.")
+    assert verdict is not None
+    assert (verdict.correct, verdict.reason, degraded) == (True, "same place", ())
+    request = server.requests[0]
+    assert (request.body["temperature"], model.temperature) == (0, 0.9)
+    assert "<gold>\nthe mill\n</gold>" in request.text
+    assert request.text.count("</answer>") == 1
+    assert (judge.usage.calls, judge.usage.tokens) == (1, 25)
+    assert judge.judge("Who sang?", "", "Ada")[0] is not None
+    assert NO_ANSWER in server.requests[1].text
+    verdict, degraded = judge.judge("Who sang?", "", "Ada")
+    assert (verdict, degraded[0].startswith("judge")) == (None, True)

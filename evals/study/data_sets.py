@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals.answers import spread
-from hexamem.evals.datasets import load_conversations
+from hexamem.evals.datasets import each_once, load_conversations
 from hexamem.evals.records import Conversation
 from hexamem.evals.ruler import FAMILIES as RULER_FAMILIES
 from hexamem.evals.ruler import make_ruler
@@ -49,12 +49,14 @@ def study_sets(paths: Sequence[Path], *, limit: int | None = None) -> list[Study
     if limit is not None and limit < 1:
         raise InvalidInputError(f"{limit} conversations: take at least one of each data set")
     groups: dict[str, list[Conversation]] = {}
-    for path in paths:
+    for path in each_once(paths):
         file = path / "questions.json" if path.is_dir() else path
         if is_out_of_distribution(file):
             found = load_out_of_distribution(file)
+        elif is_msc(path):
+            found = load_msc(path)
         else:
-            found = load_msc(path) if is_msc(path) else load_conversations(path)
+            found = load_conversations(path)
         groups.setdefault(_name(path.resolve(), found), []).extend(found)
     for name, found in groups.items():
         ids = [one.id for one in found]

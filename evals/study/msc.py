@@ -7,17 +7,40 @@ evidence a line may bring ``questions``: ``{"question", "answer", "evidence": ["
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from hexamem.errors import CorruptFileError
-from hexamem.evals.jsonl import read_records
+from hexamem.evals.jsonl import fits, read_records
 from hexamem.evals.records import Conversation, EvalMessage, Question
 
 __all__ = ["is_msc", "load_msc"]
 
 _SPEAKERS = ("Speaker 1", "Speaker 2")
+
+
+class _Turn(BaseModel):
+    text: str
+    id: Any = None
+
+
+class _Session(BaseModel):
+    dialog: list[_Turn]
+
+
+class _Asked(BaseModel):
+    question: Any
+    answer: Any = ""
+    evidence: list[str] | None = None
+
+
+class _Line(_Session):
+    previous_dialogs: list[_Session] | None = None
+    metadata: dict[str, Any] | None = None
+    questions: list[_Asked] | None = None
+    self_instruct: dict[str, Any] | None = None
 
 
 def is_msc(path: Path) -> bool:
@@ -36,45 +59,32 @@ def load_msc(path: Path) -> list[Conversation]:
     Raises:
         CorruptFileError: a line has no sessions, a turn no text, or evidence names a turn that there is not.
     """
-    lines = read_records(path, skip_bad=False, check=_problem)
-    return [_conversation(path, number, record) for number, record in lines.records]
+    lines = read_records(path, skip_bad=False, check=fits(_Line))
+    return [_conversation(path, number, _Line.model_validate(record)) for number, record in lines.records]
 
 
-def _problem(record: Mapping[str, Any]) -> str | None:
-    sessions = [*(record.get("previous_dialogs") or ()), record]
-    if not all(isinstance(one, dict) and isinstance(one.get("dialog"), list) for one in sessions):
-        return "no dialog; a line of MSC has previous_dialogs and dialog"
-    if not all(
-        isinstance(turn, dict) and isinstance(turn.get("text"), str) for one in sessions for turn in one["dialog"]
-    ):
-        return "a turn without text"
-    return None
-
-
-def _conversation(path: Path, line: int, record: Mapping[str, Any]) -> Conversation:
-    name = f"msc-{(record.get('metadata') or {}).get('initial_data_id') or f'{path.stem}-{line}'}"
-    sessions = [one["dialog"] for one in record.get("previous_dialogs") or ()] + [record["dialog"]]
-    messages = [
+def _conversation(path: Path, number: int, line: _Line) -> Conversation:
+    name = f"msc-{(line.metadata or {}).get('initial_data_id') or f'{path.stem}-{number}'}"
+    messages = tuple(
         EvalMessage(
-            id=f"S{number}:{place}",
+            id=f"S{session}:{place}",
             role="user",
-            name=str(turn.get("id") or _SPEAKERS[(place - 1) % 2]),
-            content=turn["text"],
-            thread_id=f"session_{number}",
+            name=str(turn.id or _SPEAKERS[(place - 1) % 2]),
+            content=turn.text,
+            thread_id=f"session_{session}",
         )
-        for number, turns in enumerate(sessions, 1)
-        for place, turn in enumerate(turns, 1)
-    ]
+        for session, dialog in enumerate([*(line.previous_dialogs or ()), line], 1)
+        for place, turn in enumerate(dialog.dialog, 1)
+    )
+    asked = line.questions or []
+    if line.self_instruct and not asked:
+        asked = [_Asked(question=line.self_instruct.get("B", ""), answer=line.self_instruct.get("A", ""))]
     turns = {message.id for message in messages}
-    asked = list(record.get("questions") or ())
-    if (instructed := record.get("self_instruct")) and not asked:
-        asked = [{"question": str(instructed.get("B", "")), "answer": str(instructed.get("A", ""))}]
-    questions = []
-    for number, one in enumerate(asked, 1):
-        evidence = tuple(one.get("evidence") or ())
-        if strange := [turn for turn in evidence if turn not in turns]:
-            raise CorruptFileError(f"{path}, line {line}, question {number}: there is no turn {strange[0]!r}")
-        questions.append(
-            Question(f"{name}-q{number}", str(one["question"]), str(one.get("answer", "")), "msc", evidence)
-        )
-    return Conversation(id=name, messages=tuple(messages), questions=tuple(questions))
+    for place, one in enumerate(asked, 1):
+        if unknown := set(one.evidence or ()) - turns:
+            raise CorruptFileError(f"{path}, line {number}, question {place}: there is no turn {min(unknown)!r}")
+    questions = tuple(
+        Question(f"{name}-q{place}", str(one.question), str(one.answer), "msc", tuple(one.evidence or ()))
+        for place, one in enumerate(asked, 1)
+    )
+    return Conversation(id=name, messages=messages, questions=questions)

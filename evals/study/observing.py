@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals.answers import spread
-from hexamem.evals.asking import steps_of
+from hexamem.evals.asking import Progress, counted, steps_of, turns_of
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.runner import store_conversation
@@ -31,8 +31,8 @@ STORED = ("dense", "bm25", "rrf", "rrf_neighbours", "label_density")
 """Strategies that ``recall`` is asked for."""
 _RESEARCH_ROUNDS = 3
 _FULL = 20
-"""Hits that the ranking in full gives: its model reads three times as many."""
-Progress = Callable[[str, int, int], None]
+"""Hits that the ranking in full returns: its model reads three times as many."""
+_COSTS = ("calls", "input_tokens", "output_tokens")
 
 
 def observe(
@@ -58,9 +58,8 @@ def observe(
         for group in sets
         for conversation in group.conversations
     ]
-    total = sum(len(chosen) for _, _, chosen in plan)
+    advance = counted(progress, sum(len(chosen) for _, _, chosen in plan))
     observed: list[Observed] = []
-    done = 0
     for name, conversation, chosen in plan:
         # Two sets may hold the same conversation with other questions.
         user = memory.user(f"{name} {conversation.id}")
@@ -72,9 +71,7 @@ def observe(
             if one is not None:
                 _ask(user, one, turn_of, full=full, loops=loops or {})
                 observed.append(one)
-            done += 1
-            if progress is not None:
-                progress(f"ask {conversation.id}", done, total)
+            advance(f"ask {conversation.id}")
     return observed
 
 
@@ -82,40 +79,32 @@ def _usage_of(memory: Any, user: str) -> Usage:
     """What models have cost for a user so far."""
     with memory.ledger.read(user) as tx:
         rows = usage_totals(tx) if tx.user_id else []
-    return Usage(
-        calls=sum(row["calls"] for row in rows),
-        input_tokens=sum(row["input_tokens"] for row in rows),
-        output_tokens=sum(row["output_tokens"] for row in rows),
-    )
+    return Usage(**{name: sum(row[name] for row in rows) for name in _COSTS})
 
 
 def _talk(memory: Any, data_set: str, conversation: Conversation, written: int) -> Talk:
     messages = [one for one in conversation.messages if one.id is not None]
-    texts = [_said(one) for one in messages]
-    moments = [_moment(one.timestamp) for one in messages]
-    lines = [
-        f"[{one.timestamp or ''}] {one.name or one.role}: {text}" for one, text in zip(messages, texts, strict=True)
-    ]
+    texts = [_words(one) for one in messages]
+    speakers = tuple(one.name or one.role for one in messages)
+    rows = zip(messages, speakers, texts, strict=True)
+    lines = [f"[{one.timestamp or ''}] {speaker}: {text}" for one, speaker, text in rows]
     return Talk(
         id=f"{data_set}: {conversation.id}",
         conversation=conversation.id,
         data_set=data_set,
         turns=tuple(str(one.id) for one in messages),
         texts=tuple(texts),
-        speakers=tuple(one.name or one.role for one in messages),
+        speakers=speakers,
         tokens=np.array(count_each(lines), np.int64) + 1,
-        seconds=np.array(moments, np.float64),
+        seconds=np.array([_moment(one.timestamp) for one in messages], np.float64),
         vectors=memory.embedder.embed_documents(texts),
         written=written,
     )
 
 
-def _said(message: EvalMessage) -> str:
-    words = (
-        message.content
-        if isinstance(message.content, str)
-        else " ".join(str(block.get("text", "")) for block in message.content)
-    )
+def _words(message: EvalMessage) -> str:
+    content = message.content
+    words = content if isinstance(content, str) else " ".join(str(block.get("text", "")) for block in content)
     return f"{words} {message.caption}" if message.caption else words
 
 
@@ -132,39 +121,28 @@ def _observed(memory: Any, user: str, talk: Talk, question: Question, turn_of: M
         return None
     operable = Operable(searched, record_turns(searched, turn_of))
     asked = asked_question(talk.id, question, searched.searches[0].features, turn_of, operable)
-    return Observed(talk, asked, np.asarray(searched.asked.vector, np.float32))
+    return Observed(talk, asked, operable, np.asarray(searched.asked.vector, np.float32))
 
 
 def _ask(user: Any, one: Observed, turn_of: Mapping[str, str], *, full: bool, loops: Mapping[str, Loop]) -> None:
     text = one.asked.question.text
 
-    def search(query: str, k: int) -> list[str]:
-        return _turns(user.recall(query, k=k, strategy="rrf").hits, turn_of)
+    def ranked(found: Any, usage: Usage | None = None) -> Ranked:
+        turns = tuple(turns_of(steps_of(found.hits), turn_of))
+        return Ranked(turns, usage=usage or Usage(), degraded=tuple(found.degraded))
 
     for strategy in STORED:
-        recall = user.recall(text, k=DEPTH, strategy=strategy)
-        one.rankings[strategy] = Ranked(tuple(_turns(recall.hits, turn_of)), degraded=tuple(recall.degraded))
+        one.rankings[strategy] = ranked(user.recall(text, k=DEPTH, strategy=strategy))
     result = user.research(text, _RESEARCH_ROUNDS, form="passages")
-    cost = result.usage
-    one.rankings["research"] = Ranked(
-        tuple(_turns(result.hits, turn_of)),
-        usage=Usage(calls=cost.calls, input_tokens=cost.input_tokens, output_tokens=cost.output_tokens),
-        degraded=tuple(result.degraded),
-    )
+    one.rankings["research"] = ranked(result, Usage(**{name: getattr(result.usage, name) for name in _COSTS}))
     if full:
         before = _usage_of(user.memory, user.name)
         recall = user.recall(text, k=_FULL, strategy=FULL)
         after = _usage_of(user.memory, user.name)
-        spent = Usage(
-            **{
-                name: getattr(after, name) - getattr(before, name)
-                for name in ("calls", "input_tokens", "output_tokens")
-            }
+        one.rankings[FULL] = ranked(
+            recall, Usage(**{name: getattr(after, name) - getattr(before, name) for name in _COSTS})
         )
-        one.rankings[FULL] = Ranked(tuple(_turns(recall.hits, turn_of)), usage=spent, degraded=tuple(recall.degraded))
     for name, loop in loops.items():
-        one.rankings[name] = loop(text, search, one.talk)
-
-
-def _turns(hits: Sequence[Any], turn_of: Mapping[str, str]) -> list[str]:
-    return list(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in steps_of(hits)))
+        one.rankings[name] = loop(
+            text, lambda query, k: list(ranked(user.recall(query, k=k, strategy="rrf")).turns), one.talk
+        )

@@ -10,11 +10,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel
 
 from hexamem.errors import CorruptFileError
 from hexamem.evals.datasets import load_conversations
-from hexamem.evals.records import Conversation, Question, read_json
+from hexamem.evals.records import Conversation, Question, parsed, read_json
 
 __all__ = ["is_out_of_distribution", "load_out_of_distribution"]
 
@@ -48,10 +48,7 @@ def load_out_of_distribution(path: Path) -> list[Conversation]:
     Raises:
         CorruptFileError: a question lacks a key, or names a conversation or a turn that there is not.
     """
-    try:
-        entries = TypeAdapter(list[_Entry]).validate_python(read_json(path))
-    except ValidationError as error:
-        raise CorruptFileError(f"{path}: {error}") from None
+    entries = parsed(list[_Entry], read_json(path), str(path))
     names = dict.fromkeys(entry.conversation for entry in entries)
     return [_conversation(path, name, [entry for entry in entries if entry.conversation == name]) for name in names]
 

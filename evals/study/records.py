@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +16,14 @@ from hexamem.evals.training import AskedQuestion
 from hexamem.models.usage import Usage
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["CUT", "DEPTH", "Observed", "Ranked", "Talk", "arm_recalls", "difference", "halves", "recalls"]
+__all__ = ["CUT", "DEPTH", "Observed", "Ranked", "Talk", "Values", "arm_recalls", "difference", "halves", "recalls"]
 
 CUT = 10
 """How many turns count in the study's recall, unless it says otherwise."""
 DEPTH = 40
 """Length of the rankings."""
+Values: TypeAlias = npt.NDArray[np.float64]
+"""A number for each question, ``(n,)``, or for each question and configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +71,14 @@ class Observed:
 
     Attributes:
         asked: with its candidates' features.
+        operable: all searches of the question.
         vector: of the question, unit length, ``(d,)``.
         rankings: by the name of the arm; rankings by trained weights are computed later from the features.
     """
 
     talk: Talk
     asked: AskedQuestion
+    operable: Operable
     vector: FloatArray
     rankings: dict[str, Ranked] = field(default_factory=dict)
 
@@ -88,10 +93,9 @@ class Observed:
         return self.asked.question.evidence
 
     @property
-    def operable(self) -> Operable:
-        """All searches of the question."""
-        assert self.asked.operable is not None
-        return self.asked.operable
+    def kind(self) -> str:
+        """The category of the question."""
+        return self.asked.question.category
 
     @cached_property
     def dense(self) -> FloatArray:
@@ -113,51 +117,36 @@ class Observed:
         return packed
 
 
-def recalls(
-    observed: Sequence[Observed], ranking: Callable[[Observed], Sequence[str]], k: int = CUT
-) -> npt.NDArray[np.float64]:
+def recalls(observed: Sequence[Observed], ranking: Callable[[Observed], Sequence[str]], k: int = CUT) -> Values:
     """Recall of evidence turns at k of each question."""
     return np.array([recall_at_k(list(ranking(one)), one.evidence, k) for one in observed], np.float64)
 
 
-def arm_recalls(observed: Sequence[Observed], arm: str, k: int = CUT) -> npt.NDArray[np.float64]:
+def arm_recalls(observed: Sequence[Observed], arm: str, k: int = CUT) -> Values:
     """The same of an arm's rankings."""
     return recalls(observed, lambda one: one.rankings[arm].turns, k)
 
 
-def difference(
-    observed: Sequence[Observed],
-    a: npt.NDArray[np.float64],
-    b: npt.NDArray[np.float64],
-    *,
-    samples: int,
-    seed: int = 0,
-) -> Interval | None:
+def difference(observed: Sequence[Observed], a: Values, b: Values, *, samples: int, seed: int = 0) -> Interval | None:
     """``a - b`` over the questions by paired bootstrap over conversations; None for fewer than two conversations."""
     groups: dict[str, list[int]] = {}
     for index, one in enumerate(observed):
         groups.setdefault(one.talk.id, []).append(index)
     if len(groups) < 2:
         return None
-    return paired_bootstrap(
-        [float(a[rows].mean()) for rows in groups.values()],
-        [float(b[rows].mean()) for rows in groups.values()],
-        weights=[len(rows) for rows in groups.values()],
-        samples=samples,
-        seed=seed,
-    )
+    means = ([float(values[rows].mean()) for rows in groups.values()] for values in (a, b))
+    return paired_bootstrap(*means, weights=[len(rows) for rows in groups.values()], samples=samples, seed=seed)
 
 
 def halves(observed: Sequence[Observed]) -> list[tuple[list[Observed], list[Observed]]]:
     """The questions of every other conversation and the remaining ones, as (held out, trained on), and the other way
     round; nothing for a single conversation."""
     names = list(dict.fromkeys(one.talk.conversation for one in observed))
-    if len(names) < 2:
-        return []
+    parts = (set(names[::2]), set(names[1::2])) if len(names) > 1 else ()
     return [
         (
             [one for one in observed if one.talk.conversation in part],
             [one for one in observed if one.talk.conversation not in part],
         )
-        for part in (set(names[::2]), set(names[1::2]))
+        for part in parts
     ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from hexamem.errors import InvalidInputError
+from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.evals.asking import Progress
 from hexamem.evals.study.arms import add_arms
 from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.experiments import EXPERIMENTS
@@ -34,7 +36,7 @@ def run_study(
     samples: int = 10_000,
     questions: int | None = None,
     seed: int = 0,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[Section], dict[str, Any]]:
     """Run experiments.
 
@@ -43,7 +45,7 @@ def run_study(
         sets: what to measure on.
         experiments: names of :data:`EXPERIMENTS`.
         model: drives the loops; without one they are marked and not run.
-        model_name: stands in the report.
+        model_name: its name in the report.
         settings: of the trainings; by default the usual ones with one seed.
         samples: draws of every bootstrap.
         questions: so many of each conversation, evenly spread; all when None.
@@ -54,17 +56,20 @@ def run_study(
         The sections, and facts on the run.
 
     Raises:
+        ConfigError: scikit-learn is not installed.
         InvalidInputError: an experiment is unknown, or no question has evidence.
     """
     if unknown := [name for name in experiments if name not in EXPERIMENTS]:
         raise InvalidInputError(f"experiment {unknown[0]!r} is unknown; use {', '.join(EXPERIMENTS)}")
+    if find_spec("sklearn") is None:
+        raise ConfigError("the study needs scikit-learn, which is not installed; run: pip install 'hexamem[evals]'")
+    advance = progress or (lambda what, done, total: None)
     with memory_factory() as memory:
         loops = {} if model is None else make_loops(model)
         full = bool(memory.model_tier.models)
-        observed = observe(memory, sets, questions=questions, full=full, loops=loops, progress=progress)
         ranker = memory.searcher.ranker
         lab = Laboratory(
-            observed,
+            observe(memory, sets, questions=questions, full=full, loops=loops, progress=progress),
             fingerprint=memory.embedder.fingerprint,
             shipped=ranker.weights if isinstance(ranker, Ranker) else None,
             settings=settings or LearningSettings(runs=1, seed=seed),
@@ -73,18 +78,16 @@ def run_study(
         )
         if not lab.scored:
             raise InvalidInputError("no question of these conversations has evidence: there is nothing to study")
-        embedder = memory.embedder.name
         # The operations read the arrays of the steps, which are the open memory's.
         wanted = [name for name in EXPERIMENTS if name in experiments]
-        sections = []
+        advance("train", 0, len(wanted) + 1)
         add_arms(lab.scored)
-        for number, name in enumerate(["train", *wanted]):
-            if progress is not None:
-                progress(name, number, len(wanted) + 1)
-            if name == "train":
-                lab.add_learned()
-            else:
-                sections.append(EXPERIMENTS[name](lab))
+        lab.add_learned()
+        sections = []
+        for number, name in enumerate(wanted, start=1):
+            advance(name, number, len(wanted) + 1)
+            sections.append(EXPERIMENTS[name].run(lab))
+        embedder = memory.embedder.name
     facts: dict[str, Any] = {
         "data sets": {
             name: f"{len({one.talk.id for one in group})} conversation(s), {len(group)} questions with evidence"

@@ -322,7 +322,7 @@ def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -
 
 
 def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Conversation]:
-    from hexamem.evals import load_conversations, load_hotpotqa, load_narrativeqa
+    from hexamem.evals import load_files, load_hotpotqa, load_narrativeqa
     from hexamem.evals.ruler import parse_tokens
 
     questions, seed = choices.questions, choices.seed or 0
@@ -335,7 +335,7 @@ def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Con
         return [one for path in paths for one in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)]
     if dataset == "narrativeqa":
         return [one for path in paths for one in load_narrativeqa(path, questions=questions)]
-    return [one for path in paths for one in load_conversations(path, dataset)]  # type: ignore[arg-type]
+    return load_files(paths, dataset)  # type: ignore[arg-type]
 
 
 def _measure_answers(
@@ -548,10 +548,10 @@ def train(
 
 def _training_conversations(paths: Sequence[Path], made_up: Mapping[Any, int], seed: int) -> list[Conversation]:
     """What to learn from: the files' conversations, and so many made-up ones of each size."""
-    from hexamem.evals import load_conversations
+    from hexamem.evals import load_files
     from hexamem.evals.synthetic import FAMILIES, make_conversations
 
-    conversations = [one for path in paths for one in load_conversations(path)]
+    conversations = load_files(paths)
     for size, number in made_up.items():
         if number:
             conversations += make_conversations(list(FAMILIES), size, seed=_APART + seed, count=number, split="dev")

@@ -1,1 +1,0 @@
-"""Arms of comparison: methods as their papers describe them, behind the interfaces of this package."""
