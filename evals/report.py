@@ -138,7 +138,8 @@ def _console(results: _Results, console: Console | None) -> Console:
 
 
 def _nearest(result: Mapping[str, Any], cut: int) -> str:
-    return min(result["recall"]["all"], key=lambda k: abs(int(k) - cut))
+    cuts: Iterable[str] = result["recall"]["all"]
+    return min(cuts, key=lambda k: abs(int(k) - cut))
 
 
 def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, names: int = 1) -> Table:

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Protocol
 
 from hexamem.errors import InvalidInputError
@@ -108,7 +109,7 @@ def evaluate(
     with memory_factory() as memory:
         for conversation in conversations:
             user = memory.user(conversation.id)
-            stored.advance = lambda name=conversation.id: advance(f"store {name}")
+            stored.advance = partial(advance, f"store {conversation.id}")
             turn_of = store_conversation(user, conversation, stored)
             if conversation.gold and (labels := induced(user)) is not None:
                 agreement.add(conversation, turn_of, labels)

@@ -248,7 +248,7 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
     for name, observed in lab.sets.items():
         learned = {arm: arm_recalls(observed, arm) for arm in (SHIPPED, HELD_OUT) if lab.has(observed, arm)}
         gate = lab.ranking_gate(observed)
-        reached = learned if gate is None else {**learned, "a gate among them": gate.recall}
+        reached: Table = learned if gate is None else {**learned, "a gate among them": gate.recall}
         families: list[tuple[str, Table, Gated | None, Table]] = [
             ("fixed rankings", lab.ranking_table(observed), gate, reached)
         ]

@@ -79,7 +79,7 @@ def _usage_of(memory: Any, user: str) -> Usage:
     """What models have cost for a user so far."""
     with memory.ledger.read(user) as tx:
         rows = usage_totals(tx) if tx.user_id else []
-    return Usage(**{name: sum(row[name] for row in rows) for name in _COSTS})
+    return Usage(**{name: sum(row[name] for row in rows) for name in _COSTS})  # type: ignore[literal-required]
 
 
 def _talk(memory: Any, data_set: str, conversation: Conversation, written: int) -> Talk:
