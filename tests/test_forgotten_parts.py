@@ -14,10 +14,8 @@ from hexamem.aligning import catch_up_thread
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.cutting import is_cut_from, without_parts
 
-from .taking_away import WORD
+from .taking_away import WORD, asked_everywhere, held
 from .test_forgotten_names import TALKS, chroma, labelled, pages, shown, tell
-from .test_kept_in_memory import held
-from .test_kept_in_memory import told as asked_everywhere
 
 MORE = "The bus was late again today."
 BAND = "Arjun plays bass in a band called Slow Lantern."
