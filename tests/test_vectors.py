@@ -243,8 +243,9 @@ def test_labels_are_arrays_that_anyone_can_filter_by_and_leave_with_their_record
         label: collection.get(where={"labels": {"$contains": label}})["ids"] for label in ("food", "travel", "old")
     }
     assert by_label == {"food": ["a", "b"], "travel": ["a"], "old": []}
-    shown = collection.get(ids=["a", "b", "c"])["metadatas"]
-    assert shown == [{"labels": ["travel", "food"], "time": 1}, {"labels": ["food"]}, None]
+    shown = collection.get()
+    metadata = dict(zip(shown["ids"], shown["metadatas"], strict=True))
+    assert metadata == {"a": {"labels": ["travel", "food"], "time": 1}, "b": {"labels": ["food"]}, "c": None}
     client.close()
 
 
