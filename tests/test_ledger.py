@@ -291,16 +291,6 @@ def test_any_text_json_and_time_come_back_from_each_database(
     assert tuple(nothing) == (2, None, None, None, None, None)
 
 
-def test_steps_of_the_first_and_the_last_moment_come_back_in_order(each_ledger: Ledger) -> None:
-    before_1970 = datetime(1969, 12, 31, 23, 59, 59, 999999, UTC)
-    moments = [datetime.min.replace(tzinfo=UTC), before_1970, from_micros(0), datetime.max.replace(tzinfo=UTC)]
-    with each_ledger.write("moments") as tx:
-        append_steps(tx, [step(number, occurred_at=at) for number, at in enumerate(moments, 1)])
-    with each_ledger.read("moments") as tx:
-        rows = tx.all(select(steps.c.occurred_at).where(steps.c.user_id == tx.user_id).order_by(steps.c.occurred_at))
-    assert [row.occurred_at for row in rows] == moments
-
-
 def test_a_step_of_strange_text_in_every_field_comes_back_as_it_was(each_ledger: Ledger) -> None:
     names = ("user", "thread_id", "name", "content", "reasoning", "tool_call_id", "message_id", "agent_id")
     blocks = ({"type": "text", STRANGE: STRANGE},)
