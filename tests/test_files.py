@@ -246,7 +246,9 @@ def test_passages_are_in_order_apart_and_leave_no_word_out(text: str, kind: str)
 
 def test_a_text_without_any_break_is_parted_and_a_reference_is_never_cut_in_two() -> None:
     assert len(chunk_spans(ResourceItem(title="t", content="x" * 20_000))) > 10
-    item = ResourceItem(title="t", content=" ".join(["{{vault:vault_1|the long caption of a secret}}"] * 300))
+    item = ResourceItem(
+        title="t", content=" ".join(f"{{{{vault:vault_{n}|a {'very ' * (n % 7)}long caption}}}}" for n in range(300))
+    )
     passages = [passage_at(item, span).text for span in chunk_spans(item)]
     assert len(passages) > 3
     assert all(text.startswith("{{vault:") and text.endswith("}}") for text in passages)
