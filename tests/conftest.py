@@ -55,7 +55,6 @@ _ROOM = 4 << 30
 _LONG = (
     "test_durability",
     "test_documentation",
-    "test_write_path_kill",
     "test_forgotten_names",
     "test_cli",
     "test_changing_facts",
@@ -78,7 +77,7 @@ _LONG = (
     "test_recall",
     "test_forgetting",
     "test_background",
-    "test_kept_in_memory",
+    "test_caches",
 )
 
 

@@ -1,24 +1,30 @@
-"""The embedded labeler: scopes by the tracker, event and entity types by classifiers, without a chat model."""
+"""Labels without a chat model: scopes by the tracker, types by classifiers, vocabularies, forms of names, topics."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexamem import Memory
+from hexamem import Memory, MiddlewareSettings, Settings
+from hexamem.errors import InvalidInputError
 from hexamem.intent import EmbeddedLabeler, LabelBatch, LabeledStep, StepView
-from hexamem.intent.embedded_labeler import scope_name
 from hexamem.intent.label_classifiers import load_classifiers
-from hexamem.intent.label_names import label_types
+from hexamem.intent.label_names import fold_name, label_types
 from hexamem.intent.scope_text import explicit_keys
 from hexamem.intent.scope_tracker import COLUMNS, load_scope_weights
+from hexamem.intent.topic_likeness import TopicLikeness
+from hexamem.intent.vocabulary import Vocabulary
+from hexamem.memory_types.labels import Label
 from hexamem.models.encoder import open_encoder
+from hexamem.stores.label_forms import name_form
 
 START = datetime(2025, 6, 2, 9, tzinfo=UTC)
 WORK = [
@@ -35,146 +41,104 @@ WORK = [
 ]
 
 
-def embed(texts: Sequence[str]) -> np.ndarray:
-    return open_encoder().vectors(texts)
+# -- the labeler -----------------------------------------------------------------------------------------------------
 
 
-def turns(texts: Sequence[str], thread: str = "t", start: int = 0) -> list[StepView]:
+def turns(texts: Sequence[str], start: int = 0) -> list[StepView]:
+    vectors = open_encoder().vectors(texts)
+    roles = [("user", "assistant")[turn % 2] for turn in range(start, start + len(texts))]
     return [
         StepView(
-            id=f"{thread}{turn}",
-            thread_id=thread,
-            turn=turn,
-            role=("user", "assistant")[turn % 2],
-            speaker=("user", "assistant")[turn % 2],
-            text=text,
-            occurred_at=START + timedelta(minutes=turn),
-            vector=vector,
+            id=f"t{turn}", thread_id="t", turn=turn, role=role, speaker=role, text=text,  # type: ignore[arg-type]
+            occurred_at=START + timedelta(minutes=turn), vector=vector,
         )
-        for turn, (text, vector) in enumerate(zip(texts, embed(texts), strict=True), start)
-    ]
+        for turn, (role, text, vector) in enumerate(zip(roles, texts, vectors, strict=True), start)
+    ]  # fmt: skip
 
 
 class Store:
-    """What a ledger keeps of batches."""
+    """What a ledger holds of batches."""
 
     def __init__(self) -> None:
         self.steps: dict[str, LabeledStep] = {}
-        self.labels: dict = {}
+        self.labels: dict[str, Label] = {}
 
     def take(self, batch: LabelBatch) -> None:
         self.labels.update((label.id, label) for label in batch.labels)
-        self.steps.update((one.step.id, one) for one in (*batch.steps, *batch.revised))
+        self.steps.update((step.step.id, step) for step in (*batch.steps, *batch.revised))
 
-    def scope(self, step_id: str) -> str:
-        label = self.labels[self.steps[step_id].scope]
-        while label.alias_of:
-            label = self.labels[label.alias_of]
-        return label.name
+    def scopes(self) -> list[str]:
+        names = []
+        for step in sorted(self.steps.values(), key=lambda step: step.step.turn):
+            label = self.labels[step.scope]
+            while label.alias_of:
+                label = self.labels[label.alias_of]
+            names.append(label.name)
+        return names
 
     def recent(self) -> dict[str, list[LabeledStep]]:
-        found: dict[str, list[LabeledStep]] = {}
-        for one in sorted(self.steps.values(), key=lambda one: one.step.turn):
-            found.setdefault(one.scope, []).append(one)
-        return found
+        recent: dict[str, list[LabeledStep]] = {}
+        for step in sorted(self.steps.values(), key=lambda step: step.step.turn):
+            recent.setdefault(step.scope, []).append(step)
+        return recent
 
 
 def labelled(steps: Sequence[StepView], size: int = 100) -> tuple[EmbeddedLabeler, Store]:
-    labeler, store = EmbeddedLabeler("ann", embed), Store()
+    labeler, store = EmbeddedLabeler("ann", open_encoder().vectors), Store()
     for start in range(0, len(steps), size):
         store.take(labeler.label(steps[start : start + size]))
     return labeler, store
 
 
-def test_a_key_opens_a_scope_that_is_named_by_it_and_returned_to() -> None:
-    _, store = labelled(turns(WORK))
-    assert [store.scope(f"t{turn}") for turn in (0, 4, 8)] == ["PROJ-41", "PROJ-57", "PROJ-41"]
+def test_a_key_opens_a_scope_that_is_named_by_it_returned_to_and_asked_for() -> None:
+    labeler, store = labelled(turns(WORK))
+    assert [store.scopes()[turn] for turn in (0, 4, 8)] == ["PROJ-41", "PROJ-57", "PROJ-41"]
+    keys = explicit_keys("PROJ-41 and #1187 on day-12, 第2天; step 2 of 3 on 2025-06-02")
+    assert set(keys) == {"proj-41", "#1187", "day 12", "day 2"}
+    steps = [store.steps[f"t{turn}"] for turn in range(10)]
+    assert all(answer.events == question.events for question, answer in zip(steps[::2], steps[1::2], strict=True))
+    assert all((step.resolved_text, step.summary) == (step.step.text, "") for step in steps)
+    query = labeler.query("Which encoding does the CSV export use for umlauts?")
+    assert store.labels[max(query.evidence, key=query.evidence.__getitem__)].name == "PROJ-41"
+    assert not query.events
 
 
-def test_steps_have_the_same_settled_scopes_whether_they_come_one_by_one_or_at_once() -> None:
+def test_scopes_do_not_depend_on_batches_nor_on_a_restart_in_between() -> None:
     steps = turns(WORK)
-    (_, at_once), (_, one_by_one) = labelled(steps), labelled(steps, size=1)
-    assert [at_once.scope(step.id) for step in steps] == [one_by_one.scope(step.id) for step in steps]
-
-
-def test_a_labeler_that_was_restored_goes_on_as_one_that_was_not() -> None:
-    steps = turns(WORK)
-    _, whole = labelled(steps, size=6)
+    expected = labelled(steps)[1].scopes()
+    assert labelled(steps, size=1)[1].scopes() == expected
     _, store = labelled(steps[:6])
-    second = EmbeddedLabeler("ann", embed)
+    second = EmbeddedLabeler("ann", open_encoder().vectors)
     second.restore(list(store.labels.values()), store.recent())
     store.take(second.label(steps[6:]))
-    assert [store.scope(step.id) for step in steps] == [whole.scope(step.id) for step in steps]
+    assert store.scopes() == expected
 
 
-def test_the_answer_carries_the_act_of_what_it_answers_and_texts_stay_as_they_are() -> None:
-    steps = turns(WORK)
-    _, store = labelled(steps)
-    found = [store.steps[step.id] for step in steps]
-    assert all(answer.events == asked.events for asked, answer in zip(found[::2], found[1::2], strict=True))
-    assert all(one.resolved_text == one.step.text and one.summary == "" for one in found)
-
-
-def test_a_question_names_the_scope_that_it_is_about() -> None:
-    labeler, store = labelled(turns(WORK))
-    found = labeler.query("Which encoding does the CSV export use for umlauts?")
-    best = max(found.evidence, key=lambda scope: found.evidence[scope])
-    assert store.labels[best].name == "PROJ-41"
-    assert not found.events
-
-
-def test_a_scope_that_was_merged_away_is_not_given_any_more() -> None:
+def test_a_scope_that_was_merged_away_is_not_assigned_any_more() -> None:
     _, store = labelled(turns(WORK))
     first, second = store.steps["t0"].scope, store.steps["t4"].scope
-    merged = store.labels[second].model_copy(update={"alias_of": first})
-    labeler = EmbeddedLabeler("ann", embed)
-    labeler.restore([*({**store.labels, second: merged}).values()], store.recent())
+    merged = {**store.labels, second: store.labels[second].changed(alias_of=first)}
+    labeler = EmbeddedLabeler("ann", open_encoder().vectors)
+    labeler.restore(list(merged.values()), store.recent())
     batch = labeler.label(turns(["Is the dark theme of the login page done?", "The dark theme is done."], start=10))
-    assert second not in {one.scope for one in batch.steps}
+    assert second not in {step.scope for step in batch.steps}
     assert second not in labeler.query("the dark theme of the login page").evidence
 
 
+@settings(max_examples=25)
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=8), st.integers(1, 3))
-@settings(max_examples=25, deadline=None)
-def test_whatever_is_said_every_step_gets_a_scope_and_an_act_that_are_stored(texts: list[str], size: int) -> None:
+def test_every_step_of_any_text_gets_a_scope_and_an_act_that_are_stored(texts: list[str], size: int) -> None:
     steps = turns(texts)
     _, store = labelled(steps, size)
     assert set(store.steps) == {step.id for step in steps}
-    for one in store.steps.values():
-        assert {one.scope, *one.events, *one.entities} <= store.labels.keys()
+    for step in store.steps.values():
+        assert step.events
+        assert {step.scope, *step.events, *step.entities} <= store.labels.keys()
     assert all(label.name.strip() for label in store.labels.values())
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        ("See PROJ-41 and #1187.", ("proj-41", "#1187")),
-        ("Day 2 and day-12", ("day 2", "day 12")),
-        ("第2天，第十二天", ("day 2", "day 12")),
-        ("step 2 of 3 on 2025-06-02", ()),
-    ],
-)
-def test_explicit_keys_are_ticket_ids_and_numbered_days(text: str, keys: tuple[str, ...]) -> None:
-    assert set(explicit_keys(text)) == set(keys)
-
-
-def test_a_scope_is_named_by_its_key_or_its_first_words() -> None:
-    assert scope_name("Let's look at PROJ-41 now.") == "PROJ-41"
-    assert scope_name("day 2: the museum") == "Day 2"
-    assert scope_name("The roof of the shed leaks. Who can come?") == "The roof of the shed leaks"
-
-
-def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:
-    classifiers, weights = load_classifiers("bundled"), load_scope_weights("bundled")
-    assert classifiers.encoder == weights.encoder == open_encoder().fingerprint, (
-        "run scripts/train_scopes.py, train_labels.py"
-    )
-    assert weights.hidden.shape[0] == COLUMNS
-    assert set(classifiers.events) <= set(label_types("event"))
-
-
-def test_a_scope_of_several_steps_is_named_by_what_they_are_about_and_not_by_its_greeting(tmp_path: Path) -> None:
-    turns = [
+def test_a_scope_is_named_by_its_key_or_what_its_steps_are_about_and_not_by_a_greeting(tmp_path: Path) -> None:
+    trip = [
         "Hi!",
         "I'm planning our trip to Porto in May.",
         "For the trip to Porto I need a hotel near the river.",
@@ -182,10 +146,172 @@ def test_a_scope_of_several_steps_is_named_by_what_they_are_about_and_not_by_its
         "And what should we eat on the trip to Porto?",
         "Let's add a day of wine tasting to the Porto trip.",
     ]
-    with Memory.open(tmp_path) as memory:
+    with Memory.open(tmp_path, settings=Settings(background=False, mode="off")) as memory:
         user = memory.user("alice")
-        user.remember(turns)
+        user.remember(trip)
         user.flush()
-        names = [scope.name for scope in user.labels.list("scope") if scope.steps >= 5]
-    assert names
-    assert all("Porto" in name for name in names)
+        scopes = {scope.name: scope.steps for scope in user.labels.list("scope")}
+        assert [("Porto" in name, steps >= 5) for name, steps in scopes.items() if steps >= 5] == [(True, True)]
+
+
+def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:
+    classifiers, weights = load_classifiers("bundled"), load_scope_weights("bundled")
+    message = "run scripts/train_scopes.py, train_labels.py"
+    assert classifiers.encoder == weights.encoder == open_encoder().fingerprint, message
+    assert weights.hidden.shape[0] == COLUMNS
+    assert set(classifiers.events) <= set(label_types("event"))
+
+
+# -- vocabularies ----------------------------------------------------------------------------------------------------
+
+
+def embed(texts: Sequence[str]) -> np.ndarray:
+    """Words to axes: names that share words are near."""
+    rows = np.zeros((len(texts), 64), np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        for word in text.casefold().split():
+            row[zlib.crc32(word.encode("utf-8", "surrogatepass")) % 64] += 1
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
+
+
+def vocabulary(user: str = "ada", kind: Any = "event") -> Vocabulary:
+    return Vocabulary(user, kind, embed, types=("Propose", "Ask", "Decide"))
+
+
+def test_a_name_in_whatever_case_is_one_label_of_one_user_and_kind_in_every_process() -> None:
+    words = vocabulary()
+    made = words.add("Opening hours")
+    for name in ("opening hours", "opening_hours", "OpeningHours", " Opening-Hours "):
+        assert (words.find(name), words.add(name).id) == (made, made.id)
+    for one, other in (("酒店", "餐厅"), ("bus", "bu"), ("status", "stat")):
+        assert words.add(one).id != words.add(other).id
+    ids = [
+        vocabulary(user, kind).add("Opening hours").id
+        for user, kind in (("ada", "event"), ("bob", "event"), ("ada", "entity"))
+    ]
+    assert [id_ == made.id for id_ in ids] == [True, False, False]
+    words.restore([made.changed(name="Ideas", pinned=True)])
+    assert words.find("opening hours") == words.find("ideas")
+
+
+def test_proposals_become_known_labels_or_new_ones_below_their_act_so_many_a_step_and_a_batch() -> None:
+    words = vocabulary()
+    propose = words.add("Propose")
+    hotel = words.add("Propose hotel", propose.id)
+    ids = words.propose(["propose_hotel", "Propose", "Propose tram", "Book tram"])
+    assert ids[:2] == (hotel.id, propose.id)
+    tram, booked = (words.get(label) for label in ids[2:])
+    assert tram is not None
+    assert booked is not None
+    assert (tram.name, tram.parent_id, booked.name) == ("Propose tram", propose.id, "Book tram")
+    assert words.nearest(embed(["propose hotel"])[0], 3)[0][0] == hotel
+    words.changed()
+    before = len(words.live())
+    names = [f"a{number**5} b{number**6} c{number**7} d{number**8}" for number in range(3, 40)]
+    assert len(words.propose(names)) == 8
+    for start in range(8, 37, 8):
+        words.propose(names[start : start + 8])
+    assert len(words.live()) == before + 20
+    assert len(words.changed()) == 20
+    words.propose(names[30:])
+    assert len(words.live()) > before + 20
+    for name in ("", "   ", "…", "a\x00b", "line\nbreak", "x" * 61, "\ud800 lone"):
+        assert words.propose([name]) == ()
+        with pytest.raises(InvalidInputError):
+            words.add(name)
+    with pytest.raises(InvalidInputError, match="label_nowhere"):
+        words.add("Propose museum", "label_nowhere")
+    with pytest.raises(InvalidInputError, match="another user"):
+        words.restore([Label(user="bob", kind="event", name="Propose")])
+
+
+def test_a_full_vocabulary_returns_the_parent_or_the_nearest_label() -> None:
+    words = vocabulary()
+    parent = words.add("Propose")
+    for number in range(199):
+        words.add(f"Propose tram {number}", parent.id)
+    assert words.add("Propose museum", parent.id) == parent
+    assert words.add("tram 7") == words.find("Propose tram 7")
+    assert len(words.live()) == 200
+
+
+def test_an_alias_means_its_label_and_a_circle_or_a_lost_label_does_no_harm() -> None:
+    one, two, three, four = (Label(id=f"label_{n}", user="ada", kind="event", name=n) for n in "abcd")
+    words = vocabulary()
+    circle = [one.changed(alias_of=two.id), two.changed(alias_of=one.id)]
+    words.restore([*circle, three.changed(alias_of="label_gone"), four])
+    assert words.get(one.id) is not None
+    assert words.get(three.id) is not None
+    words.merge(three.id, four.id)
+    assert words.get(three.id) == words.find("c") == four
+    assert [label.alias_of for label in words.changed()] == [four.id]
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(st.one_of(st.text(max_size=12), st.sampled_from(["Propose", "Propose_Hotels", "酒店"])))))
+def test_names_stay_unique_and_restoring_returns_the_same(batches: list[list[str]]) -> None:
+    words = vocabulary()
+    ids = {label for names in batches for label in words.propose(names)}
+    assert all(words.get(label) is not None for label in ids)
+    folded = [fold_name(label.name) for label in words.live()]
+    assert len(folded) == len(set(folded))
+    assert [fold_name(name) for name in folded] == folded
+    again = vocabulary()
+    again.restore(words.live())
+    assert again.live() == words.live()
+
+
+def test_forms_of_a_name_that_say_the_same_are_one_and_others_differ() -> None:
+    same = [
+        ("Day 2", "day two", "DAY  2", "the second day", "2nd day", "第2天", "第二天", "第２天", "第2日"),
+        ("Day 21", "第二十一天", "the 21st day"),
+        ("Week 3", "the third week", "第三周", "第3个星期"),
+        ("Phase II", "phase 2", "Stage two", "第2阶段", "第二階段"),
+        ("Saturday", "周六", "星期六", "sat"),
+        ("8 May", "May 8th", "the 8th of May", "5月8日", "五月八号"),
+        ("Last day", "the last day", "最后一天"),
+    ]
+    forms = [{name_form(name) for name in names} for names in same]
+    assert [len(form) for form in forms] == [1] * len(same)
+    others = ("Day 12", "Week 2", "Days", "第3天", "周二", "2 May", "Second", "Day 2 dinner", "第二天的晚饭")
+    every = [next(iter(form)) for form in forms] + [name_form(name) for name in others]
+    assert len(set(every)) == len(every)
+    assert [name_form(form) for form in every] == every
+
+
+# -- topics ----------------------------------------------------------------------------------------------------------
+
+BAKERY = "I'd like ideas for the window of our bakery, with marzipan pigs. Read me my newest mail first."
+OVEN = (
+    "Dear Mr Dahl, we have mislaid the sheet for your leaking oven: on which day and at what hour did we agree that our "
+    "engineer comes, and what is his name? Kind regards"
+)
+BICYCLE, TRIP, DINNER, GUITAR = (
+    "Where does the red bicycle stand?", "Plan my trip to Lisbon in May.", "What should I cook for my parents?",
+    "我想给孩子买一把吉他。",
+)  # fmt: skip
+# What was asked first, what is talked about then, and whether that is something else.
+CASES = [
+    (BAKERY, OVEN, True),
+    (BAKERY, "Which tablets for blood pressure do you take, and at what hour?", True),
+    (BAKERY, "The marzipan for the pigs costs four pounds a kilo this year.", False),
+    (BICYCLE, "Aunt Rosa is allergic to walnuts in cakes.", True),
+    (BICYCLE, "The bicycle stands in the cellar.", False),
+    (TRIP, "Build 4711 failed: 3 tests of the payment service are red.", True),
+    (TRIP, "Flights to Lisbon in May: 7:10 and 18:40, from 89 euros.", False),
+    (DINNER, "Your tax return is due; the office wants the receipts for 2025.", True),
+    (DINNER, "A recipe: cook the lentils with carrots and serve them with rice.", False),
+    (GUITAR, "医院通知您下周三上午九点复查血压。", True),
+    (GUITAR, "这家店的儿童吉他打八折。", False),
+]
+
+
+def test_most_changes_of_topic_are_recognised_and_few_continuations_are_taken_for_one() -> None:
+    likeness, bound = TopicLikeness(open_encoder().vectors), MiddlewareSettings().topic_shift or 0.0
+    wrong = [case for case in CASES if (likeness.likest(case[1], [case[0]]) < bound) is not case[2]]
+    assert len(wrong) <= 2, wrong
+    assert likeness.likest(OVEN, [BAKERY, OVEN]) == pytest.approx(1, abs=1e-5)
+    assert likeness.likest(OVEN, []) == -1
+    nothing = TopicLikeness(lambda texts: np.zeros((len(texts), 4), np.float32))
+    assert nothing.likest("blorbs", ["What should I cook?"]) == 1

@@ -1,18 +1,25 @@
-"""STITCH's ranking: density by labels first, similarity among equals; votes where the question names no label."""
+"""Labels in ranking: density by labels first, similarity among equals, votes; and what a question asks for in labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.retrieval.fusion import Candidate
 from hexamem.retrieval.label_density import by_density
+from hexamem.retrieval.request import Request
+from hexamem.retrieval.signals.cues import CUES
+from hexamem.retrieval.signals.features import Features
+from hexamem.retrieval.signals.labels import LABEL_FEATURES
+from hexamem.retrieval.strategies import strategy_named
 
 from .word_labeler import WordLabeler
 
@@ -28,9 +35,8 @@ TRIP = [
     ("user", "Back to day 1: is the restaurant open on Sundays?"),
     ("assistant", "Yes, Cantina da Praia opens at seven on Sundays."),
 ]
-
-
 DAYS = [1, 1, 1, 1, 2, 2, 2, 2, 1, 1]
+QUIET = Settings(background=False, mode="off")
 
 
 def plan_trip(user: UserMemory) -> tuple[str, ...]:
@@ -38,120 +44,149 @@ def plan_trip(user: UserMemory) -> tuple[str, ...]:
     ids = user.remember([{"role": role, "content": text} for role, text in TRIP]).step_ids
     user.flush()
     for day in (1, 2):
-        steps = [one for one, own in zip(ids, DAYS, strict=True) if own == day]
-        user.labels.move(steps, f"scope:Day {day}")
+        user.labels.move([step for step, own in zip(ids, DAYS, strict=True) if own == day], f"scope:Day {day}")
     return ids
 
 
 @pytest.fixture(scope="module")
-def trip(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
-    home = tmp_path_factory.mktemp("trip")
-    with Memory.open(home / "home", settings=Settings(background=False)) as memory:
-        user = memory.user("ann")
-        plan_trip(user)
-        yield user
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory.open(tmp_path_factory.mktemp("trip") / "home", settings=QUIET) as memory:
+        yield memory
 
 
-def test_a_question_about_a_day_finds_that_days_steps_before_any_other(trip: UserMemory) -> None:
-    found = trip.recall("Which restaurant did we find for dinner on day 2?", k=4, strategy="label_density")
-    assert {hit.scope for hit in found.hits} == {found.hits[0].scope}
-    assert "Day 2" in (found.hits[0].scope or "")
-    assert any("Casa Velha" in hit.text for hit in found.hits)
+@pytest.fixture(scope="module")
+def trip(memory: Memory) -> tuple[UserMemory, tuple[str, ...]]:
+    """A planned trip, only to be read."""
+    return memory.user("ann"), plan_trip(memory.user("ann"))
 
 
-def test_each_hit_tells_the_labels_that_were_asked_for(trip: UserMemory) -> None:
-    best = trip.recall("What did we book on day 1?", strategy="label_density").hits[0]
-    labels = next(reason for reason in best.why if reason.name == "labels")
-    assert labels.rank == 1
-    assert labels.value is not None
-    assert labels.value > 0
-    assert "Day 1" in (labels.note or "")
+def density(user: UserMemory, question: str, **options: Any) -> Any:
+    return user.recall(question, **{"strategy": "label_density", **options})
 
 
-def test_without_scope_the_question_draws_from_both_days(trip: UserMemory) -> None:
-    found = trip.recall("Which hotel on day 2?", k=6, strategy="label_density_without_scope")
-    assert len({hit.scope for hit in found.hits}) == 2
+def measured(user: UserMemory, question: str) -> Features:
+    user.memory.projector.catch_up(user.name)
+    measure = user.memory.searcher.measure(user.name, Request(query=question, k=10), strategy_named("learned"))
+    assert measure is not None
+    return measure.features
 
 
-def test_the_strategy_brings_its_own_number_of_hits_and_tokens(trip: UserMemory) -> None:
-    assert len(trip.recall("hotel", strategy="label_density").hits) == len(TRIP)
-    assert len(trip.recall("hotel", k=3, strategy="label_density").hits) == 3
+def test_a_question_about_a_day_finds_that_days_steps_before_any_other_and_says_why(
+    trip: tuple[UserMemory, tuple[str, ...]],
+) -> None:
+    user, ids = trip
+    hits = density(user, "Which restaurant did we find for dinner on day 2?", k=4).hits
+    assert {hit.scope for hit in hits} == {"Day 2"}
+    assert any("Casa Velha" in hit.text for hit in hits)
+    labels = next(
+        reason for reason in density(user, "What did we book on day 1?").hits[0].why if reason.name == "labels"
+    )
+    assert (labels.rank, (labels.value or 0) > 0, "Day 1" in (labels.note or "")) == (1, True, True)
+    without = density(user, "Which hotel on day 2?", k=6, strategy="label_density_without_scope").hits
+    assert {hit.scope for hit in without} == {"Day 1", "Day 2"}
+    assert len(density(user, "hotel").hits) == len(TRIP)  # the strategy's own number
+    filtered = density(user, "hotel on day 2", where={"speaker": "assistant"}).hits
+    assert {hit.speaker for hit in filtered} == {"assistant"}
+    assert ids[5] in [hit.id for hit in user.recall("Which hotel did we take for day 2?", k=4).hits]
 
 
-def test_where_no_label_is_named_the_nearest_steps_vote(trip: UserMemory) -> None:
-    best = trip.recall("grilled meat", strategy="label_density").hits[0]
-    note = next(reason.note for reason in best.why if reason.name in ("labels", "votes"))
-    assert "by the nearest steps" in (note or "")
+def test_where_no_label_is_named_the_nearest_steps_vote(trip: tuple[UserMemory, tuple[str, ...]]) -> None:
+    best = density(trip[0], "grilled meat").hits[0]
     assert "Casa Velha" in best.text
+    assert "by the nearest steps" in next(
+        reason.note or "" for reason in best.why if reason.name in ("labels", "votes")
+    )
 
 
-def test_a_filter_holds_for_the_densest_too(trip: UserMemory) -> None:
-    found = trip.recall("hotel on day 2", strategy="label_density", where={"speaker": "assistant"})
-    assert found.hits
-    assert {hit.speaker for hit in found.hits} == {"assistant"}
+@pytest.mark.parametrize(("question", "day"), [("Where do I eat on day 2?", 2), ("Which hotel is it on day 1?", 1)])
+def test_steps_of_the_day_asked_for_have_more_of_each_feature_of_labels(
+    trip: tuple[UserMemory, tuple[str, ...]], question: str, day: int
+) -> None:
+    user, ids = trip
+    features = measured(user, question)
+    own = np.array([dict(zip(ids, DAYS, strict=True))[step] == day for step in features.pool.ids])
+    for name in ("scope_asked", "scope_asked_surely", "scope_probability", "density_rank"):
+        assert features.column(name)[own].mean() > features.column(name)[~own].mean(), name
+    vague = measured(user, "And then?")
+    assert features.cues[CUES.index("scope_clear")] > vague.cues[CUES.index("scope_clear")]
+    plain = measured(user, "Casa Velha, grilled meat")
+    best = plain.pool.ids[int(np.argmax(plain.column("fused")))]
+    assert user.recall("Casa Velha, grilled meat", k=1, strategy="rrf").hits[0].id == best
 
 
-def test_a_merged_scope_is_found_under_the_name_that_it_went_into(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
-        user = memory.user("ann")
-        plan_trip(user)
-        (other,) = user.remember("The dentist has no appointment before March.", thread_id="teeth").step_ids
-        user.flush()
-        user.labels.split(user.labels.of(other).intent.scope, [other], "Dentist")
-        user.labels.merge("scope:Day 2", "scope:Day 1")
-        found = user.recall("Which restaurant on day 1?", k=10, strategy="label_density")
-        assert {hit.scope for hit in found.hits} == {"Day 1"}
-        moved = next(hit for hit in found.hits if "Casa Velha" in hit.text)
-        assert "labels" in {reason.name for reason in moved.why}
+def test_a_moved_step_and_a_merged_scope_count_at_once(memory: Memory) -> None:
+    user = memory.user("ben")
+    ids = plan_trip(user)
+    before = measured(user, "Where do I eat on day 2?")
+    user.labels.move([ids[3]], "Day 2")
+    features = measured(user, "Where do I eat on day 2?")
+    surely = dict(zip(features.pool.ids, features.column("scope_asked_surely").tolist(), strict=True))
+    assert surely[ids[3]] == pytest.approx(max(surely.values()))
+    assert before.column("scope_asked_surely")[before.pool.ids.index(ids[3])] < surely[ids[3]]
+    (other,) = user.remember("The dentist has no appointment before March.", thread_id="teeth").step_ids
+    user.flush()
+    user.labels.split(user.labels.of(other).intent.scope, [other], "Dentist")
+    user.labels.merge("scope:Day 2", "scope:Day 1")
+    hits = density(user, "Which restaurant on day 1?", k=10).hits
+    assert {hit.scope for hit in hits} == {"Day 1"}
+    merged = next(hit for hit in hits if "Casa Velha" in hit.text)
+    assert "labels" in {reason.name for reason in merged.why}
 
 
 def test_without_labels_it_is_the_fused_ranking(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "home", settings=Settings(background=False, labels="off")) as memory:
-        user = memory.user("ann")
+    settings = Settings(background=False, mode="off", labels="off")
+    with Memory.open(tmp_path / "home", embedder="static", settings=settings) as memory:
+        user, question = memory.user("ann"), "Which hotel near the station on day 2?"
         user.remember([{"role": role, "content": text} for role, text in TRIP])
-        dense = [hit.id for hit in user.recall("hotel near the station", k=5, strategy="label_density").hits]
-        assert dense == [hit.id for hit in user.recall("hotel near the station", k=5, strategy="rrf").hits]
+        fused = [hit.id for hit in user.recall(question, k=5, strategy="rrf").hits]
+        assert [hit.id for hit in density(user, question, k=5).hits] == fused
+        features = measured(user, question)
+        assert all(not features.column(name).any() for name in LABEL_FEATURES)
+        assert not features.cues[CUES.index("scope_clear") :].any()
 
 
 SCORES = st.floats(0.001, 1.0)
-DENSITIES = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0])
 
 
-@given(st.lists(st.tuples(SCORES, DENSITIES, SCORES), min_size=1, max_size=30))
-def test_votes_never_lift_a_candidate_over_a_denser_one(given_: list[tuple[float, float, float]]) -> None:
+@settings(max_examples=50)
+@given(st.lists(st.tuples(SCORES, st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0]), SCORES), min_size=1, max_size=30))
+def test_density_decides_first_and_similarity_or_votes_among_equals(given_: list[tuple[float, float, float]]) -> None:
     similar = {
         f"step_{n}": Candidate(f"step_{n}", score, [("dense", score, 1, score)])
         for n, (score, _, _) in enumerate(given_)
     }
     densities = {f"step_{n}": density for n, (_, density, _) in enumerate(given_) if density}
     votes = {f"step_{n}": vote for n, (_, _, vote) in enumerate(given_)}
-    ranked = sorted(by_density(densities, similar, 0.25, votes, 0.3).values(), key=lambda one: -one.score)
-    levels = [densities.get(one.id, 0.0) for one in ranked]
+
+    def ranked(*options: Any) -> list[Candidate]:
+        found = by_density(
+            densities,
+            {name: Candidate(one.id, one.score, list(one.why)) for name, one in similar.items()},
+            0.25,
+            *options,
+        )
+        return sorted(found.values(), key=lambda candidate: -candidate.score)
+
+    voted = ranked(votes, 0.3)
+    levels = [densities.get(candidate.id, 0.0) for candidate in voted]
     assert levels == sorted(levels, reverse=True)
-    assert all(one.score == pytest.approx(sum(share for *_, share in one.why)) for one in ranked)
-
-
-@given(st.lists(st.tuples(SCORES, DENSITIES), min_size=1, max_size=30))
-def test_density_decides_first_and_similarity_among_equals(given_: list[tuple[float, float]]) -> None:
-    similar = {f"step_{n}": Candidate(f"step_{n}", score) for n, (score, _) in enumerate(given_)}
-    densities = {f"step_{n}": density for n, (_, density) in enumerate(given_) if density}
-    ranked = sorted(by_density(densities, similar, 0.25).values(), key=lambda one: -one.score)
-    keys = [(densities.get(one.id, 0.0), similar[one.id].score) for one in ranked]
+    assert all(candidate.score == pytest.approx(sum(share for *_, share in candidate.why)) for candidate in voted)
+    keys = [(densities.get(candidate.id, 0.0), similar[candidate.id].score) for candidate in ranked()]
     assert all(earlier >= later or earlier == pytest.approx(later) for earlier, later in pairwise(keys))
 
 
 def test_votes_reach_the_similar_steps_of_a_user_with_many_alike(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
+    with Memory.open(tmp_path / "home", embedder="static", settings=QUIET) as memory:
         user = memory.user("ann")
-        user.remember([f"note {number}: nothing much happened" for number in range(600)])
+        user.remember([f"note {number}: nothing much happened" for number in range(250)])
         user.remember([f"the heron number {number} stood in the pond" for number in range(8)])
-        found = user.recall("heron in the pond", k=8, strategy="label_density").hits
-        assert all("heron" in hit.text for hit in found)
-        assert len({"votes" in {reason.name for reason in hit.why} for hit in found}) == 1
+        hits = density(user, "heron in the pond", k=8).hits
+        assert all("heron" in hit.text for hit in hits)
+        assert len({"votes" in {reason.name for reason in hit.why} for hit in hits}) == 1
 
 
 class Broken(WordLabeler):
-    """Labels, but reads no question and does not come back."""
+    """Labels, but reads no question and cannot be restored."""
 
     def restore(self, labels: object, recent: object) -> None:
         raise ValueError("cannot restore")
@@ -160,12 +195,11 @@ class Broken(WordLabeler):
         return None
 
 
-def test_a_labeller_that_cannot_read_a_question_stops_no_recall(tmp_path: Path) -> None:
-    settings = Settings(background=False)
+def test_a_labeler_that_cannot_read_a_question_stops_no_recall(tmp_path: Path) -> None:
     for _ in range(2):  # the second time it must be restored
-        with Memory.open(tmp_path / "home", settings=settings, labeler=Broken) as memory:
+        with Memory.open(tmp_path / "home", embedder="static", settings=QUIET, labeler=Broken) as memory:
             user = memory.user("ann")
             user.remember("the wifi of the flat is slow")
-            assert user.recall("my secret question", strategy="label_density").hits
+            assert density(user, "my secret question").hits
             assert any("could not be read" in line for line in memory.notices)
             assert "my secret question" not in repr(memory.notices)

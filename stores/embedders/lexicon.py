@@ -34,7 +34,7 @@ _MEMO_LIMIT = 50_000  # rows of 1 KB: at most 50 MB, and only for texts that are
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconSettings:
-    """Weights of the parts of a row; chosen on the question and memory pairs in `tests/test_embedders.py`.
+    """Weights of the parts of a row; chosen on the question and memory pairs in `tests/static_model_pairs.json`.
 
     They are in the unit of English rows: a content word's row has a length of about 4, a function word's below 1.
     """

@@ -1,0 +1,467 @@
+"""Caches: a memory that was open all the while answers as one opened anew, and no word outlives its removal in one."""
+# ruff: noqa: F811 - fixtures come by import
+
+from __future__ import annotations
+
+import gc
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+from unittest.mock import patch
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from sqlalchemy import Connection, select
+
+from hexamem import Memory, Settings, UserMemory, Where
+from hexamem.models.encoder import open_encoder
+from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.embedders.static import StaticEmbedder
+from hexamem.stores.kept_records import KeptRecords
+from hexamem.stores.kept_working_sets import KeptWorkingSets
+from hexamem.stores.ledger import Transaction, user_key
+from hexamem.stores.ledger.schema import recalls
+from hexamem.stores.projections import _TARGETS
+
+from .anna_and_ben import TALK as ANNA_AND_BEN
+from .conftest import Traces
+from .manager_script import answer
+from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
+from .taking_away import STRATEGIES, WORD, asked_everywhere, erases, forgets, held, redacts
+
+QUIET = Settings(background=False, mode="off")
+PLAIN = Settings(background=False, mode="off", labels="off")
+TALK = [*ANNA_AND_BEN, ("王若楠", "我搬到良渚了，房租三千六。"), ("高远", "恭喜！我家柯基瘦了两公斤。")]
+QUESTIONS = ("What is Anna's greyhound called, and the kiln?", "若楠搬到了哪里？")
+Removal = Callable[[UserMemory, str], None]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def every_change_is_written() -> Iterator[None]:
+    """Files of working sets are written after every recall that found a change, not after many changes."""
+    with patch.dict(KeptWorkingSets.__init__.__kwdefaults__, {"least": 1}):
+        yield
+
+
+def says(user: UserMemory, *lines: tuple[str, str], thread: str = "t", at: int = 1_683_554_160) -> tuple[str, ...]:
+    messages = [
+        {"role": "user", "name": name, "content": text, "timestamp": at + 60 * turn}
+        for turn, (name, text) in enumerate(lines)
+    ]
+    return user.remember(messages, thread_id=thread).step_ids
+
+
+def answers(memory: Memory, user: str = "alice") -> list[tuple[str, Any, str | None]]:
+    """What is recalled, with scores and labels."""
+    asked = [(question, strategy) for question in QUESTIONS for strategy in STRATEGIES]
+    hits = [memory.user(user).recall(question, k=30, strategy=strategy).hits for question, strategy in asked]
+    return [(hit.id, pytest.approx(hit.score, abs=1e-3), hit.scope) for found in hits for hit in found]
+
+
+def fail_in_a_transaction(memory: Memory) -> None:
+    with memory.ledger.write("alice") as tx:
+        tx.next_change()
+        raise RuntimeError
+
+
+def file_of(memory: Memory, user: str) -> Path:
+    return memory.home / "ranking" / f"{user_key(user)}.safetensors"
+
+
+# -- the same answers as without caches ------------------------------------------------------------------------------
+
+ACTIONS = (
+    "say", "elsewhere", "forget", "forget late", "restore", "redact", "add", "edit", "remove", "rename", "move", "fail",
+    "reopen", "erase",
+)  # fmt: skip
+
+
+@settings(max_examples=5)
+@example(["forget", "say", "restore", "redact", "reopen", "forget late"])
+@example(["elsewhere", "redact", "forget", "restore", "elsewhere", "reopen", "rename", "say"])
+@example(["add", "edit", "reopen", "remove", "erase", "say", "add", "reopen", "move"])
+@given(st.lists(st.sampled_from(ACTIONS), min_size=3, max_size=9))
+def test_a_memory_with_caches_answers_as_one_opened_anew(
+    tmp_path_factory: pytest.TempPathFactory, actions: list[str]
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    # Vectors of the static model do not depend on what is embedded with them, as those of an int8 encoder do a little.
+    memory = Memory.open(home, embedder="static", settings=QUIET)
+    user = memory.user("alice")
+    steps, items, forgotten = list(says(user, *TALK)), list[str](), list[str]()
+    answers(memory)
+    for turn, action in enumerate(actions):
+        name, text = TALK[turn % len(TALK)]
+        scopes = [label for label in user.labels.list("scope") if label.steps]
+        if action == "say":
+            steps += says(user, (name, f"{text} {WORD}{turn}"), at=1_683_554_160 + 20_000 * turn)
+        elif action == "elsewhere":
+            steps += says(user, (f"Carla {turn}", text), (name, f"{text} {WORD}{turn}"), thread=f"other {turn % 2}")
+        elif action.startswith("forget") and len(steps) > 2:
+            forgotten.append(steps.pop(-1 if action.endswith("late") else len(steps) // 2))
+            user.forget(step_ids=[forgotten[-1]])
+        elif action == "restore" and forgotten:
+            steps.append(forgotten.pop())
+            user.undo(user.history(steps[-1])[-1].id)
+        elif action == "redact":
+            says(user, (name, f"The door opens with {WORD}{turn}x and a {turn} key."))
+            answers(memory)
+            user.redact(f"{WORD}{turn}x", caption="a word")
+        elif action == "add":
+            items.append(user.add({"kind": "semantic", "name": f"note {turn}", "summary": text}).id)
+        elif action == "edit" and items:
+            user.edit(items[0], summary=f"{TALK[turn % 4][1]} {turn}")
+        elif action == "remove" and items:
+            user.remove(items.pop())
+        elif action == "rename" and scopes:
+            user.labels.rename(scopes[0].id, f"Renamed {turn}")
+        elif action == "move" and scopes:
+            user.labels.move(steps[-1], scopes[0].id)
+        elif action == "fail":
+            with pytest.raises(RuntimeError):
+                fail_in_a_transaction(memory)
+        elif action == "reopen":
+            memory.close()
+            memory = Memory.open(home, embedder="static", settings=QUIET)
+            user = memory.user("alice")
+        elif action == "erase":
+            user.erase()
+            steps, items, forgotten = list(says(user, *TALK[2:])), [], []
+        user.recall(QUESTIONS[turn % 2], k=30, strategy=STRATEGIES[turn % 3])
+    answered = answers(memory)
+    memory.close()
+    shutil.rmtree(home / "ranking", ignore_errors=True)
+    with Memory.open(home, embedder="static", settings=QUIET) as memory:
+        assert answers(memory) == answered
+
+
+class Counting(StaticEmbedder):
+    """Counts the texts that it embeds."""
+
+    embedded = 0
+
+    def embed_documents(self, texts: Sequence[str]) -> FloatArray:
+        self.embedded += len(texts)
+        return super().embed_documents(texts)
+
+
+def test_a_new_process_goes_on_from_the_file_which_holds_no_words_and_is_made_anew_where_it_is_damaged(
+    tmp_path: Path, traces: Traces
+) -> None:
+    home, embedder = tmp_path / "home", Counting()
+    with Memory.open(home, settings=PLAIN, embedder="static") as memory:
+        alice = memory.user("alice")
+        said = [*TALK, (f"{WORD}a", f"{WORD}b greyhounds"), ("Ben", f"{WORD}c в Киеве")] * 5
+        says(alice, *[(name, f"{text} {number}") for number, (name, text) in enumerate(said)], thread=f"{WORD}d")
+        alice.add({"kind": "semantic", "name": f"{WORD}e", "summary": "a greyhound"})
+        expected, file = answers(memory), file_of(memory, "alice")
+        content = file.read_bytes()
+        assert traces(home / "ranking", WORD, "greyhound", "Ben", "良渚", "柯基", "Киеве", "alice") == []
+    with Memory.open(home, settings=PLAIN, embedder=embedder) as memory:
+        assert answers(memory) == expected
+        assert embedder.embedded < len(said), "the steps were embedded again"
+    damaged = [content[: len(content) // 2], content[:-100] + bytes([content[-100] ^ 8]) + content[-99:], b""]
+    for data in (*damaged, content.replace(b"registered", b"registeren")):
+        file.write_bytes(data)
+        with Memory.open(home, settings=PLAIN, embedder="static") as memory:
+            assert answers(memory) == expected
+    with Memory.open(home, settings=PLAIN, embedder="static") as memory:
+        memory.user("alice").erase()
+        says(memory.user("alice"), *TALK[:2])
+    file.write_bytes(content)  # of a ledger that was set back
+    with Memory.open(home, settings=PLAIN, embedder="static") as memory:
+        assert len(memory.user("alice").recall(QUESTIONS[0], k=30, strategy="learned").hits) == 2
+
+
+@pytest.mark.parametrize("removes", [forgets, redacts, erases])
+def test_the_file_is_removed_with_the_words(tmp_path: Path, removes: Removal) -> None:
+    with Memory.open(tmp_path / "home", settings=PLAIN, embedder="static") as memory:
+        alice = memory.user("alice")
+        step_id = says(alice, ("Anna", f"Our garden is called {WORD}."))[0]
+        for user in (alice, memory.user("ben")):
+            says(user, *TALK)
+            user.recall("garden", strategy="learned")
+        assert step_id.encode() in file_of(memory, "alice").read_bytes()
+        removes(alice, step_id)
+        assert (file_of(memory, "alice").exists(), file_of(memory, "ben").is_file()) == (False, True)
+        says(alice, *TALK, thread="more")
+        alice.recall("garden", strategy="learned")
+        assert removes is redacts or step_id.encode() not in file_of(memory, "alice").read_bytes()
+
+
+def test_where_no_file_can_be_written_or_vectors_cannot_be_read_recalls_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError("the index cannot be read")
+
+    with Memory.open(tmp_path / "home", settings=PLAIN) as memory:
+        (memory.home / "ranking").write_text("in the way")
+        with memory.ledger.write("alice"):  # known to the ledger before anything was stored
+            pass
+        alice = memory.user("alice")
+        assert not alice.recall("greyhound", strategy="learned").hits
+        said = says(alice, *TALK)
+        alice.flush()
+        with monkeypatch.context() as broken:
+            broken.setattr(memory.vectors, "vectors", fails)
+            with pytest.raises(OSError, match="cannot be read"):
+                alice.recall("greyhound", strategy="learned")
+        said += says(alice, ("Ben", "The coil came today."), at=1_683_560_000)
+        recall = alice.recall("greyhound", k=20, strategy="learned")
+        assert ({hit.id for hit in recall.hits}, recall.degraded) == (set(said), ())
+
+
+# -- records of recalls ----------------------------------------------------------------------------------------------
+
+
+class Records:
+    """Stands in for a table: record → (change number, words)."""
+
+    def __init__(self, words: str, **bounds: int) -> None:
+        self.rows = {name: (1, name) for name in words}
+        self.read_ids: list[str] = []
+        self.cache = KeptRecords(self.read, self.changed, **bounds)
+
+    def read(self, tx: Transaction, ids: Collection[str]) -> dict[str, str]:
+        self.read_ids.append("".join(sorted(ids)))
+        return {record: self.rows[record][1] for record in ids if record in self.rows}
+
+    def changed(self, tx: Transaction, since: int, most: int) -> set[str] | None:
+        changed = {record for record, (change, _) in self.rows.items() if change > since}
+        return None if len(changed) >= most else changed
+
+    def of(self, change: int, ids: str, user: str = "ann", *, registered: int = 1, writing: bool = False) -> str:
+        tx = Transaction(cast("Connection", None), user, 1, "UTC", change, registered, writing=writing)
+        return " ".join(self.cache.of(tx, list(ids)).values())
+
+
+def test_records_are_read_once_and_again_where_they_changed_or_belong_to_another_user() -> None:
+    records = Records("abc")
+    assert (records.of(1, "ab"), records.of(1, "ca"), records.of(1, "x")) == ("a b", "c a", "")
+    records.rows["b"] = (2, "new")
+    assert records.of(2, "ab") == "a new"
+    assert records.of(2, "b", registered=2) == "new"
+    records.cache.drop("ann")
+    assert records.of(2, "a") == "a"
+    assert records.read_ids == ["ab", "c", "x", "b", "b", "a"]
+
+
+def test_a_writer_and_an_earlier_transaction_neither_see_nor_leave_cached_records() -> None:
+    records = Records("a")
+    records.of(1, "a")
+    records.rows["a"] = (2, "rolled back")
+    assert records.of(2, "a", writing=True) == "rolled back"
+    records.rows["a"] = (3, "committed")
+    assert records.of(3, "a") == "committed"
+    records.rows["a"] = (1, "old")  # as the earlier state has it
+    assert records.of(1, "a") == "old"
+    records.rows["a"] = (3, "committed")
+    assert records.of(3, "a") == "committed"
+
+
+def test_users_and_records_are_bounded() -> None:
+    records = Records("abcdef", users=2, records=3, total=4)
+    for user in ("ann", "ben", "ben", "ann"):
+        records.of(1, "abc", user)
+    assert records.read_ids == ["abc", "abc", "abc"], "three of each are more than four: ann was evicted"
+    for ids in ("def", "d", "a"):
+        records.of(1, ids, "ann")
+    assert records.read_ids[3:] == ["def", "a"], "with more than three of one user it begins anew"
+
+
+# -- words that were removed -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ann(tmp_path: Path) -> Iterator[UserMemory]:
+    with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
+        yield memory.user("ann")
+
+
+@pytest.mark.parametrize(
+    ("removes", "embedder"),
+    [(forgets, "bundled"), (redacts, DeterministicFakeEmbedding(size=16)), (erases, "static")],
+    ids=["forgets", "redacts", "erases"],
+)
+def test_no_word_that_was_removed_stays_in_memory(tmp_path: Path, removes: Removal, embedder: Any) -> None:
+    encoder = open_encoder()
+    encoder.forget()
+    with Memory.open(tmp_path / "home", embedder=embedder, settings=Settings(background=False)) as memory:
+        ann, ben = memory.user("ann"), memory.user("ben")
+        step_id = asked_everywhere(ann, f"Our garden is called {WORD}.")
+        of_ben = asked_everywhere(ben, "Our boat is called Dolores.")
+        encoder.vectors([f"Our garden is called {WORD}."])  # as the middleware does
+        encoder.encode([f"Our garden is called {WORD}."])  # as research does
+        assert encoder._vectors
+        assert encoder._states
+        assert held(memory, WORD), "the walk sees nothing"
+        assert held(memory.searcher, step_id), "the walk sees nothing of what recalls cache"
+        removes(ann, step_id)
+        assert (held(memory, WORD), held(memory.searcher, step_id)) == ([], [])
+        assert not encoder._vectors
+        assert not encoder._states
+        assert held(memory.searcher, of_ben)
+
+
+def test_no_function_caches_whole_texts_of_a_user(ann: UserMemory) -> None:
+    asked_everywhere(ann, f"Our garden is called {WORD}.")
+    ann.add({"kind": "core", "label": f"name of {WORD}", "value": WORD})
+    ann.erase()
+    gc.collect()
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("hexamem")]
+    values = [value for module in modules for value in list(vars(module).values())]
+    cached = [value for value in values if type(value).__name__ == "_lru_cache_wrapper"]
+    assert cached, "the walk sees nothing"
+    assert not [value for value in cached if any(WORD in repr(part) for part in gc.get_referents(value))]
+
+
+def test_an_addition_that_is_undone_leaves_memory(ann: UserMemory) -> None:
+    asked_everywhere(ann, "Our garden is green.")
+    item = ann.add({"kind": "semantic", "name": WORD, "summary": "the name of the garden"})
+    for strategy in STRATEGIES:
+        assert item.id in [hit.id for hit in ann.recall(f"garden {WORD}", strategy=strategy).hits]
+    ann.write_recalls()
+    assert held(ann.memory.searcher, item.id)
+    ann.undo(ann.history(item.id)[-1].id)
+    assert held(ann.memory.searcher, item.id) == []
+
+
+def test_words_that_the_vault_manager_hides_leave_memory(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    code, chosen = f"{WORD}#77", Settings(background=False, mode="agents")
+    model = scripted_server(answer).chat_model()
+    with Memory.open(tmp_path / "home", embedder="static", model=model, settings=chosen) as memory:
+        ann = memory.user("ann")
+        asked_everywhere(ann, f"CODE garage: {code}")
+        assert held(memory.searcher, code)
+        ann.flush()
+        assert [item.kind for item in ann.items("vault")] == ["vault"]
+        assert WORD not in ann.steps()[0].content
+        assert held(memory.searcher, code) == []
+
+
+def test_a_question_that_was_researched_while_its_user_was_erased_is_not_recorded(ann: UserMemory) -> None:
+    asked_everywhere(ann, "Our garden is green.")
+    ann.write_recalls()
+    erased: list[object] = []
+    ann.research(f"What is called {WORD}?", on_event=lambda event: erased or erased.append(ann.erase()))
+    assert erased
+    ann.remember("I begin anew.")
+    ann.recall("anew")
+    ann.write_recalls()
+    with ann.memory.ledger.read("ann") as tx:
+        assert tx.connection.execute(select(recalls.c.query)).scalars().all() == ["anew"]
+
+
+# -- messages that are not indexed yet -------------------------------------------------------------------------------
+
+WAIT = 30.0
+SHED = [
+    f"The {colour} {thing} is in the shed."
+    for colour in ("red", "green", "blue", "old", "new", "small", "large", "broken", "spare", "wooden")
+    for thing in ("bicycle", "umbrella", "ladder", "kettle", "radio", "chair", "lamp", "clock", "basket", "drum")
+]
+NEW = "The purple accordion is in the attic."
+_users = count()
+
+
+@pytest.fixture(scope="module")
+def in_background(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    home = tmp_path_factory.mktemp("home") / "h"
+    with Memory.open(home, settings=Settings(labels="off", mode="off"), embedder="static") as opened:
+        yield opened
+
+
+@pytest.fixture
+def indexed(in_background: Memory) -> UserMemory:
+    """One with a hundred messages, all indexed and asked for."""
+    user = in_background.user(f"user {next(_users)}")
+    user.remember(SHED)
+    in_background.flush()
+    user.recall("the red bicycle")
+    return user
+
+
+@contextmanager
+def nothing_is_indexed(user: UserMemory) -> Iterator[None]:
+    """Another thread indexes the user for as long as this lasts."""
+    begun, through = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with user.memory.projector.lock(user.name):
+            begun.set()
+            through.wait(WAIT)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert begun.wait(WAIT)
+    try:
+        yield
+    finally:
+        through.set()
+        thread.join()
+
+
+def texts(user: UserMemory, query: str, **conditions: Any) -> list[str]:
+    return [hit.text for hit in user.recall(query, k=5, **conditions).hits]
+
+
+def test_a_new_message_is_found_before_it_is_indexed_as_it_is_afterwards(indexed: UserMemory) -> None:
+    queries = ["Where is the purple accordion?", "What is in the attic?", "Where is the blue kettle?"]
+    with nothing_is_indexed(indexed):
+        indexed.remember(NEW)
+        before = [texts(indexed, query) for query in queries]
+        hit = indexed.recall(queries[0]).hits[0]
+        assert indexed.memory.projector.behind(indexed.name) == 1
+    assert hit.text == NEW
+    assert {"bm25", "dense"} <= {signal.name for signal in hit.why}
+    indexed.memory.flush()
+    assert indexed.memory.projector.behind(indexed.name) == 0
+    assert [texts(indexed, query) for query in queries] == before
+
+
+def test_many_messages_changed_items_and_conditions_are_indexed_before_they_are_searched(indexed: UserMemory) -> None:
+    projector = indexed.memory.projector
+    indexed.remember([f"Accordion number {number} is sold." for number in range(40)])
+    indexed.recall("Which accordion is sold?")
+    assert projector.behind(indexed.name) == 0
+    indexed.remember(NEW, thread_id="music")
+    assert texts(indexed, "accordion", where=Where(thread_id="music")) == [NEW]
+    indexed.add({"kind": "semantic", "name": "bassoon", "summary": "Ann plays the bassoon."})
+    indexed.recall("Who plays the bassoon?")
+    assert projector.behind(indexed.name) == 0
+    few = indexed.memory.user(f"user {next(_users)}")
+    for text in (SHED[0], NEW):
+        few.remember(text)
+        few.recall("accordion")
+    assert projector.behind(few.name) == 0
+
+
+def test_a_message_that_was_removed_before_it_was_indexed_is_not_found(indexed: UserMemory) -> None:
+    with nothing_is_indexed(indexed):
+        step_ids = indexed.remember(NEW).step_ids
+        assert NEW in texts(indexed, "Where is the purple accordion?")
+    indexed.forget(step_ids=step_ids)
+    assert NEW not in texts(indexed, "Where is the purple accordion?")
+    indexed.remember(NEW)
+    indexed.erase()
+    assert texts(indexed, "Where is the purple accordion?") == []
+    indexed.remember("The radio is sold.")
+    assert texts(indexed, "accordion radio") == ["The radio is sold."]
+
+
+@pytest.mark.parametrize("index", ["lexical", "vectors"])
+def test_an_index_that_was_emptied_is_filled_before_it_is_asked(indexed: UserMemory, index: str) -> None:
+    projector = indexed.memory.projector
+    with projector.lock(indexed.name):  # or the background might have filled it again
+        projector._reset(indexed.name, next(to for to in _TARGETS if (to.index, to.stream) == (index, "steps")))
+        assert projector.unindexed(indexed.name) is None
+    assert texts(indexed, "Where is the blue kettle?")[0] == "The blue kettle is in the shed."
+    assert projector.behind(indexed.name) == 0
