@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stdnum import luhn
+
 __all__ = ["Message", "expand", "password"]
 
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -26,11 +28,12 @@ _SIGNS = "!@#$%&*+-_.?"
 
 
 class Message(NamedTuple):
-    """A message: its text, the one before it, and its secrets as (start, end, kind)."""
+    """A message: its text, the one before it, its secrets as (start, end, kind), the words that say what they open."""
 
     text: str
     before: str
     secrets: tuple[tuple[int, int, str], ...]
+    about: tuple[tuple[int, int], ...] = ()
 
 
 def password(draw: random.Random, words: list[str], *, plain: float = 0.25) -> str:
@@ -40,7 +43,7 @@ def password(draw: random.Random, words: list[str], *, plain: float = 0.25) -> s
         return draw.choice((word, word.capitalize(), word + draw.choice(words)))
     number = str(draw.choice((draw.randrange(10), draw.randrange(100), draw.randrange(1940, 2027), draw.randrange(1000))))
     sign, other = draw.choice(_SIGNS), draw.choice(words)
-    leet = word.translate(str.maketrans(draw.choice(("aeio", "eo", "ai", "s")), "4310"[: 4]) if False else str.maketrans("eo", "30"))
+    leet = word.translate(str.maketrans(*draw.choice((("aeio", "4310"), ("eo", "30"), ("as", "@$"), ("i", "!")))))
     choices: tuple[Callable[[], str], ...] = (
         lambda: word + number,
         lambda: word.capitalize() + number,
@@ -69,6 +72,13 @@ def _digits(draw: random.Random, size: int) -> str:
 
 def _some(draw: random.Random, alphabet: str, size: int) -> str:
     return "".join(draw.choice(alphabet) for _ in range(size))
+
+
+def _card(draw: random.Random) -> str:
+    body = draw.choice(("4", "51", "55", "37", "6217")) + _digits(draw, 12)
+    body = body[:14] if body.startswith("37") else body[:15]
+    number = body + luhn.calc_check_digit(body)
+    return " ".join(number[i : i + 4] for i in range(0, 16, 4)) if len(number) == 16 and draw.random() < 0.4 else number
 
 
 _UPPER = string.ascii_uppercase
@@ -164,6 +174,7 @@ def _value(slot: str, draw: random.Random, words: list[str]) -> str | None:
         "flight": lambda: u(2) + d(draw.choice((3, 4))),
         "tracking": lambda: draw.choice(("1Z" + _some(draw, _UPPER + string.digits, 16), d(20), "JD" + d(16))),
         "imei": lambda: d(15),
+        "luhn": lambda: _card(draw),
     }  # fmt: skip
     return made[slot]() if slot in made else None
 

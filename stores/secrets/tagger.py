@@ -1,233 +1,248 @@
-"""The tagger: secrets that only the words around them reveal, found by logistic regression over hashed features.
+"""The tagger: secrets that only the words around them reveal, by logistic regression over the features of tokens.
 
-A text is cut into tokens; each token has attributes (its word, its form, the group of words of like meaning that it
-belongs to), and a feature is a combination of attributes of the token and its neighbours, hashed into one table of
-weights. Features and scores are computed for many texts at once. ``scripts/train_secrets.py`` trains the weights.
+One table of weights says how secret a token is, a second of which kind, a third whether a token names what the secret
+opens. ``scripts/train_secrets.py`` trains them on ``evals/corpus/secrets``; ``docs/write-path.md`` says how well they do.
 """
 
 from __future__ import annotations
 
 import re
+import zipfile
+import zlib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BITS", "Tokens", "features", "tokenize"]
+from hexamem.errors import ModelFileError
+from hexamem.stores.secrets.token_features import BITS, Groups, Tokens, features, table, tokenize
 
-BITS = 19
-LEFT, RIGHT = 12, 8
-_PIECE = r"\s\u3005-\u30ff\u3400-\u9fff\uff00-\uffef" r"\"'`“”‘’«»「」『』()\[\]{}<>=:,;|\\/&…—–·•，。；：！？、（）【】"
-_TOKEN = re.compile(rf"[^{_PIECE}.!?*-](?:[^{_PIECE}]*[^{_PIECE}.!?*-])?|\S")
-_PARTS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
-_RUNS = re.compile(r"([A-Z]+)|([^\W\d_]+)|(\d+)|(.)", re.DOTALL)
+__all__ = ["TaggedSecret", "Tagger", "TaggerWeights", "open_tagger", "read_weights", "save_weights"]
 
-ATTRIBUTES = ("word", "tail", "suffix", "prefix", "form", "group", "kind")
-_WORD, _TAIL, _SUFFIX, _PREFIX, _FORM, _GROUP, _KIND = range(len(ATTRIBUTES))
+_FILE = Path(__file__).parent / "weights" / "tagger.npz"
+_AT_ONCE = 4_096  # tokens whose features are in memory together
+_REMEMBERED = 50_000  # words whose attributes are cached
+_SLACK = 3.0  # a token beside a secret one belongs to it from so much below the threshold
+_QUOTED = re.compile(r"(?<!\w)(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'|`([^`\n]{1,60})`|“([^“”\n]{1,60})”|「([^「」\n]{1,60})」)(?!\w)")
+_MOST_QUOTED = 8  # words of a quotation that is a secret as a whole
+_ABOUT = 12  # tokens around a secret in which the words that name what it opens are looked for
 
-
-class Tokens(NamedTuple):
-    """The tokens of some texts, one after another, with a margin of empty places around each text."""
-
-    words: list[str]
-    starts: list[int]  # characters in the text; -1 in a margin
-    ends: list[int]
-    text_of: list[int]
-    real: NDArray[np.int64]  # places of tokens that may be secrets
+FloatArray = NDArray[np.float32]
 
 
-def tokenize(texts: Sequence[str], before: Sequence[str]) -> Tokens:
-    words: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    text_of: list[int] = []
-    real: list[int] = []
+class TaggerWeights(NamedTuple):
+    """What is trained.
 
-    def margin(size: int) -> None:
-        words.extend([""] * size)
-        starts.extend([-1] * size)
-        ends.extend([-1] * size)
-        text_of.extend([-1] * size)
+    Attributes:
+        secret: log odds that a token is secret, by feature; the last is the bias.
+        kind: by feature (hashed to fewer places) and kind.
+        kinds: names of the kinds.
+        about: log odds that a token names what the secret of its text opens, by feature (hashed to fewer places).
+        threshold: log odds from which a token is secret.
+        groups: words of like meaning.
+    """
 
-    for number, (text, context) in enumerate(zip(texts, before, strict=True)):
-        margin(LEFT)
-        if context:
-            found = _TOKEN.findall(context[-200:])[-LEFT + 1 :]
-            margin(len(found) + 1)
-            words[-len(found) - 1 :] = [*found, "\n"]
-        for match in _TOKEN.finditer(text):
-            real.append(len(words))
-            words.append(match[0])
-            starts.append(match.start())
-            ends.append(match.end())
-            text_of.append(number)
-    margin(max(LEFT, RIGHT))
-    return Tokens(words, starts, ends, text_of, np.array(real, np.int64))
+    secret: FloatArray
+    kind: FloatArray
+    kinds: tuple[str, ...]
+    about: FloatArray
+    threshold: float
+    groups: Groups
 
 
-def _form(word: str) -> str:
-    """The form of a word: runs of like characters, with their lengths up to 9."""
-    parts = []
-    for upper, lower, digits, other in _RUNS.findall(word[:24]):
-        if digits:
-            parts.append(f"0{min(len(digits), 9)}")
-        elif upper:
-            parts.append("X" if len(upper) == 1 else "XX")
-        elif lower:
-            parts.append("x" if len(lower) < 3 else "xx")
-        else:
-            parts.append(other)
-    return "".join(parts)
+class TaggedSecret(NamedTuple):
+    """A secret: characters ``start`` to ``end``, its kind, and the words of the text that name what it opens."""
+
+    start: int
+    end: int
+    kind: str
+    about: str
 
 
-def _kind(word: str, known: bool) -> str:
-    """What a token is, coarsely: the class that features of the neighbourhood are combined with."""
-    if word.isdigit():
-        return f"digits{min(len(word), 9)}"
-    if len(word) == 1:
-        return "letter" if word.isalpha() and word.isascii() else "han" if word.isalpha() else "sign"
-    if word.isalpha():
-        case = "lower" if word.islower() else "upper" if word.isupper() else "title" if word.istitle() else "mixed"
-        return f"{case}-{'known' if known else 'unknown'}"
-    digits = sum(map(str.isdigit, word))
-    letters = sum(map(str.isalpha, word))
-    if not letters:
-        return f"number{min(digits, 9)}" if digits else "signs"
-    if digits:
-        odd = any(not c.isalnum() for c in word)
-        size = "short" if len(word) < 5 else "middle" if len(word) < 16 else "long"
-        return f"mixed-{size}-{'odd' if odd else 'plain'}"
-    joined = re.split(r"[-_.+@/]", word)
-    if all(part.isalpha() for part in joined):
-        return "joined-" + ("@" if "@" in word else "_" if "_" in word else "." if "." in word else "-")
-    return "odd-letters"
+class Tagger:
+    """Finds secrets in texts. Instances may be shared between threads.
+
+    Args:
+        weights: as trained.
+    """
+
+    def __init__(self, weights: TaggerWeights) -> None:
+        self._weights = weights
+        self._memo: dict[str, bytes] = {}
+
+    def tag(
+        self, texts: Sequence[str], before: Sequence[str], doubtful: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[tuple[list[TaggedSecret], list[bool]]]:
+        """The secrets of each text, in order and apart.
+
+        Args:
+            texts: any texts.
+            before: for each text what was written before it, or an empty text.
+            doubtful: for each text places that a form makes probable.
+
+        Returns:
+            For each text its secrets, and whether each of its doubtful places is one.
+        """
+        if len(self._memo) > _REMEMBERED:
+            self._memo = {}
+        tokens = tokenize(texts, before)
+        attributes = table(tokens, self._weights.groups, self._memo)
+        scores = np.empty(len(tokens.real), np.float32)
+        for begin in range(0, len(scores), _AT_ONCE):
+            at = tokens.real[begin : begin + _AT_ONCE]
+            scores[begin : begin + len(at)] = self._weights.secret[features(at, attributes)].sum(1)
+        scores += self._weights.secret[-1]
+        found: list[list[TaggedSecret]] = [[] for _ in texts]
+        for number, first, last in self.runs(tokens, scores):
+            secret = self._described(texts[number], tokens, attributes, scores, first, last)
+            if secret is not None and (not found[number] or found[number][-1].end <= secret.start):
+                found[number].append(secret)
+        sure = [[self._agrees(tokens, scores, number, *place) for place in places] for number, places in enumerate(doubtful)]
+        return list(zip(found, sure, strict=True))
+
+    def runs(self, tokens: Tokens, scores: FloatArray) -> list[tuple[int, int, int]]:
+        """(text, first, last) of each run of secret tokens, as indices into ``tokens.real``."""
+        real = tokens.real
+        runs: list[tuple[int, int, int]] = []
+        high = self._weights.threshold
+        low = high - _SLACK
+        done = 0
+        for peak in np.flatnonzero(scores >= high).tolist():
+            if peak < done:
+                continue
+            number = tokens.text_of[real[peak]]
+
+            def joins(place: int, number: int = number) -> bool:
+                return (
+                    0 <= place < len(scores) and bool(scores[place] >= low) and bool(tokens.text_of[real[place]] == number)
+                )
+
+            first = last = peak
+            while first > done and joins(first - 1):
+                first -= 1
+            while True:
+                if joins(last + 1):
+                    last += 1
+                elif joins(last + 2) and _are_glued(tokens, real[last], real[last + 2]):
+                    last += 2
+                else:
+                    break
+            done = last + 1
+            runs.append((int(number), first, last))
+        return runs
+
+    def _described(
+        self,
+        text: str,
+        tokens: Tokens,
+        attributes: NDArray[np.uint32],
+        scores: FloatArray,
+        first: int,
+        last: int,
+    ) -> TaggedSecret | None:
+        start, end = _trimmed(text, int(tokens.starts[tokens.real[first]]), int(tokens.ends[tokens.real[last]]))
+        if start >= end:
+            return None
+        number = tokens.text_of[tokens.real[first]]
+        near = np.arange(max(0, first - _ABOUT), min(len(scores), last + _ABOUT + 1))
+        near = near[tokens.text_of[tokens.real[near]] == number]
+        rows = features(tokens.real[near], attributes)
+        inside = (near >= first) & (near <= last)
+        shift = BITS - int(np.log2(len(self._weights.kind)))
+        kind = self._weights.kinds[int(self._weights.kind[rows[inside] >> shift].sum((0, 1)).argmax())]
+        shift = BITS - int(np.log2(len(self._weights.about)))
+        about = self._weights.about[rows >> shift].sum(1)
+        about[inside] = -1.0
+        return TaggedSecret(start, end, kind, _about(text, tokens, near, about, first, last))
+
+    def _agrees(self, tokens: Tokens, scores: FloatArray, number: int, start: int, end: int) -> bool:
+        starts, text_of = tokens.starts[tokens.real], tokens.text_of[tokens.real]
+        inside = (text_of == number) & (starts < end) & (tokens.ends[tokens.real] > start)
+        return bool(inside.any()) and float(scores[inside].max()) >= self._weights.threshold - 2 * _SLACK
 
 
-class Groups(NamedTuple):
-    """Words by hash, and the group of words of like meaning that each belongs to."""
-
-    hashes: NDArray[np.uint32]
-    numbers: NDArray[np.uint16]
-
-    def of(self, word: str) -> int:
-        key = crc32(word.encode("utf-8", "surrogatepass"))
-        at = int(np.searchsorted(self.hashes, key))
-        return int(self.numbers[at]) if at < len(self.hashes) and self.hashes[at] == key else -1
+def _are_glued(tokens: Tokens, left: int, right: int) -> bool:
+    """Whether two tokens with one between them stand without a space."""
+    return bool(tokens.ends[left] == tokens.starts[left + 1] and tokens.ends[left + 1] == tokens.starts[right])
 
 
-def attributes(word: str, groups: Groups) -> bytes:
-    lower = word.lower()
-    plain = re.sub(r"\d", "0", lower)[:24]
-    parts = _PARTS.findall(word[:64])
-    tail = parts[-1].lower() if parts else plain
-    group = groups.of(lower)
-    if group < 0 and tail != lower:
-        group = groups.of(tail)
-    kind = _kind(word, groups.of(lower) >= 0)
-    values = (
-        plain,
-        tail,
-        tail[-4:] if tail.isalpha() else plain[-3:],
-        tail[:4],
-        _form(word),
-        f"g{group}" if group >= 0 else kind,
-        kind,
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """A secret's place without the marks of its sentence; a quotation in which it stands is a secret as a whole."""
+    for match in _QUOTED.finditer(text, max(0, start - 64), min(len(text), end + 64)):
+        inner = match.span(match.lastindex or 0)
+        if inner[0] <= start and end <= inner[1] and len(text[slice(*inner)].split()) <= _MOST_QUOTED:
+            return inner
+    while end > start and text[end - 1] in " .,;:\"'`)]}”’」。，；：、)":
+        end -= 1
+    while start < end and text[start] in " ,;:\"'`([{“‘「，：；=":
+        start += 1
+    return start, end
+
+
+def _about(
+    text: str, tokens: Tokens, near: NDArray[np.int64], scores: FloatArray, first: int, last: int
+) -> str:
+    """The run of tokens that most clearly names what a secret opens; the nearer of two."""
+    best, words = 0.0, ""
+    place = 0
+    while place < len(near):
+        stop = place
+        while stop < len(near) and scores[stop] > 0:
+            stop += 1
+        if stop > place:
+            distance = min(abs(int(near[place]) - last), abs(first - int(near[stop - 1])))
+            weight = float(scores[place:stop].max()) / (1 + distance)
+            if weight > best:
+                begin, end = tokens.starts[tokens.real[near[place]]], tokens.ends[tokens.real[near[stop - 1]]]
+                best, words = weight, text[begin:end]
+        place = stop + 1
+    return words
+
+
+def save_weights(path: Path, weights: TaggerWeights) -> None:
+    """Write weights as ``.npz``; numbers in half precision."""
+    np.savez_compressed(
+        path,
+        secret=weights.secret.astype(np.float16),
+        kind=weights.kind.astype(np.float16),
+        kinds=np.array(weights.kinds),
+        about=weights.about.astype(np.float16),
+        threshold=np.float32(weights.threshold),
+        hashes=weights.groups.hashes,
+        numbers=weights.groups.numbers,
     )
-    return np.array([crc32(f"{i}{v}".encode("utf-8", "surrogatepass")) | 1 for i, v in enumerate(values)], np.uint32).tobytes()
 
 
-# Each feature: (offset, attribute) of one or more tokens.
-_TEMPLATES: list[tuple[tuple[int, int], ...]] = [
-    *[((0, a),) for a in range(7)],
-    *[((o, _WORD),) for o in (-6, -5, -4, -3, -2, -1, 1, 2, 3, 4)],
-    *[((o, _TAIL),) for o in (-3, -2, -1, 1, 2)],
-    *[((o, _GROUP),) for o in (-4, -3, -2, -1, 1, 2, 3)],
-    *[((o, _KIND),) for o in (-3, -2, -1, 1, 2, 3)],
-    *[((o, _SUFFIX),) for o in (-2, -1, 1)],
-    *[((o, _FORM),) for o in (-1, 1)],
-    *[((o, _WORD), (0, _KIND)) for o in (-4, -3, -2, -1, 1, 2, 3)],
-    *[((o, _TAIL), (0, _KIND)) for o in (-2, -1, 1)],
-    *[((o, _GROUP), (0, _KIND)) for o in (-3, -2, -1, 1, 2)],
-    ((-1, _WORD), (0, _GROUP)),
-    ((-1, _WORD), (0, _FORM)),
-    ((1, _WORD), (0, _GROUP)),
-    ((-2, _WORD), (-1, _WORD)),
-    ((-3, _WORD), (-2, _WORD)),
-    ((-1, _WORD), (1, _WORD)),
-    ((1, _WORD), (2, _WORD)),
-    ((-2, _WORD), (-1, _WORD), (0, _KIND)),
-    ((-3, _WORD), (-2, _WORD), (-1, _WORD)),
-    ((-2, _TAIL), (-1, _TAIL), (0, _KIND)),
-    ((-2, _GROUP), (-1, _GROUP), (0, _KIND)),
-    ((-1, _KIND), (0, _KIND), (1, _KIND)),
-    ((-2, _KIND), (-1, _KIND), (0, _KIND)),
-    ((-1, _GROUP), (0, _GROUP)),
-    ((0, _GROUP), (1, _GROUP)),
-    ((0, _SUFFIX), (-1, _WORD)),
-]
-_BAGS: list[tuple[int, int]] = [(a, side) for a in (_WORD, _TAIL, _GROUP) for side in (-1, 1)]
+def read_weights(path: Path) -> TaggerWeights:
+    """Weights that :func:`save_weights` wrote.
+
+    Raises:
+        ModelFileError: the file is missing, damaged, or of another size than the code.
+    """
+    try:
+        with np.load(path) as stored:
+            weights = TaggerWeights(
+                stored["secret"].astype(np.float32),
+                stored["kind"].astype(np.float32),
+                tuple(map(str, stored["kinds"])),
+                stored["about"].astype(np.float32),
+                float(stored["threshold"]),
+                Groups(stored["hashes"], stored["numbers"]),
+            )
+    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ModelFileError(f"the weights {path} cannot be read ({error}): install hexamem again") from None
+    if len(weights.secret) != 2**BITS + 1:
+        raise ModelFileError(
+            f"the weights {path} have {len(weights.secret) - 1} features, the code {2**BITS}: train them anew with "
+            "scripts/train_secrets.py"
+        )
+    return weights
 
 
-def _mix(value: NDArray[np.uint32], other: NDArray[np.uint32] | np.uint32) -> NDArray[np.uint32]:
-    mixed = (value ^ other) * np.uint32(0x9E3779B1)
-    return mixed ^ (mixed >> np.uint32(15))
-
-
-def features(tokens: Tokens, table: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Indices into the weights, (real tokens, features); index 0 is no feature."""
-    at = tokens.real
-    columns: list[NDArray[np.uint32]] = []
-
-    def salt() -> NDArray[np.uint32]:
-        return np.full(len(at), len(columns) * 2654435761 % 2**32, np.uint32)
-
-    def push(value: NDArray[np.uint32]) -> None:
-        columns.append((value >> np.uint32(32 - BITS)) | np.uint32(1))
-
-    for template in _TEMPLATES:
-        value = salt()
-        for offset, attribute in template:
-            value = _mix(value, table[at + offset, attribute])
-        push(value)
-    starts, ends = np.array(tokens.starts), np.array(tokens.ends)
-    glued_left = (starts[at] == ends[at - 1]).astype(np.uint32)
-    glued_right = (ends[at] == starts[at + 1]).astype(np.uint32)
-    glue = glued_left * 2 + glued_right + 1
-    kind = table[at, _KIND]
-    texts = np.array(tokens.text_of)[at]
-    first = np.r_[True, texts[1:] != texts[:-1]] if len(at) else np.zeros(0, bool)
-    begin = np.maximum.accumulate(np.where(first, np.arange(len(at)), 0))
-    last = np.r_[first[1:], True] if len(at) else first
-    stop = np.minimum.accumulate(np.where(last, np.arange(len(at)), len(at))[::-1])[::-1]
-    from_start = np.minimum(np.arange(len(at)) - begin, 5).astype(np.uint32) + 1
-    to_end = np.minimum(stop - np.arange(len(at)), 5).astype(np.uint32) + 1
-    size = np.minimum(stop - begin, 24).astype(np.uint32) // 2 + 1
-    for number in (glue, from_start, to_end, size, from_start * 32 + to_end):
-        push(_mix(_mix(salt(), number), kind))
-    for attribute in (_WORD, _KIND):
-        push(_mix(_mix(_mix(salt(), glue), kind), table[at - 1, attribute]))
-        push(_mix(_mix(_mix(salt(), glue), kind), table[at + 1, attribute]))
-    bag = salt()
-    for attribute, side in _BAGS:
-        for with_kind in (False, True):
-            base = _mix(bag, np.uint32(attribute * 8 + side + 2 + 4 * with_kind))
-            if with_kind:
-                base = _mix(base, kind)
-            for distance in range(1, (LEFT if side < 0 else RIGHT) + 1):
-                other = table[at + side * distance, attribute]
-                value = _mix(base, other)
-                columns.append(np.where(other == 0, np.uint32(0), (value >> np.uint32(32 - BITS)) | np.uint32(1)))
-    return np.stack(columns, 1)
-
-
-def attribute_table(words: Sequence[str], groups: Groups, memo: dict[str, bytes]) -> NDArray[np.uint32]:
-    rows = []
-    for word in words:
-        row = memo.get(word)
-        if row is None:
-            row = memo[word] = attributes(word, groups) if word else bytes(4 * len(ATTRIBUTES))
-        rows.append(row)
-    return np.frombuffer(b"".join(rows), np.uint32).reshape(-1, len(ATTRIBUTES))
+@cache
+def open_tagger() -> Tagger:
+    """The tagger that ships with the package, loaded once per process."""
+    return Tagger(read_weights(_FILE))
