@@ -25,6 +25,7 @@ _HAN_WORDS = (
 ).split()
 _PINYIN = "xiao wang li ming zhang chen mei hua yu fei tian bao long feng yun lan jia qiang hong xue an le kai wei".split()
 _SIGNS = "!@#$%&*+-_.?"
+_ABOUT = frozenset({"place", "device", "net", "account", "file", "card", "svc", "acc", "dev"})
 
 
 class Message(NamedTuple):
@@ -188,26 +189,33 @@ def expand(file: Path, copies: int, seed: int, words: list[str]) -> Iterator[Mes
     data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     draw = random.Random(seed)
 
-    def fill(text: str) -> str:
-        def put(match: re.Match[str]) -> str:
+    def fill(text: str, offset: int = 0, about: list[tuple[int, int]] | None = None) -> str:
+        pieces: list[str] = []
+        size, end = offset, 0
+        for match in _SLOT.finditer(text):
             options = data["fillers"].get(match[1])
             made = draw.choice(options) if options else _value(match[1], draw, words)
             if made is None:
                 raise ValueError(f"{file}: frame {text!r} has the slot {match[1]!r}, which nothing fills")
-            return made
-
-        return _SLOT.sub(put, text)
+            before = text[end : match.start()]
+            size += len(before)
+            if about is not None and match[1].removesuffix("_zh") in _ABOUT:
+                about.append((size, size + len(made)))
+            pieces += [before, made]
+            size += len(made)
+            end = match.end()
+        return "".join([*pieces, text[end:]])
 
     for frame in [*data["frames"], *data["lookalikes"]]:
         for _ in range(copies):
             parts = _MARK.split(_varied(frame["text"], draw))
-            text, secrets = "", []
+            text, secrets, about = "", [], list[tuple[int, int]]()
             for place, part in enumerate(parts):
-                filled = fill(part)
+                filled = fill(part, len(text), about)
                 if place % 2:
                     secrets.append((len(text), len(text) + len(filled), frame["kind"]))
                 text += filled
-            yield Message(text, fill(frame.get("before", "")), tuple(secrets))
+            yield Message(text, fill(frame.get("before", "")), tuple(secrets), tuple(about))
 
 
 def _varied(text: str, draw: random.Random) -> str:

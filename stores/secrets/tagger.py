@@ -1,7 +1,8 @@
-"""The tagger: secrets that only the words around them reveal, by logistic regression over the features of tokens.
+"""The tagger: secrets that only the words around them reveal, by a small convolutional network over tokens.
 
-One table of weights says how secret a token is, a second of which kind, a third whether a token names what the secret
-opens. ``scripts/train_secrets.py`` trains them on ``evals/corpus/secrets``; ``docs/write-path.md`` says how well they do.
+A token's vector is the sum of the vectors of its attributes; three layers look at tokens around it, at growing distances; the
+last says whether the token is secret, of which kind, and whether it names what the secret of its text opens.
+``scripts/train_secrets.py`` trains it on ``evals/corpus/secrets``; numpy runs it. ``docs/write-path.md`` has the figures.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hexamem.errors import ModelFileError
-from hexamem.stores.secrets.token_features import BITS, Groups, Tokens, features, table, tokenize
+from hexamem.stores.secrets.token_features import BITS, MARGIN, Groups, Tokens, attributes_of, tokenize
 
-__all__ = ["TaggedSecret", "Tagger", "TaggerWeights", "open_tagger", "read_weights", "save_weights"]
+__all__ = ["REACHES", "TaggedSecret", "Tagger", "TaggerWeights", "open_tagger", "read_weights", "save_weights"]
 
 _FILE = Path(__file__).parent / "weights" / "tagger.npz"
-_AT_ONCE = 4_096  # tokens whose features are in memory together
+_AT_ONCE = 8_192  # tokens whose states are in memory together
+REACHES = (1, 2, 4)
+"""Distances between the five tokens that each layer looks at."""
 _REMEMBERED = 50_000  # words whose attributes are cached
 _SLACK = 3.0  # a token beside a secret one belongs to it from so much below the threshold
 _QUOTED = re.compile(r"(?<!\w)(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'|`([^`\n]{1,60})`|“([^“”\n]{1,60})”|「([^「」\n]{1,60})」)(?!\w)")
@@ -37,18 +40,18 @@ class TaggerWeights(NamedTuple):
     """What is trained.
 
     Attributes:
-        secret: log odds that a token is secret, by feature; the last is the bias.
-        kind: by feature (hashed to fewer places) and kind.
+        vectors: of the attributes, (attributes, d); row 0 is zero.
+        layers: matrix and bias of each layer.
+        out: matrix and bias; the columns are log odds of secret, log odds of about, and a score a kind.
         kinds: names of the kinds.
-        about: log odds that a token names what the secret of its text opens, by feature (hashed to fewer places).
         threshold: log odds from which a token is secret.
         groups: words of like meaning.
     """
 
-    secret: FloatArray
-    kind: FloatArray
+    vectors: FloatArray
+    layers: tuple[tuple[FloatArray, FloatArray], ...]
+    out: tuple[FloatArray, FloatArray]
     kinds: tuple[str, ...]
-    about: FloatArray
     threshold: float
     groups: Groups
 
@@ -89,21 +92,39 @@ class Tagger:
         if len(self._memo) > _REMEMBERED:
             self._memo = {}
         tokens = tokenize(texts, before)
-        attributes = table(tokens, self._weights.groups, self._memo)
-        scores = np.empty(len(tokens.real), np.float32)
-        for begin in range(0, len(scores), _AT_ONCE):
-            at = tokens.real[begin : begin + _AT_ONCE]
-            scores[begin : begin + len(at)] = self._weights.secret[features(at, attributes)].sum(1)
-        scores += self._weights.secret[-1]
+        scores = self.scores(tokens)
         found: list[list[TaggedSecret]] = [[] for _ in texts]
-        for number, first, last in self.runs(tokens, scores):
-            secret = self._described(texts[number], tokens, attributes, scores, first, last)
+        for number, first, last in self._runs(tokens, scores[:, 0]):
+            secret = self._described(texts[number], tokens, scores, first, last)
             if secret is not None and (not found[number] or found[number][-1].end <= secret.start):
                 found[number].append(secret)
-        sure = [[self._agrees(tokens, scores, number, *place) for place in places] for number, places in enumerate(doubtful)]
+        sure = [[self._agrees(tokens, scores[:, 0], number, *place) for place in places] for number, places in enumerate(doubtful)]
         return list(zip(found, sure, strict=True))
 
-    def runs(self, tokens: Tokens, scores: FloatArray) -> list[tuple[int, int, int]]:
+    def scores(self, tokens: Tokens) -> FloatArray:
+        """The columns of ``out`` for each real token, (real tokens, columns)."""
+        rows = attributes_of(tokens, self._weights.groups, self._memo)
+        scores = np.empty((len(rows), len(self._weights.out[1])), np.float32)
+        for begin in range(0, len(rows), _AT_ONCE):  # each part with what it looks at on either side
+            first, last = max(0, begin - MARGIN), min(len(rows), begin + _AT_ONCE + MARGIN)
+            part = self._forward(rows[first:last])
+            scores[begin : begin + _AT_ONCE] = part[begin - first : begin - first + _AT_ONCE]
+        return scores[tokens.real]
+
+    def _forward(self, rows: NDArray[np.int64]) -> FloatArray:
+        there = (rows[:, :1] != 0).astype(np.float32)
+        first = self._weights.vectors[rows].sum(1) * there
+        state = first
+        for number, (matrix, bias) in enumerate(self._weights.layers):
+            reach = REACHES[number]
+            padded = np.pad(state, ((2 * reach, 2 * reach), (0, 0)))
+            around = np.concatenate([padded[step * reach : step * reach + len(state)] for step in range(5)], 1)
+            fresh = np.maximum(around @ matrix + bias, 0.0) * there
+            state = fresh if number == 0 else state + fresh
+        matrix, bias = self._weights.out
+        return np.concatenate([first, state], 1) @ matrix + bias
+
+    def _runs(self, tokens: Tokens, scores: FloatArray) -> list[tuple[int, int, int]]:
         """(text, first, last) of each run of secret tokens, as indices into ``tokens.real``."""
         real = tokens.real
         runs: list[tuple[int, int, int]] = []
@@ -134,28 +155,14 @@ class Tagger:
             runs.append((int(number), first, last))
         return runs
 
-    def _described(
-        self,
-        text: str,
-        tokens: Tokens,
-        attributes: NDArray[np.uint32],
-        scores: FloatArray,
-        first: int,
-        last: int,
-    ) -> TaggedSecret | None:
+    def _described(self, text: str, tokens: Tokens, scores: FloatArray, first: int, last: int) -> TaggedSecret | None:
         start, end = _trimmed(text, int(tokens.starts[tokens.real[first]]), int(tokens.ends[tokens.real[last]]))
         if start >= end:
             return None
-        number = tokens.text_of[tokens.real[first]]
+        kind = self._weights.kinds[int(scores[first : last + 1, 2:].sum(0).argmax())]
         near = np.arange(max(0, first - _ABOUT), min(len(scores), last + _ABOUT + 1))
-        near = near[tokens.text_of[tokens.real[near]] == number]
-        rows = features(tokens.real[near], attributes)
-        inside = (near >= first) & (near <= last)
-        shift = BITS - int(np.log2(len(self._weights.kind)))
-        kind = self._weights.kinds[int(self._weights.kind[rows[inside] >> shift].sum((0, 1)).argmax())]
-        shift = BITS - int(np.log2(len(self._weights.about)))
-        about = self._weights.about[rows >> shift].sum(1)
-        about[inside] = -1.0
+        near = near[tokens.text_of[tokens.real[near]] == tokens.text_of[tokens.real[first]]]
+        about = np.where((near >= first) & (near <= last), -1.0, scores[near, 1])
         return TaggedSecret(start, end, kind, _about(text, tokens, near, about, first, last))
 
     def _agrees(self, tokens: Tokens, scores: FloatArray, number: int, start: int, end: int) -> bool:
@@ -204,15 +211,17 @@ def _about(
 
 def save_weights(path: Path, weights: TaggerWeights) -> None:
     """Write weights as ``.npz``; numbers in half precision."""
+    arrays = {"vectors": weights.vectors, "out": weights.out[0], "out_bias": weights.out[1]}
+    for number, (matrix, bias) in enumerate(weights.layers):
+        arrays |= {f"layer{number}": matrix, f"layer{number}_bias": bias}
     np.savez_compressed(
         path,
-        secret=weights.secret.astype(np.float16),
-        kind=weights.kind.astype(np.float16),
+        allow_pickle=False,
         kinds=np.array(weights.kinds),
-        about=weights.about.astype(np.float16),
         threshold=np.float32(weights.threshold),
         hashes=weights.groups.hashes,
         numbers=weights.groups.numbers,
+        **{name: array.astype(np.float16) for name, array in arrays.items()},
     )
 
 
@@ -225,18 +234,21 @@ def read_weights(path: Path) -> TaggerWeights:
     try:
         with np.load(path) as stored:
             weights = TaggerWeights(
-                stored["secret"].astype(np.float32),
-                stored["kind"].astype(np.float32),
+                stored["vectors"].astype(np.float32),
+                tuple(
+                    (stored[f"layer{n}"].astype(np.float32), stored[f"layer{n}_bias"].astype(np.float32))
+                    for n in range(len(REACHES))
+                ),
+                (stored["out"].astype(np.float32), stored["out_bias"].astype(np.float32)),
                 tuple(map(str, stored["kinds"])),
-                stored["about"].astype(np.float32),
                 float(stored["threshold"]),
                 Groups(stored["hashes"], stored["numbers"]),
             )
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ModelFileError(f"the weights {path} cannot be read ({error}): install hexamem again") from None
-    if len(weights.secret) != 2**BITS + 1:
+    if len(weights.vectors) != 2**BITS:
         raise ModelFileError(
-            f"the weights {path} have {len(weights.secret) - 1} features, the code {2**BITS}: train them anew with "
+            f"the weights {path} have {len(weights.vectors)} vectors, the code {2**BITS}: train them anew with "
             "scripts/train_secrets.py"
         )
     return weights
