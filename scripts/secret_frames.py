@@ -18,12 +18,13 @@ from stdnum import luhn
 
 __all__ = ["Message", "expand", "password"]
 
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = re.compile(r"(?<!\$)\{(\w+)\}")
 _MARK = re.compile(r"⟦(.*?)⟧", re.DOTALL)
 _HAN_WORDS = (
     "春暖花开 芝麻开门 天王盖地虎 今晚吃饺子 小猫爱吃鱼 明月几时有 床前明月光 老地方见 我爱北京 西湖醋鱼 红烧肉 大白兔 阳光灿烂 北极熊 快乐星期天"
 ).split()
 _PINYIN = "xiao wang li ming zhang chen mei hua yu fei tian bao long feng yun lan jia qiang hong xue an le kai wei".split()
+_OF_ADJECTIVES = ("able", "ible", "ed", "ing", "ous", "ive", "ful", "less", "ly", "ant", "ent", "ic", "al", "ary")
 _SIGNS = "!@#$%&*+-_.?"
 _ABOUT = frozenset({"place", "device", "net", "account", "file", "card", "svc", "acc", "dev"})
 
@@ -39,7 +40,7 @@ class Message(NamedTuple):
 
 def password(draw: random.Random, words: list[str], *, plain: float = 0.25) -> str:
     """A password as people choose them; with the probability ``plain`` a bare word."""
-    word = draw.choice(words)
+    word = _word(draw, words)
     if draw.random() < plain:
         return draw.choice((word, word.capitalize(), word + draw.choice(words)))
     number = str(draw.choice((draw.randrange(10), draw.randrange(100), draw.randrange(1940, 2027), draw.randrange(1000))))
@@ -67,6 +68,18 @@ def password(draw: random.Random, words: list[str], *, plain: float = 0.25) -> s
     return draw.choice(choices)()
 
 
+def _word(draw: random.Random, words: list[str]) -> str:
+    while (word := draw.choice(words)).endswith(_OF_ADJECTIVES):
+        pass
+    return word
+
+
+def _adjective(draw: random.Random, words: list[str]) -> str:
+    while not (word := draw.choice(words)).endswith(_OF_ADJECTIVES):
+        pass
+    return word
+
+
 def _digits(draw: random.Random, size: int) -> str:
     return "".join(draw.choice(string.digits) for _ in range(size))
 
@@ -91,7 +104,7 @@ def _value(slot: str, draw: random.Random, words: list[str]) -> str | None:
     """What a generator puts in a slot; None for a slot that is none."""
     d = lambda size: _digits(draw, size)  # noqa: E731
     u = lambda size: _some(draw, _UPPER, size)  # noqa: E731
-    word = lambda: draw.choice(words)  # noqa: E731
+    word = lambda: _word(draw, words)  # noqa: E731
     year = str(draw.randrange(1950, 2030))
     made: dict[str, Callable[[], str]] = {
         "pw": lambda: password(draw, words),
@@ -107,6 +120,8 @@ def _value(slot: str, draw: random.Random, words: list[str]) -> str | None:
             )
         ),
         "word": word,
+        "adjx": lambda: _adjective(draw, words),
+        "base32": lambda: " ".join(_some(draw, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 4) for _ in range(4)),
         "Word": lambda: word().capitalize(),
         "phrase": lambda: " ".join(word() for _ in range(draw.randrange(2, 5))) + draw.choice(("", "", " " + d(2))),
         "phrase4": lambda: " ".join(word() for _ in range(draw.randrange(3, 6))),

@@ -38,7 +38,7 @@ FRAMES = CORPUS / "secrets" / "frames.json"
 TARGET = Path(__file__).parent.parent / "stores" / "secrets" / "weights" / "tagger.npz"
 STATIC = Path(__file__).parent.parent / "stores" / "embedders" / "static_model"
 KINDS = tuple(sorted(NOUNS))
-GROUPS, VECTOR, HIDDEN, EPOCHS, RATE, BATCH, SEED = 500, 48, 64, 14, 4e-3, 192, 7
+GROUPS, VECTOR, HIDDEN, NETWORKS, EPOCHS, RATE, BATCH, SEED = 500, 40, 64, 3, 14, 4e-3, 192, 7
 COPIES, TALK, MOST_TAKEN = 3, 2500, 0.003
 CUES = re.compile(
     r"passw|passc|passp|\bp[iw]n?\b|code|\bkeys?\b|token|密码|密碼|口令|暗号|account|log ?in|cvc|cvv|locker|combin|secret|alarm|wifi|账号"
@@ -149,7 +149,7 @@ class Network(torch.nn.Module):
         sizes = [VECTOR, HIDDEN, HIDDEN]
         self.layers = torch.nn.ModuleList([torch.nn.Linear(5 * size, HIDDEN) for size in sizes])
         self.out = torch.nn.Linear(VECTOR + HIDDEN, 2 + len(KINDS))
-        self.drop = torch.nn.Dropout(0.15)
+        self.drop = torch.nn.Dropout(0.25)
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         there = (rows[:, :1] != 0).float()
@@ -179,10 +179,10 @@ def labels(tokens: Tokens, messages: Sequence[Message]) -> NDArray[np.int64]:
     return found
 
 
-def fit(messages: Sequence[Message], talk: Sequence[Message], groups: Groups, words: list[str], epochs: int) -> Network:
+def fit(messages: Sequence[Message], talk: Sequence[Message], groups: Groups, words: list[str], epochs: int, seed: int) -> Network:
     """Train a network; each epoch sees the frames filled anew and the messages with other values."""
-    torch.manual_seed(SEED)
-    draw = random.Random(SEED)
+    torch.manual_seed(seed)
+    draw = random.Random(seed)
     network = Network()
     steps = epochs * ((len(messages) * 2 + len(talk) + COPIES * 1300) // BATCH + 1)
     optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.02)
@@ -190,7 +190,7 @@ def fit(messages: Sequence[Message], talk: Sequence[Message], groups: Groups, wo
     memo: dict[str, bytes] = {}
     for epoch in range(epochs):
         shown = [*messages, *(with_other_values(one, draw, words) for one in messages), *talk]
-        shown += expand(FRAMES, COPIES, SEED * 1000 + epoch, words)
+        shown += expand(FRAMES, COPIES, seed * 1000 + epoch, words)
         draw.shuffle(shown)
         network.train()
         total = 0.0
@@ -199,9 +199,9 @@ def fit(messages: Sequence[Message], talk: Sequence[Message], groups: Groups, wo
             tokens = tokenize([one.text for one in part], [one.before for one in part])
             rows = torch.from_numpy(attributes_of(tokens, groups, memo))
             # Words, and groups of words, are hidden now and then, so that neither alone decides.
-            hidden = torch.rand(len(rows), 1) < 0.12
+            hidden = torch.rand(len(rows), 1) < 0.15
             rows[:, 1 : OF_WORD - 1] = torch.where(hidden & (rows[:, :1] != 0), 0, rows[:, 1 : OF_WORD - 1])
-            rows[:, 0] = torch.where((torch.rand(len(rows)) < 0.15) & (rows[:, 0] != 0), 1, rows[:, 0])
+            rows[:, 0] = torch.where((torch.rand(len(rows)) < 0.2) & (rows[:, 0] != 0), 1, rows[:, 0])
             gold = torch.from_numpy(labels(tokens, part))
             scores = network(rows)[torch.from_numpy(tokens.real)]
             loss = torch.nn.functional.binary_cross_entropy_with_logits(scores[:, 0], gold[:, 0].float())
@@ -220,16 +220,22 @@ def fit(messages: Sequence[Message], talk: Sequence[Message], groups: Groups, wo
     return network
 
 
-def weights_of(network: Network, groups: Groups, threshold: float) -> tagger.TaggerWeights:
-    arrays = {name: value.detach().numpy().copy() for name, value in network.state_dict().items()}
-    return tagger.TaggerWeights(
-        arrays["vectors.weight"],
-        tuple((arrays[f"layers.{n}.weight"].T.copy(), arrays[f"layers.{n}.bias"]) for n in range(len(tagger.REACHES))),
-        (arrays["out.weight"].T.copy(), arrays["out.bias"]),
-        KINDS,
-        threshold,
-        groups,
-    )
+def fit_all(
+    messages: Sequence[Message], talk: Sequence[Message], groups: Groups, words: list[str], epochs: int
+) -> list[Network]:
+    """NETWORKS networks that differ in their beginnings and in what fills the frames."""
+    return [fit(messages, talk, groups, words, epochs, SEED + number) for number in range(NETWORKS)]
+
+
+def weights_of(networks: Sequence[Network], groups: Groups, threshold: float) -> tagger.TaggerWeights:
+    """The arrays of trained networks."""
+    made = []
+    for network in networks:
+        arrays = {name: value.detach().numpy().copy() for name, value in network.state_dict().items()}
+        layers = tuple((arrays[f"layers.{n}.weight"].T.copy(), arrays[f"layers.{n}.bias"]) for n in range(len(tagger.REACHES)))
+        out = (arrays["out.weight"].T.copy(), arrays["out.bias"])
+        made.append(tagger.NetworkWeights(arrays["vectors.weight"], layers, out))
+    return tagger.TaggerWeights(tuple(made), KINDS, threshold, groups)
 
 
 def counts(messages: Sequence[Message], spans: Sequence[Sequence[Any]]) -> dict[str, int]:
@@ -310,8 +316,7 @@ def main() -> None:
         for fold in range(arguments.only or arguments.folds):
             left_out = [one for place, one in enumerate(messages) if place % arguments.folds == fold]
             shown = [one for place, one in enumerate(messages) if place % arguments.folds != fold]
-            network = fit(shown, talk[:TALK], groups, words, arguments.epochs)
-            parts.append((weights_of(network, groups, 0.0), left_out))
+            parts.append((weights_of(fit_all(shown, talk[:TALK], groups, words, arguments.epochs), groups, 0.0), left_out))
         best, lines = measure_thresholds(parts, talk[-2000:])
         print("\n".join(lines), f"threshold {best}", sep="\n")
         if arguments.show:
@@ -328,10 +333,10 @@ def main() -> None:
                                 f"{message.before} | {message.text!r}\n"
                             )
         return
-    network = fit(messages, talk[: TALK * 2], groups, words, arguments.epochs)
+    networks = fit_all(messages, talk[: TALK * 2], groups, words, arguments.epochs)
     if arguments.threshold is None:
         raise SystemExit("give --threshold, as --folds found it")
-    tagger.save_weights(TARGET, weights_of(network, groups, arguments.threshold))
+    tagger.save_weights(TARGET, weights_of(networks, groups, arguments.threshold))
     print(f"wrote {TARGET}, {TARGET.stat().st_size:,} bytes")
 
 

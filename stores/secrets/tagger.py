@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from hexamem.errors import ModelFileError
 from hexamem.stores.secrets.token_features import BITS, MARGIN, Groups, Tokens, attributes_of, tokenize
 
-__all__ = ["REACHES", "TaggedSecret", "Tagger", "TaggerWeights", "open_tagger", "read_weights", "save_weights"]
+__all__ = ["REACHES", "NetworkWeights", "TaggedSecret", "Tagger", "TaggerWeights", "open_tagger", "read_weights", "save_weights"]
 
 _FILE = Path(__file__).parent / "weights" / "tagger.npz"
 _AT_ONCE = 8_192  # tokens whose states are in memory together
 REACHES = (1, 2, 4)
 """Distances between the five tokens that each layer looks at."""
+_PARTS = (*(f"layer{number}" for number in range(len(REACHES))), "out")
 _REMEMBERED = 50_000  # words whose attributes are cached
 _SLACK = 3.0  # a token beside a secret one belongs to it from so much below the threshold
 _QUOTED = re.compile(r"(?<!\w)(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'|`([^`\n]{1,60})`|“([^“”\n]{1,60})”|「([^「」\n]{1,60})」)(?!\w)")
@@ -36,21 +37,31 @@ _ABOUT = 12  # tokens around a secret in which the words that name what it opens
 FloatArray = NDArray[np.float32]
 
 
-class TaggerWeights(NamedTuple):
-    """What is trained.
+class NetworkWeights(NamedTuple):
+    """One network.
 
     Attributes:
         vectors: of the attributes, (attributes, d); row 0 is zero.
         layers: matrix and bias of each layer.
         out: matrix and bias; the columns are log odds of secret, log odds of about, and a score a kind.
-        kinds: names of the kinds.
-        threshold: log odds from which a token is secret.
-        groups: words of like meaning.
     """
 
     vectors: FloatArray
     layers: tuple[tuple[FloatArray, FloatArray], ...]
     out: tuple[FloatArray, FloatArray]
+
+
+class TaggerWeights(NamedTuple):
+    """What is trained.
+
+    Attributes:
+        networks: their scores are averaged.
+        kinds: names of the kinds.
+        threshold: log odds from which a token is secret.
+        groups: words of like meaning.
+    """
+
+    networks: tuple[NetworkWeights, ...]
     kinds: tuple[str, ...]
     threshold: float
     groups: Groups
@@ -104,25 +115,13 @@ class Tagger:
     def scores(self, tokens: Tokens) -> FloatArray:
         """The columns of ``out`` for each real token, (real tokens, columns)."""
         rows = attributes_of(tokens, self._weights.groups, self._memo)
-        scores = np.empty((len(rows), len(self._weights.out[1])), np.float32)
+        scores = np.empty((len(rows), 2 + len(self._weights.kinds)), np.float32)
         for begin in range(0, len(rows), _AT_ONCE):  # each part with what it looks at on either side
             first, last = max(0, begin - MARGIN), min(len(rows), begin + _AT_ONCE + MARGIN)
-            part = self._forward(rows[first:last])
-            scores[begin : begin + _AT_ONCE] = part[begin - first : begin - first + _AT_ONCE]
+            parts = [_forward(network, rows[first:last]) for network in self._weights.networks]
+            mean = np.mean(parts, axis=0, dtype=np.float32)
+            scores[begin : begin + _AT_ONCE] = mean[begin - first : begin - first + _AT_ONCE]
         return scores[tokens.real]
-
-    def _forward(self, rows: NDArray[np.int64]) -> FloatArray:
-        there = (rows[:, :1] != 0).astype(np.float32)
-        first = self._weights.vectors[rows].sum(1) * there
-        state = first
-        for number, (matrix, bias) in enumerate(self._weights.layers):
-            reach = REACHES[number]
-            padded = np.pad(state, ((2 * reach, 2 * reach), (0, 0)))
-            around = np.concatenate([padded[step * reach : step * reach + len(state)] for step in range(5)], 1)
-            fresh = np.maximum(around @ matrix + bias, 0.0) * there
-            state = fresh if number == 0 else state + fresh
-        matrix, bias = self._weights.out
-        return np.concatenate([first, state], 1) @ matrix + bias
 
     def _runs(self, tokens: Tokens, scores: FloatArray) -> list[tuple[int, int, int]]:
         """(text, first, last) of each run of secret tokens, as indices into ``tokens.real``."""
@@ -171,6 +170,21 @@ class Tagger:
         return bool(inside.any()) and float(scores[inside].max()) >= self._weights.threshold - 2 * _SLACK
 
 
+def _forward(network: NetworkWeights, rows: NDArray[np.int64]) -> FloatArray:
+    """The columns of ``out`` for each place."""
+    there = (rows[:, :1] != 0).astype(np.float32)
+    first = network.vectors[rows].sum(1) * there
+    state = first
+    for number, (matrix, bias) in enumerate(network.layers):
+        reach = REACHES[number]
+        padded = np.pad(state, ((2 * reach, 2 * reach), (0, 0)))
+        around = np.concatenate([padded[step * reach : step * reach + len(state)] for step in range(5)], 1)
+        fresh = np.maximum(around @ matrix + bias, 0.0) * there
+        state = fresh if number == 0 else state + fresh
+    matrix, bias = network.out
+    return np.asarray(np.concatenate([first, state], 1) @ matrix + bias, np.float32)
+
+
 def _are_glued(tokens: Tokens, left: int, right: int) -> bool:
     """Whether two tokens with one between them stand without a space."""
     return bool(tokens.ends[left] == tokens.starts[left + 1] and tokens.ends[left + 1] == tokens.starts[right])
@@ -210,18 +224,22 @@ def _about(
 
 
 def save_weights(path: Path, weights: TaggerWeights) -> None:
-    """Write weights as ``.npz``; numbers in half precision."""
-    arrays = {"vectors": weights.vectors, "out": weights.out[0], "out_bias": weights.out[1]}
-    for number, (matrix, bias) in enumerate(weights.layers):
-        arrays |= {f"layer{number}": matrix, f"layer{number}_bias": bias}
+    """Write weights as ``.npz``: vectors in 8 bits with a scale each, the rest in half precision."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, network in enumerate(weights.networks):
+        scale = np.maximum(np.abs(network.vectors).max(1, keepdims=True), 1e-6) / 127
+        arrays[f"{number}_scale"] = scale.astype(np.float16)
+        arrays[f"{number}_vectors"] = np.round(network.vectors / scale).astype(np.int8)
+        for name, (matrix, bias) in zip(_PARTS, (*network.layers, network.out), strict=True):
+            arrays |= {f"{number}_{name}": matrix.astype(np.float16), f"{number}_{name}_bias": bias.astype(np.float16)}
     np.savez_compressed(
         path,
-        allow_pickle=False,
         kinds=np.array(weights.kinds),
         threshold=np.float32(weights.threshold),
         hashes=weights.groups.hashes,
         numbers=weights.groups.numbers,
-        **{name: array.astype(np.float16) for name, array in arrays.items()},
+        networks=np.int64(len(weights.networks)),
+        **arrays,
     )
 
 
@@ -234,24 +252,28 @@ def read_weights(path: Path) -> TaggerWeights:
     try:
         with np.load(path) as stored:
             weights = TaggerWeights(
-                stored["vectors"].astype(np.float32),
-                tuple(
-                    (stored[f"layer{n}"].astype(np.float32), stored[f"layer{n}_bias"].astype(np.float32))
-                    for n in range(len(REACHES))
-                ),
-                (stored["out"].astype(np.float32), stored["out_bias"].astype(np.float32)),
+                tuple(_read_network(stored, number) for number in range(int(stored["networks"]))),
                 tuple(map(str, stored["kinds"])),
                 float(stored["threshold"]),
                 Groups(stored["hashes"], stored["numbers"]),
             )
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ModelFileError(f"the weights {path} cannot be read ({error}): install hexamem again") from None
-    if len(weights.vectors) != 2**BITS:
+    if any(len(network.vectors) != 2**BITS for network in weights.networks):
         raise ModelFileError(
-            f"the weights {path} have {len(weights.vectors)} vectors, the code {2**BITS}: train them anew with "
+            f"the weights {path} have {len(weights.networks[0].vectors)} vectors, the code {2**BITS}: train them anew with "
             "scripts/train_secrets.py"
         )
     return weights
+
+
+def _read_network(stored: Mapping[str, NDArray[Any]], number: int) -> NetworkWeights:
+    parts = [
+        (stored[f"{number}_{name}"].astype(np.float32), stored[f"{number}_{name}_bias"].astype(np.float32))
+        for name in _PARTS
+    ]
+    vectors = stored[f"{number}_vectors"] * stored[f"{number}_scale"].astype(np.float32)
+    return NetworkWeights(vectors, tuple(parts[:-1]), parts[-1])
 
 
 @cache

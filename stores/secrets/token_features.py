@@ -129,8 +129,10 @@ def _attributes(word: str, groups: Groups) -> bytes:
     if group < 0 and tail != lower:
         group = groups.of(tail)
     kind = _kind(word, groups.of(lower) >= 0)
+    # A word that nobody else writes (a password) must not share its vector with another.
+    alone = len(plain) > 1 and not plain.isalpha() and not plain.strip("0").isalpha()
     values = (
-        plain,
+        f"#{_form(word)}" if alone else plain,
         tail,
         tail[-4:] if tail.isalpha() else plain[-3:],
         tail[:4],
