@@ -174,7 +174,9 @@ class Checked:
         """Messages with secrets: each lies in its text, and no message is in two places, sealed files included."""
         data = read(path)
         place = str(path.relative_to(CORPUS))
-        self.require(data.get("license") == "Apache-2.0" and bool(data.get("author")), place, "names no author and licence")
+        self.require(
+            data.get("license") == "Apache-2.0" and bool(data.get("author")), place, "names no author and licence"
+        )
         if "frames" in data:
             self.frames(place, data)
             return
@@ -182,7 +184,9 @@ class Checked:
             here = f"{place} message {number}"
             text, end = message["text"], 0
             for secret in message.get("secrets") or ():
-                self.require(end <= secret["start"] < secret["end"] <= len(text), here, "a secret is not in its text, in order")
+                self.require(
+                    end <= secret["start"] < secret["end"] <= len(text), here, "a secret is not in its text, in order"
+                )
                 self.require(text[secret["start"] : secret["end"]].strip() != "", here, "a secret is blank")
                 self.require(bool(re.fullmatch(r"[a-z_]{3,20}", secret["kind"])), here, "a secret has no kind")
                 end = secret["end"]
@@ -200,7 +204,9 @@ class Checked:
         for part in ("frames", "lookalikes"):
             for number, frame in enumerate(data[part]):
                 here = f"{place} {part} {number}"
-                self.require(("⟦" in frame["text"]) == (part == "frames") == ("kind" in frame), here, "is marked wrongly")
+                self.require(
+                    ("⟦" in frame["text"]) == (part == "frames") == ("kind" in frame), here, "is marked wrongly"
+                )
                 key = (frame.get("before", ""), frame["text"])
                 self.require(key not in seen, here, "is there twice")
                 seen.add(key)

@@ -88,7 +88,9 @@ def word_groups() -> tuple[Groups, list[str]]:
 
     vocabulary = json.loads((STATIC / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
     words = [word for word in vocabulary if word.isalpha() and word.isascii() and len(word) > 1]
-    rows = load_file(STATIC / "model.safetensors")["embeddings"][[vocabulary[word] for word in words]].astype(np.float32)
+    rows = load_file(STATIC / "model.safetensors")["embeddings"][[vocabulary[word] for word in words]].astype(
+        np.float32
+    )
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) + 1e-9
     centres = rows[np.random.default_rng(0).choice(len(rows), GROUPS, replace=False)]
     for _ in range(6):
@@ -179,7 +181,9 @@ def labels(tokens: Tokens, messages: Sequence[Message]) -> NDArray[np.int64]:
     return found
 
 
-def fit(messages: Sequence[Message], talk: Sequence[Message], groups: Groups, words: list[str], epochs: int, seed: int) -> Network:
+def fit(
+    messages: Sequence[Message], talk: Sequence[Message], groups: Groups, words: list[str], epochs: int, seed: int
+) -> Network:
     """Train a network; each epoch sees the frames filled anew and the messages with other values."""
     torch.manual_seed(seed)
     draw = random.Random(seed)
@@ -232,7 +236,9 @@ def weights_of(networks: Sequence[Network], groups: Groups, threshold: float) ->
     made = []
     for network in networks:
         arrays = {name: value.detach().numpy().copy() for name, value in network.state_dict().items()}
-        layers = tuple((arrays[f"layers.{n}.weight"].T.copy(), arrays[f"layers.{n}.bias"]) for n in range(len(tagger.REACHES)))
+        layers = tuple(
+            (arrays[f"layers.{n}.weight"].T.copy(), arrays[f"layers.{n}.bias"]) for n in range(len(tagger.REACHES))
+        )
         out = (arrays["out.weight"].T.copy(), arrays["out.bias"])
         made.append(tagger.NetworkWeights(arrays["vectors.weight"], layers, out))
     return tagger.TaggerWeights(tuple(made), KINDS, threshold, groups)
@@ -288,7 +294,9 @@ def measure_thresholds(
             total = {name: total.get(name, 0) + value for name, value in now.items()}
         lines.append(f"{threshold:4.1f}  {total}")
         talk_share = total["talk"] / (len(talk) * len(parts))
-        best = best or (float(threshold) if max(total["taken"] / total["look-alikes"], talk_share) <= MOST_TAKEN else 0.0)
+        best = best or (
+            float(threshold) if max(total["taken"] / total["look-alikes"], talk_share) <= MOST_TAKEN else 0.0
+        )
     return best, lines
 
 
@@ -316,7 +324,9 @@ def main() -> None:
         for fold in range(arguments.only or arguments.folds):
             left_out = [one for place, one in enumerate(messages) if place % arguments.folds == fold]
             shown = [one for place, one in enumerate(messages) if place % arguments.folds != fold]
-            parts.append((weights_of(fit_all(shown, talk[:TALK], groups, words, arguments.epochs), groups, 0.0), left_out))
+            parts.append(
+                (weights_of(fit_all(shown, talk[:TALK], groups, words, arguments.epochs), groups, 0.0), left_out)
+            )
         best, lines = measure_thresholds(parts, talk[-2000:])
         print("\n".join(lines), f"threshold {best}", sep="\n")
         if arguments.show:

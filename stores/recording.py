@@ -154,7 +154,9 @@ class _Call:
             ]
         )
         count = len(drafts)
-        self._secrets = [shared | of_text | of_rest for of_text, of_rest in zip(looked[:count], looked[count:], strict=True)]
+        self._secrets = [
+            shared | of_text | of_rest for of_text, of_rest in zip(looked[:count], looked[count:], strict=True)
+        ]
 
     def compare(self, tx: Transaction) -> None:
         """Read what the ledger holds of the messages and their secrets, and find secrets that it knows."""

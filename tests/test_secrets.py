@@ -219,7 +219,9 @@ def test_a_token_whose_body_looks_like_an_alphabet_is_found() -> None:
 
 
 def test_secrets_that_only_context_reveals_are_found() -> None:
-    wrong = {row: found for kind, row in IN_CONTEXT if (found := found_in(unmark(row)[0])) != [(unmark(row)[1][0], kind)]}
+    wrong = {
+        row: found for kind, row in IN_CONTEXT if (found := found_in(unmark(row)[0])) != [(unmark(row)[1][0], kind)]
+    }
     assert wrong == {}
 
 
@@ -262,7 +264,13 @@ def test_many_texts_at_once_give_what_each_gives_alone() -> None:
 def test_several_secrets_of_one_text_come_in_order_without_overlap() -> None:
     text = f"wifi password is hunter2, card 4111 1111 1111 1111 cvv 123, key ghp_{drawn(36)}, PIN 4821."
     spans = find_secrets(text)
-    assert [text[s.start : s.end] for s in spans] == ["hunter2", "4111 1111 1111 1111", "123", f"ghp_{drawn(36)}", "4821"]
+    assert [text[s.start : s.end] for s in spans] == [
+        "hunter2",
+        "4111 1111 1111 1111",
+        "123",
+        f"ghp_{drawn(36)}",
+        "4821",
+    ]
     assert all(a.end <= b.start for a, b in itertools.pairwise(spans))
 
 
@@ -318,7 +326,9 @@ def test_a_text_with_references_has_no_secrets_left() -> None:
 PIECES = st.one_of(
     st.sampled_from([unmark(row)[0] for _, row in TOKENS + NUMBERS + IN_CONTEXT] + ORDINARY),
     st.text(max_size=40),
-    st.sampled_from(["password", ": ", " is ", '"', "{{vault:", "}}", "|", "密码", "：", "4111", "\n", "sk-", "PIN ", "-"]),
+    st.sampled_from(
+        ["password", ": ", " is ", '"', "{{vault:", "}}", "|", "密码", "：", "4111", "\n", "sk-", "PIN ", "-"]
+    ),
 )
 
 
@@ -371,7 +381,10 @@ def test_restoring_leaves_unknown_references_and_does_not_expand_twice() -> None
     ("text", "told"),
     [
         ("My wifi password is {{vault:s1|password of the wifi}}.", "My wifi password is [secret: wifi password]."),
-        ("my PIN is {{vault:s1|PIN}}, and {{vault:s2|PIN of the card}}", "my PIN is [secret: PIN], and [secret: card PIN]"),
+        (
+            "my PIN is {{vault:s1|PIN}}, and {{vault:s2|PIN of the card}}",
+            "my PIN is [secret: PIN], and [secret: card PIN]",
+        ),
         ("{{vault:s1|password of Ann's mail}}", "[secret: password of Ann's mail]"),
         ("{{vault:s1|}}", "[secret: hidden]"),
         ("nothing {{vault:broken", "nothing {{vault:broken"),

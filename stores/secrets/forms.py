@@ -28,7 +28,9 @@ __all__ = ["find_forms", "is_placeholder"]
 
 _TAIL = re.compile(r"[A-Za-z0-9_\-]*")
 # What documentation puts in place of a token: words that say so, one character repeated, a count.
-_FAKE = re.compile(r"your[-_]?|(.)\1{9}|x{6}|example[-_]?key|placeholder|replace|insert|\.\.\.|123456789012345678", re.IGNORECASE)
+_FAKE = re.compile(
+    r"your[-_]?|(.)\1{9}|x{6}|example[-_]?key|placeholder|replace|insert|\.\.\.|123456789012345678", re.IGNORECASE
+)
 
 
 class _PluginPattern:
@@ -326,6 +328,7 @@ def _in_headers(text: str) -> Iterator[Candidate]:
         elif sum(map(str.isdigit, match[1])) >= 2 and not _FAKE.search(match[1]):
             yield _found(match.start(1), match.end(1), "bearer token")
 
+
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
@@ -338,7 +341,9 @@ def _is_wallet_key(text: str) -> bool:
     return raw[0] in {0x80, 0xEF} and hashlib.sha256(hashlib.sha256(raw[:-4]).digest()).digest()[:4] == raw[-4:]
 
 
-_DIGITS = re.compile(r"(?<![\w.,/#$€£+-])\d(?:\d|[ .\u2011\u2013-](?=\d)){10,24}(?:[xX](?![^\W_]))?(?![\w%]|[.,]\d)", re.ASCII)
+_DIGITS = re.compile(
+    r"(?<![\w.,/#$€£+-])\d(?:\d|[ .\u2011\u2013-](?=\d)){10,24}(?:[xX](?![^\W_]))?(?![\w%]|[.,]\d)", re.ASCII
+)
 _IBAN = re.compile(r"(?<![^\W_])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{2,4}){3,8}(?![^\W_])", re.ASCII)
 # By the first digits and the length: ISO/IEC 7812 issuers.
 _NETWORKS = (
@@ -374,7 +379,11 @@ def _is_grouped(written: str) -> bool:
     """Whether digits are in the groups of a card, with one separator."""
     groups = [len(group) for group in re.split(r"\D", written)]
     signs = set(re.sub(r"\d", "", written))
-    return len(signs) == 1 and (groups[:3] == [4, 4, 4] or groups in ([4, 6, 5], [4, 6, 4], [6, 13], [8, 8])) and len(groups) <= 5
+    return (
+        len(signs) == 1
+        and (groups[:3] == [4, 4, 4] or groups in ([4, 6, 5], [4, 6, 4], [6, 13], [8, 8]))
+        and len(groups) <= 5
+    )
 
 
 def _ibans(text: str) -> Iterator[Candidate]:
@@ -400,7 +409,9 @@ def _seed_words() -> frozenset[str]:
 
 def _seed_phrases(text: str) -> Iterator[Candidate]:
     """Twelve words or more in a row of the list of BIP-39; single words that are not in it may stand between them."""
-    words, run, known = _seed_words(), [], 0
+    words = _seed_words()
+    run: list[tuple[str, int, int]] = []
+    known = 0
 
     def phrase() -> Iterator[Candidate]:
         while run and run[-1][0] not in words:
@@ -408,7 +419,12 @@ def _seed_phrases(text: str) -> Iterator[Candidate]:
         if len(run) >= _SEED_LENGTH and known >= len(run) * 0.8:
             start = run[0][1]
             numbered = re.search(r"\b1[.):]?[ ]{0,2}$", text[max(0, start - 5) : start])
-            yield _found(start - (len(numbered[0]) if numbered else 0), run[min(len(run), _MOST_WORDS) - 1][2], "seed phrase", "seed_phrase")
+            yield _found(
+                start - (len(numbered[0]) if numbered else 0),
+                run[min(len(run), _MOST_WORDS) - 1][2],
+                "seed phrase",
+                "seed_phrase",
+            )
 
     for match in _WORD.finditer(text):
         word = match[0]

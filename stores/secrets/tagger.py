@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 from hexamem.errors import ModelFileError
 from hexamem.stores.secrets.token_features import BITS, MARGIN, Groups, Tokens, attributes_of, tokenize
 
-__all__ = ["REACHES", "NetworkWeights", "TaggedSecret", "Tagger", "TaggerWeights", "open_tagger", "read_weights", "save_weights"]
+__all__ = [
+    "REACHES",
+    "NetworkWeights",
+    "TaggedSecret",
+    "Tagger",
+    "TaggerWeights",
+    "open_tagger",
+    "read_weights",
+    "save_weights",
+]
 
 _FILE = Path(__file__).parent / "weights" / "tagger.npz"
 _AT_ONCE = 8_192  # tokens whose states are in memory together
@@ -30,7 +39,9 @@ REACHES = (1, 2, 4)
 _PARTS = (*(f"layer{number}" for number in range(len(REACHES))), "out")
 _REMEMBERED = 50_000  # words whose attributes are cached
 _SLACK = 3.0  # a token beside a secret one belongs to it from so much below the threshold
-_QUOTED = re.compile(r"(?<!\w)(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'|`([^`\n]{1,60})`|“([^“”\n]{1,60})”|「([^「」\n]{1,60})」)(?!\w)")
+_QUOTED = re.compile(
+    r"(?<!\w)(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'|`([^`\n]{1,60})`|“([^“”\n]{1,60})”|「([^「」\n]{1,60})」)(?!\w)"
+)
 _MOST_QUOTED = 8  # words of a quotation that is a secret as a whole
 _ABOUT = 12  # tokens around a secret in which the words that name what it opens are looked for
 
@@ -109,7 +120,10 @@ class Tagger:
             secret = self._described(texts[number], tokens, scores, first, last)
             if secret is not None and (not found[number] or found[number][-1].end <= secret.start):
                 found[number].append(secret)
-        sure = [[self._agrees(tokens, scores[:, 0], number, *place) for place in places] for number, places in enumerate(doubtful)]
+        sure = [
+            [self._agrees(tokens, scores[:, 0], number, *place) for place in places]
+            for number, places in enumerate(doubtful)
+        ]
         return list(zip(found, sure, strict=True))
 
     def scores(self, tokens: Tokens) -> FloatArray:
@@ -119,7 +133,7 @@ class Tagger:
         for begin in range(0, len(rows), _AT_ONCE):  # each part with what it looks at on either side
             first, last = max(0, begin - MARGIN), min(len(rows), begin + _AT_ONCE + MARGIN)
             parts = [_forward(network, rows[first:last]) for network in self._weights.networks]
-            mean = np.mean(parts, axis=0, dtype=np.float32)
+            mean = np.stack(parts).mean(0)
             scores[begin : begin + _AT_ONCE] = mean[begin - first : begin - first + _AT_ONCE]
         return scores[tokens.real]
 
@@ -137,7 +151,9 @@ class Tagger:
 
             def joins(place: int, number: int = number) -> bool:
                 return (
-                    0 <= place < len(scores) and bool(scores[place] >= low) and bool(tokens.text_of[real[place]] == number)
+                    0 <= place < len(scores)
+                    and bool(scores[place] >= low)
+                    and bool(tokens.text_of[real[place]] == number)
                 )
 
             first = last = peak
@@ -203,9 +219,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _about(
-    text: str, tokens: Tokens, near: NDArray[np.int64], scores: FloatArray, first: int, last: int
-) -> str:
+def _about(text: str, tokens: Tokens, near: NDArray[np.int64], scores: FloatArray, first: int, last: int) -> str:
     """The run of tokens that most clearly names what a secret opens; the nearer of two."""
     best, words = 0.0, ""
     place = 0
@@ -232,15 +246,9 @@ def save_weights(path: Path, weights: TaggerWeights) -> None:
         arrays[f"{number}_vectors"] = np.round(network.vectors / scale).astype(np.int8)
         for name, (matrix, bias) in zip(_PARTS, (*network.layers, network.out), strict=True):
             arrays |= {f"{number}_{name}": matrix.astype(np.float16), f"{number}_{name}_bias": bias.astype(np.float16)}
-    np.savez_compressed(
-        path,
-        kinds=np.array(weights.kinds),
-        threshold=np.float32(weights.threshold),
-        hashes=weights.groups.hashes,
-        numbers=weights.groups.numbers,
-        networks=np.int64(len(weights.networks)),
-        **arrays,
-    )
+    arrays |= {"kinds": np.array(weights.kinds), "threshold": np.array(weights.threshold, np.float32)}
+    arrays |= {"hashes": weights.groups.hashes, "numbers": weights.groups.numbers, "networks": np.array(len(weights.networks))}
+    np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def read_weights(path: Path) -> TaggerWeights:

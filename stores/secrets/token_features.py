@@ -16,7 +16,9 @@ BITS = 15
 MARGIN = 16
 """Empty places around each text: no fewer than the tagger looks to either side."""
 _CONTEXT = 12
-_PIECE = r"\s\u3005-\u30ff\u3400-\u9fff\uff00-\uffef" r"\"'`“”‘’«»「」『』()\[\]{}<>=:,;|\\/&…—–·•，。；：！？、（）【】"
+_PIECE = (
+    r"\s\u3005-\u30ff\u3400-\u9fff\uff00-\uffef" r"\"'`“”‘’«»「」『』()\[\]{}<>=:,;|\\/&…—–·•，。；：！？、（）【】"
+)
 _TOKEN = re.compile(rf"[^{_PIECE}.!?*-](?:[^{_PIECE}]*[^{_PIECE}.!?*-])?|\S")
 _PARTS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
 _RUNS = re.compile(r"([A-Z]+)|([^\W\d_]+)|(\d+)|(.)", re.DOTALL)
@@ -140,7 +142,9 @@ def _attributes(word: str, groups: Groups) -> bytes:
         f"g{group}" if group >= 0 else kind,
         kind,
     )
-    return np.array([crc32(f"{i}{v}".encode("utf-8", "surrogatepass")) | 1 for i, v in enumerate(values)], np.uint32).tobytes()
+    return np.array(
+        [crc32(f"{i}{v}".encode("utf-8", "surrogatepass")) | 1 for i, v in enumerate(values)], np.uint32
+    ).tobytes()
 
 
 def attributes_of(tokens: Tokens, groups: Groups, memo: dict[str, bytes]) -> NDArray[np.int64]:
