@@ -38,8 +38,8 @@ FRAMES = CORPUS / "secrets" / "frames.json"
 TARGET = Path(__file__).parent.parent / "stores" / "secrets" / "weights" / "tagger.npz"
 STATIC = Path(__file__).parent.parent / "stores" / "embedders" / "static_model"
 KINDS = tuple(sorted(NOUNS))
-GROUPS, VECTOR, HIDDEN, NETWORKS, EPOCHS, RATE, BATCH, SEED = 500, 40, 64, 3, 14, 4e-3, 192, 7
-COPIES, TALK, MOST_TAKEN = 3, 2500, 0.003
+GROUPS, VECTOR, HIDDEN, NETWORKS, EPOCHS, RATE, BATCH, SEED = 500, 40, 64, 4, 18, 4e-3, 192, 7
+COPIES, TALK, MOST_TAKEN = 3, 3000, 0.003
 CUES = re.compile(
     r"passw|passc|passp|\bp[iw]n?\b|code|\bkeys?\b|token|密码|密碼|口令|暗号|account|log ?in|cvc|cvv|locker|combin|secret|alarm|wifi|账号"
     r"|验证码|\bpw|iban|licen[cs]e|号",
@@ -151,7 +151,7 @@ class Network(torch.nn.Module):
         sizes = [VECTOR, HIDDEN, HIDDEN]
         self.layers = torch.nn.ModuleList([torch.nn.Linear(5 * size, HIDDEN) for size in sizes])
         self.out = torch.nn.Linear(VECTOR + HIDDEN, 2 + len(KINDS))
-        self.drop = torch.nn.Dropout(0.25)
+        self.drop = torch.nn.Dropout(0.15)
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         there = (rows[:, :1] != 0).float()
@@ -203,9 +203,9 @@ def fit(
             tokens = tokenize([one.text for one in part], [one.before for one in part])
             rows = torch.from_numpy(attributes_of(tokens, groups, memo))
             # Words, and groups of words, are hidden now and then, so that neither alone decides.
-            hidden = torch.rand(len(rows), 1) < 0.15
+            hidden = torch.rand(len(rows), 1) < 0.08
             rows[:, 1 : OF_WORD - 1] = torch.where(hidden & (rows[:, :1] != 0), 0, rows[:, 1 : OF_WORD - 1])
-            rows[:, 0] = torch.where((torch.rand(len(rows)) < 0.2) & (rows[:, 0] != 0), 1, rows[:, 0])
+            rows[:, 0] = torch.where((torch.rand(len(rows)) < 0.1) & (rows[:, 0] != 0), 1, rows[:, 0])
             gold = torch.from_numpy(labels(tokens, part))
             scores = network(rows)[torch.from_numpy(tokens.real)]
             loss = torch.nn.functional.binary_cross_entropy_with_logits(scores[:, 0], gold[:, 0].float())
@@ -343,7 +343,7 @@ def main() -> None:
                                 f"{message.before} | {message.text!r}\n"
                             )
         return
-    networks = fit_all(messages, talk[: TALK * 2], groups, words, arguments.epochs)
+    networks = fit_all(messages, talk[:TALK], groups, words, arguments.epochs)
     if arguments.threshold is None:
         raise SystemExit("give --threshold, as --folds found it")
     tagger.save_weights(TARGET, weights_of(networks, groups, arguments.threshold))
