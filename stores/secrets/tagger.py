@@ -38,6 +38,7 @@ REACHES = (1, 2, 4)
 """Distances between the five tokens that each layer looks at."""
 _PARTS = (*(f"layer{number}" for number in range(len(REACHES))), "out")
 _REMEMBERED = 50_000  # words whose attributes are cached
+_DOUBT = 6.0  # a text that the first network rates so much below the threshold everywhere is not read by the others
 _SLACK = 3.0  # a token beside a secret one belongs to it from so much below the threshold
 _QUOTED = re.compile(
     r"(?<!\w)(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'|`([^`\n]{1,60})`|“([^“”\n]{1,60})”|「([^「」\n]{1,60})」)(?!\w)"
@@ -114,7 +115,7 @@ class Tagger:
         if len(self._memo) > _REMEMBERED:
             self._memo = {}
         tokens = tokenize(texts, before)
-        scores = self.scores(tokens)
+        scores = self._scores(tokens)
         found: list[list[TaggedSecret]] = [[] for _ in texts]
         for number, first, last in self._runs(tokens, scores[:, 0]):
             secret = self._described(texts[number], tokens, scores, first, last)
@@ -126,15 +127,27 @@ class Tagger:
         ]
         return list(zip(found, sure, strict=True))
 
-    def scores(self, tokens: Tokens) -> FloatArray:
-        """The columns of ``out`` for each real token, (real tokens, columns)."""
+    def _scores(self, tokens: Tokens) -> FloatArray:
+        """The columns of ``out`` for each real token, (real tokens, columns).
+
+        The first network reads all texts, the others those in which it does not rule a secret out: hardly one in thirty.
+        """
         rows = attributes_of(tokens, self._weights.groups, self._memo)
-        scores = np.empty((len(rows), 2 + len(self._weights.kinds)), np.float32)
-        for begin in range(0, len(rows), _AT_ONCE):  # each part with what it looks at on either side
-            first, last = max(0, begin - MARGIN), min(len(rows), begin + _AT_ONCE + MARGIN)
-            parts = [_forward(network, rows[first:last]) for network in self._weights.networks]
-            mean = np.stack(parts).mean(0)
-            scores[begin : begin + _AT_ONCE] = mean[begin - first : begin - first + _AT_ONCE]
+        first, *others = self._weights.networks
+        scores = _forward(first, rows)
+        if others and len(tokens.real):
+            texts = tokens.text_of[tokens.real]
+            least = self._weights.threshold - _DOUBT
+            doubtful = np.unique(texts[scores[tokens.real, 0] >= least])
+            # A text's places are those from the margin before it, where its context is, to the margin after it.
+            numbers = np.full(len(rows), -1)
+            numbers[tokens.real] = texts
+            starts = tokens.real[np.searchsorted(texts, doubtful)]
+            ends = tokens.real[np.searchsorted(texts, doubtful, side="right") - 1] + 1
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+                part = slice(max(0, start - MARGIN), end + MARGIN)
+                scores[part] += sum(_forward(network, rows[part]) for network in others)
+                scores[part] /= len(self._weights.networks)
         return scores[tokens.real]
 
     def _runs(self, tokens: Tokens, scores: FloatArray) -> list[tuple[int, int, int]]:
@@ -187,18 +200,35 @@ class Tagger:
 
 
 def _forward(network: NetworkWeights, rows: NDArray[np.int64]) -> FloatArray:
-    """The columns of ``out`` for each place."""
-    there = (rows[:, :1] != 0).astype(np.float32)
-    first = network.vectors[rows].sum(1) * there
+    """The columns of ``out`` for each place; zeros in a margin."""
+    found = np.zeros((len(rows), len(network.out[1])), np.float32)
+    there = np.flatnonzero(rows[:, 0])
+    for begin in range(0, len(there), _AT_ONCE):
+        # With what the layers look at on either side.
+        at = there[begin : begin + _AT_ONCE]
+        low, high = max(0, int(at[0]) - MARGIN), min(len(rows), int(at[-1]) + MARGIN + 1)
+        around = there[np.searchsorted(there, low) : np.searchsorted(there, high)]
+        found[at] = _states(network, rows[around], around - low, high - low)[np.searchsorted(around, at)]
+    return found
+
+
+def _states(network: NetworkWeights, rows: NDArray[np.int64], at: NDArray[np.int64], size: int) -> FloatArray:
+    """The columns of ``out`` for the tokens at some of ``size`` places; between them is nothing."""
+    first = network.vectors[rows].sum(1)
     state = first
+    edge = 2 * max(REACHES)
     for number, (matrix, bias) in enumerate(network.layers):
         reach = REACHES[number]
-        padded = np.pad(state, ((2 * reach, 2 * reach), (0, 0)))
-        around = np.concatenate([padded[step * reach : step * reach + len(state)] for step in range(5)], 1)
-        fresh = np.maximum(around @ matrix + bias, 0.0) * there
+        placed = np.zeros((size + 2 * edge, state.shape[1]), np.float32)
+        placed[at + edge] = state
+        offsets = np.arange(-2, 3) * reach + edge
+        fresh = placed[at[:, None] + offsets].reshape(len(at), -1) @ matrix
+        fresh += bias
+        np.maximum(fresh, 0.0, out=fresh)
         state = fresh if number == 0 else state + fresh
     matrix, bias = network.out
-    return np.asarray(np.concatenate([first, state], 1) @ matrix + bias, np.float32)
+    width = first.shape[1]
+    return np.asarray(first @ matrix[:width] + state @ matrix[width:] + bias, np.float32)
 
 
 def _are_glued(tokens: Tokens, left: int, right: int) -> bool:
