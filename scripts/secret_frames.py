@@ -130,6 +130,8 @@ _PATTERNS = {
         "%%%%%%%%", "%%%%%%%%%%", "%" * 16, "%" * 32, "%" * 40, "&" * 9 + "9", "&" * 15 + "9", "&" * 22 + "9",
         "pk_&&&&&&&&&&99", "mb-&&&&&&&&&&&&99", "sl.&&&&&&&&&&&&&&99", "&&&&-9999-&&&9", "&&&&&&&&&&&&&&==",
     ),
+    "key40": ("&&&&&&&&&&&&&&&&9&&&&&&&&&&&&&&&&&&&&&&", "&&&&&&&/&&&&&&&&9&&&&+&&&&&&&&&&&&/&&&&&", "&&&&9&&&&&&&&&+&&&&&&&&&&&&&&&&&&&&&&&&&"),
+    "codes3": ("9%%9-99%%, 99%%-99%%, 9%%9-9%%9", "%%9-999, %%9-999, %%9-999", "99999 99999 99999 99999"),
     "license_key": ("^99^-^9^9-99^^", "^9^99-9^^9^-^^999-9^9^^-99^9^", "^^9^-9999-^^99-9^9^", "99^^^-^9^99-^^^99-99999"),
     "backup": ("%%%%-9999, %%%%-9999, %%%%-9999", "99999999 99999999 99999999", "99999999, 99999999", "%%%%%-%%%%9 %%%%%-%%%%9"),
     "backup1": ("99999999", "9999-9999", "%%%%-%%%9"),
@@ -215,6 +217,11 @@ def _value(slot: str, draw: random.Random, words: list[str]) -> str | None:
         "phrase": lambda: _phrase(draw, words, " ", 2, 5) + draw.choice(("", "", " " + _digits(draw, 2))),
         "phrase4": lambda: _phrase(draw, words, " ", 3, 6),
         "dashed": lambda: _phrase(draw, words, "-", 3, 6),
+        "odd": lambda: draw.choice((word, word + _word(draw, words), (word + _word(draw, words)).capitalize())),
+        "amp": lambda: draw.choice(("{}&{}", "{}&{}9", "{}&3x", "{}&{}!")).format(
+            word.capitalize(), _word(draw, words)
+        ),
+        "snake": lambda: draw.choice(_PROGRAMS).lower(),
         "hanphrase": lambda: draw.choice(_HAN_WORDS),
         "pin4": lambda: draw.choice((year, *(_digits(draw, size) for size in (4, 4, 4, 5, 6)))),
         "spoken": lambda: " ".join(draw.choice(_SPOKEN) for _ in range(4)),

@@ -38,7 +38,7 @@ FRAMES = CORPUS / "secrets" / "frames.json"
 TARGET = Path(__file__).parent.parent / "stores" / "secrets" / "weights" / "tagger.npz"
 STATIC = Path(__file__).parent.parent / "stores" / "embedders" / "static_model"
 KINDS = tuple(sorted(NOUNS))
-GROUPS, VECTOR, HIDDEN, NETWORKS, EPOCHS, RATE, BATCH, SEED = 500, 40, 64, 4, 18, 4e-3, 192, 7
+GROUPS, VECTOR, HIDDEN, NETWORKS, EPOCHS, RATE, BATCH, SEED = 500, 40, 64, 3, 18, 4e-3, 192, 7
 COPIES, TALK, MOST_TAKEN = 3, 3000, 0.003
 CUES = re.compile(
     r"passw|passc|passp|\bp[iw]n?\b|code|\bkeys?\b|token|密码|密碼|口令|暗号|account|log ?in|cvc|cvv|locker|combin|secret|alarm|wifi|账号"

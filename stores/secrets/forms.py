@@ -160,6 +160,9 @@ _AIRTABLE = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")
 _WIF = re.compile(r"(?<![A-Za-z0-9])(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9])")
 _SAS = re.compile(r"(?<=[?&;])sig=([A-Za-z0-9%+/=_-]{30,100})")
 _AZURE = re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,88}={0,2})")
+_AWS_SECRET = re.compile(
+    r"aws_?secret(?:_?access)?_?key[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", re.IGNORECASE
+)
 _OTPAUTH = re.compile(r"otpauth://[^\s]{1,200}?[?&]secret=([A-Z2-7a-z]{16,128})")
 _WIFI_QR = re.compile(r"WIFI:(?:[A-OQ-Z]:(?:[^;\\\n]|\\.){0,64};){0,4}P:((?:[^;\\\n]|\\.){1,64});")
 _CREDENTIAL = re.compile(
@@ -314,10 +317,13 @@ def _with_signs(text: str) -> Iterator[Candidate]:
         ("sig=", _SAS, "Azure shared access signature"),
         ("Key=", _AZURE, "Azure storage key"),
         ("otpauth://", _OTPAUTH, "two-factor secret"),
+        ("", _AWS_SECRET, "AWS secret access key"),
     ):
         if sign in text:
             for match in pattern.finditer(text):
-                yield _found(match.start(1), match.end(1), caption, "api_key" if sign == "Key=" else "token")
+                yield _found(
+                    match.start(1), match.end(1), caption, "token" if sign in {"sig=", "otpauth://"} else "api_key"
+                )
 
 
 def _in_headers(text: str) -> Iterator[Candidate]:

@@ -43,6 +43,9 @@ _SLACK = 3.0  # a token beside a secret one belongs to it from so much below the
 _QUOTED = re.compile(
     r"(?<!\w)(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'|`([^`\n]{1,60})`|“([^“”\n]{1,60})”|「([^「」\n]{1,60})」)(?!\w)"
 )
+# A secret goes on behind "&" unless that begins another field of an address.
+_JOINED_AFTER = re.compile(r"(?:&(?!\w+=)[\w!#$%^*+~@.?-]+)+", re.ASCII)
+_JOINED_BEFORE = re.compile(r"(?<![\w=&?])(?:[\w!#$%^*+~@.?-]+&)+$", re.ASCII)
 _MOST_QUOTED = 8  # words of a quotation that is a secret as a whole
 _ABOUT = 12  # tokens around a secret in which the words that name what it opens are looked for
 
@@ -242,6 +245,10 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
         inner = match.span(match.lastindex or 0)
         if inner[0] <= start and end <= inner[1] and len(text[slice(*inner)].split()) <= _MOST_QUOTED:
             return inner
+    if (more := _JOINED_AFTER.match(text, end)) is not None:
+        end = more.end()
+    if (more := _JOINED_BEFORE.search(text, max(0, start - 40), start)) is not None:
+        start = more.start()
     while end > start and text[end - 1] in " .,;:\"'`)]}”’」。，；：、)":
         end -= 1
     while start < end and text[start] in " ,;:\"'`([{“‘「，：；=":
@@ -277,7 +284,11 @@ def save_weights(path: Path, weights: TaggerWeights) -> None:
         for name, (matrix, bias) in zip(_PARTS, (*network.layers, network.out), strict=True):
             arrays |= {f"{number}_{name}": matrix.astype(np.float16), f"{number}_{name}_bias": bias.astype(np.float16)}
     arrays |= {"kinds": np.array(weights.kinds), "threshold": np.array(weights.threshold, np.float32)}
-    arrays |= {"hashes": weights.groups.hashes, "numbers": weights.groups.numbers, "networks": np.array(len(weights.networks))}
+    arrays |= {
+        "hashes": weights.groups.hashes,
+        "numbers": weights.groups.numbers,
+        "networks": np.array(len(weights.networks)),
+    }
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
