@@ -188,9 +188,7 @@ def fit(
     torch.manual_seed(seed)
     draw = random.Random(seed)
     network = Network()
-    steps = epochs * ((len(messages) * 2 + len(talk) + COPIES * 1300) // BATCH + 1)
     optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.02)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps + 50, pct_start=0.15)
     memo: dict[str, bytes] = {}
     for epoch in range(epochs):
         shown = [*messages, *(with_other_values(one, draw, words) for one in messages), *talk]
@@ -200,6 +198,9 @@ def fit(
         total = 0.0
         for begin in range(0, len(shown), BATCH):
             part = shown[begin : begin + BATCH]
+            done = (epoch + begin / len(shown)) / epochs  # the rate grows over the first seventh, then falls to zero
+            for group in optimizer.param_groups:
+                group["lr"] = RATE * min(done / 0.15 + 0.02, (1 - done) / 0.85)
             tokens = tokenize([one.text for one in part], [one.before for one in part])
             rows = torch.from_numpy(attributes_of(tokens, groups, memo))
             # Words, and groups of words, are hidden now and then, so that neither alone decides.
@@ -218,7 +219,6 @@ def fit(
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            schedule.step()
             total += loss.item()
         print(f"  epoch {epoch + 1}: loss {total * BATCH / len(shown):.4f}, {time.process_time():.0f} s", flush=True)
     return network
