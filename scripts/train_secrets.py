@@ -8,7 +8,7 @@
 Sealed files are never read to train. Besides the messages it trains on sentence frames whose slots are filled anew in
 each epoch (``secret_frames.py``), on the messages with other values of like form in place of their secrets and numbers, and on
 turns of the corpus's conversations without any word of secrets, as ordinary talk. The threshold is the lowest at which at
-most MOST_TAKEN of the look-alikes and of the ordinary talk of the left-out parts are taken. Needs torch.
+most MOST_LOOK_ALIKES of the look-alikes and MOST_TALK of the ordinary talk of the left-out parts are taken. Needs torch.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ TARGET = Path(__file__).parent.parent / "stores" / "secrets" / "weights" / "tagg
 STATIC = Path(__file__).parent.parent / "stores" / "embedders" / "static_model"
 KINDS = tuple(sorted(NOUNS))
 GROUPS, VECTOR, HIDDEN, NETWORKS, EPOCHS, RATE, BATCH, SEED = 500, 40, 64, 3, 18, 4e-3, 192, 7
-COPIES, TALK, MOST_TAKEN = 3, 3000, 0.003
+COPIES, TALK = 3, 3000
+MOST_LOOK_ALIKES, MOST_TALK = 0.01, 0.003
 CUES = re.compile(
     r"passw|passc|passp|\bp[iw]n?\b|code|\bkeys?\b|token|密码|密碼|口令|暗号|account|log ?in|cvc|cvv|locker|combin|secret|alarm|wifi|账号"
     r"|验证码|\bpw|iban|licen[cs]e|号",
@@ -284,7 +285,7 @@ def with_tagger(weights: tagger.TaggerWeights, messages: Sequence[Message]) -> l
 def measure_thresholds(
     parts: Sequence[tuple[tagger.TaggerWeights, list[Message]]], talk: list[Message]
 ) -> tuple[float, list[str]]:
-    """The threshold for MOST_TAKEN over parts that each network has not seen, and a line on each threshold."""
+    """The threshold for MOST_LOOK_ALIKES and MOST_TALK over parts that each network has not seen, and a line on each threshold."""
     lines, best = [], 0.0
     for threshold in np.arange(-2.0, 6.5, 0.5):
         total: dict[str, int] = {}
@@ -294,9 +295,8 @@ def measure_thresholds(
             total = {name: total.get(name, 0) + value for name, value in now.items()}
         lines.append(f"{threshold:4.1f}  {total}")
         talk_share = total["talk"] / (len(talk) * len(parts))
-        best = best or (
-            float(threshold) if max(total["taken"] / total["look-alikes"], talk_share) <= MOST_TAKEN else 0.0
-        )
+        fits = total["taken"] <= MOST_LOOK_ALIKES * total["look-alikes"] and talk_share <= MOST_TALK
+        best = best or (float(threshold) if fits else 0.0)
     return best, lines
 
 
