@@ -113,12 +113,12 @@ class Redactor:
         return self._taken([(text, "", 0) for text, _ in zip(texts, spans, strict=False)])
 
     def know(self, known: Mapping[str, SecretSpan]) -> None:
-        """Take these long secrets out of everything of the call as well: they are in the vault already."""
+        """Take these long secrets out of everything of the call as well, each under the caption that the vault has for it."""
         for plaintext, span in known.items():
             if plaintext not in self._seen:
-                self._seen[plaintext] = span
                 self._folded.add(plaintext.casefold())
                 self._long.add(plaintext)
+            self._seen[plaintext] = span
 
     def _collect(self, value: Any, key: str, before: str, texts: list[tuple[str, str, int]]) -> None:
         """The strings of a value: (text, what was written before it, characters at its begin that are no part of it)."""

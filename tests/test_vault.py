@@ -92,7 +92,7 @@ KINDS = [
         ("age key", "age: ⟦⟧", f"AGE-SECRET-KEY-1{drawn(58, 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L')}", "age"),
         ("wallet", "wallet ⟦⟧", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", "wallet"),
         ("connection string", "DATABASE_URL=postgresql://app:⟦⟧@db.internal:5432/app", "p4ssw0rd!x", "password"),
-        ("password", "the wifi password is ⟦⟧!", "hunter2-x9Q", "password"),
+        ("password", "the wifi password is ⟦⟧, ok?", "hunter2-x9Q", "password"),
         ("short password", "Password: ⟦⟧", "kit10ns", "password"),
         ("passphrase", "my passphrase: ⟦⟧", "correct horse battery staple", "passphrase"),
         ("Chinese password", "我的邮箱密码是⟦⟧，记一下", "qwe789rt", "密码"),

@@ -43,6 +43,7 @@ _SLACK = 3.0  # a token beside a secret one belongs to it from so much below the
 _QUOTED = re.compile(
     r"(?<!\w)(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'|`([^`\n]{1,60})`|“([^“”\n]{1,60})”|「([^「」\n]{1,60})」)(?!\w)"
 )
+_MARKS = frozenset("!?.,;:。！？，；：")
 # A secret goes on behind "&" unless that begins another field of an address.
 _JOINED_AFTER = re.compile(r"(?:&(?!\w+=)[\w!#$%^*+~@.?-]+)+", re.ASCII)
 _JOINED_BEFORE = re.compile(r"(?<![\w=&?])(?:[\w!#$%^*+~@.?-]+&)+$", re.ASCII)
@@ -182,6 +183,8 @@ class Tagger:
                     last += 2
                 else:
                     break
+            while last > peak and scores[last] < high and tokens.words[real[last]] in _MARKS:
+                last -= 1  # a mark belongs to the sentence unless it is clearly the secret's
             done = last + 1
             runs.append((int(number), first, last))
         return runs
@@ -245,6 +248,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
         inner = match.span(match.lastindex or 0)
         if inner[0] <= start and end <= inner[1] and len(text[slice(*inner)].split()) <= _MOST_QUOTED:
             return inner
+    end -= text[start:end].endswith("&")
     if (more := _JOINED_AFTER.match(text, end)) is not None:
         end = more.end()
     if (more := _JOINED_BEFORE.search(text, max(0, start - 40), start)) is not None:
