@@ -44,6 +44,7 @@ class Checked:
     def __init__(self) -> None:
         self.faults: list[str] = []
         self.counts: Counter[str] = Counter()
+        self.messages: dict[tuple[str, str], str] = {}
 
     def require(self, holds: bool, place: str, rule: str) -> None:
         """Note a fault where a rule does not hold."""
@@ -169,6 +170,48 @@ class Checked:
             self.counts["write-path turns"] += len(case["turns"])
             self.counts["write-path items expected"] += len(case["should"])
 
+    def secrets(self, path: Path) -> None:
+        """Messages with secrets: each lies in its text, and no message is in two places, sealed files included."""
+        data = read(path)
+        place = str(path.relative_to(CORPUS))
+        self.require(
+            data.get("license") == "Apache-2.0" and bool(data.get("author")), place, "names no author and licence"
+        )
+        if "frames" in data:
+            self.frames(place, data)
+            return
+        for number, message in enumerate(data["messages"]):
+            here = f"{place} message {number}"
+            text, end = message["text"], 0
+            for secret in message.get("secrets") or ():
+                self.require(
+                    end <= secret["start"] < secret["end"] <= len(text), here, "a secret is not in its text, in order"
+                )
+                self.require(text[secret["start"] : secret["end"]].strip() != "", here, "a secret is blank")
+                self.require(bool(re.fullmatch(r"[a-z_]{3,20}", secret["kind"])), here, "a secret has no kind")
+                end = secret["end"]
+                self.counts["secrets"] += 1
+            for start, stop in message.get("about") or ():
+                self.require(0 <= start < stop <= len(text), here, "what it is about is not in its text")
+            key = (message.get("before", ""), text)
+            self.require(key not in self.messages, here, f"stands in {self.messages.get(key)} too")
+            self.messages[key] = here
+            self.counts["messages with secrets" if message.get("secrets") else "look-alikes of secrets"] += 1
+
+    def frames(self, place: str, data: dict[str, Any]) -> None:
+        """Sentence frames: each with a marked secret has a kind, look-alikes have none, none is there twice."""
+        seen: set[tuple[str, str]] = set()
+        for part in ("frames", "lookalikes"):
+            for number, frame in enumerate(data[part]):
+                here = f"{place} {part} {number}"
+                self.require(
+                    ("⟦" in frame["text"]) == (part == "frames") == ("kind" in frame), here, "is marked wrongly"
+                )
+                key = (frame.get("before", ""), frame["text"])
+                self.require(key not in seen, here, "is there twice")
+                seen.add(key)
+                self.counts[f"{part} of secrets"] += 1
+
 
 def _in_turns(value: str, texts: list[str]) -> bool:
     choices = value.casefold().split("|")
@@ -191,6 +234,7 @@ def check_all() -> Checked:
         ("intent/dev", "*_turns.jsonl", checked.trajectory),
         ("write_path", "development*.json", checked.cases),
     ]
+    checks.append(("secrets", "*.json", checked.secrets))
     for folder, pattern, check in checks:
         for path in sorted((CORPUS / folder).glob(pattern)):
             try:

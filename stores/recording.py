@@ -28,6 +28,7 @@ from hexamem.stores.ledger import (
     get_steps,
     item_change,
     known_messages,
+    last_content,
     next_turn,
     read_items,
     record_operation,
@@ -43,6 +44,7 @@ from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 __all__ = ["record"]
 
 _FEW, _SHORT = 4, 4_000  # messages, and characters of all together
+_ANSWER = 100  # characters of a message that may be no more than the answer to the step before it
 
 
 class _Prepared(NamedTuple):
@@ -148,12 +150,26 @@ class _Call:
         self._new: list[NewSecret] = []
         self._held: dict[str, str] = {}
         self._redactor = Redactor(self._keep, find)
-        shared = self._redactor.look(metadata)
         self._said_in = [_strings(draft) for draft in drafts]
-        self._secrets = [shared | self._redactor.look(one) for one in self._said_in]
+        previous = ["", *(draft.text for draft in drafts[:-1])]
+        shared, *looked = self._redactor.look_all(
+            [
+                (metadata, ""),
+                *((draft.text, before) for draft, before in zip(drafts, previous, strict=True)),
+                *((rest[1:], "") for rest in self._said_in),
+            ]
+        )
+        count = len(drafts)
+        self._secrets = [
+            shared | of_text | of_rest for of_text, of_rest in zip(looked[:count], looked[count:], strict=True)
+        ]
 
     def compare(self, tx: Transaction) -> None:
         """Read what the ledger holds of the messages and their secrets, and find secrets that it knows."""
+        if self._find and self._drafts and len(self._drafts[0].text) <= _ANSWER:
+            asked = last_content(tx, self._thread_id)
+            if asked:
+                self._secrets[0] |= self._redactor.look(self._drafts[0].text, asked)
         texts = _texts([self._metadata, *self._said_in])
         again = find_known(tx, self._cipher, texts) if self._find else {}
         self._redactor.know(again)

@@ -92,7 +92,7 @@ KINDS = [
         ("age key", "age: ⟦⟧", f"AGE-SECRET-KEY-1{drawn(58, 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L')}", "age"),
         ("wallet", "wallet ⟦⟧", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", "wallet"),
         ("connection string", "DATABASE_URL=postgresql://app:⟦⟧@db.internal:5432/app", "p4ssw0rd!x", "password"),
-        ("password", "the wifi password is ⟦⟧!", "hunter2-x9Q", "password"),
+        ("password", "the wifi password is ⟦⟧, ok?", "hunter2-x9Q", "password"),
         ("short password", "Password: ⟦⟧", "kit10ns", "password"),
         ("passphrase", "my passphrase: ⟦⟧", "correct horse battery staple", "passphrase"),
         ("Chinese password", "我的邮箱密码是⟦⟧，记一下", "qwe789rt", "密码"),
@@ -707,16 +707,16 @@ def test_a_big_message_is_searched_for_secrets_while_others_write(
     memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    find = redaction.find_secrets
+    find = redaction.find_secrets_in
 
-    def slow(text: str) -> Any:
-        if "big" in text and not order:
+    def slow(texts: list[str], *rest: Any, **named: Any) -> Any:
+        if any("big" in text for text in texts) and not order:
             order.append("looking")
             memory.user("bob").remember("hello")  # with the lock held this would wait for itself
             order.append("bob is through")
-        return find(text)
+        return find(texts, *rest, **named)
 
-    monkeypatch.setattr(redaction, "find_secrets", slow)
+    monkeypatch.setattr(redaction, "find_secrets_in", slow)
     alice.remember("a big message: the wifi password is hunter2-x9Q")
     assert order == ["looking", "bob is through"]
     assert len(alice.items("vault")) == 1

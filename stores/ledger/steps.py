@@ -27,6 +27,7 @@ __all__ = [
     "chunks",
     "get_steps",
     "known_messages",
+    "last_content",
     "neighbours",
     "next_turn",
     "select_step_ids",
@@ -117,6 +118,17 @@ class Arrival(NamedTuple):
     seq: int
     at: datetime
     timed: frozenset[str] = frozenset()
+
+
+_LAST_CONTENT = Prepared(
+    select(steps.c.content).where(_OF_THREAD, steps.c.status == "active").order_by(steps.c.turn.desc()).limit(1)
+)
+
+
+def last_content(tx: Transaction, thread_id: str) -> str:
+    """What the last step of a thread says; an empty text before the first."""
+    row = tx.first(_LAST_CONTENT, user=tx.user_id, thread=thread_id)
+    return row.content if row is not None else ""
 
 
 def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None = None) -> None:
