@@ -285,6 +285,7 @@ def test_a_search_by_labels_finds_labelled_steps_and_the_planner_sees_scopes_of_
     (step_id,) = user.remember("On day 7 we saw a heron.", thread_id="birds").step_ids
     user.flush()
     user.labels.split(user.labels.of(step_id).intent.scope, [step_id], "Day 7")
+    user.labels.pin("Day 7", pinned=False)
     research = user.research(WRIST, 1)
     (lane,) = [each for each in research.rounds[0].lanes if each.lane == "intent"]
     assert lane.found >= 1
