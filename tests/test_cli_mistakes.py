@@ -1,12 +1,14 @@
-"""Every command, and every mistake that can be made with any of them: what is said, and with which exit code.
+"""Every command and its mistakes: one line names the value, the option and what to read. The examples in help run.
 
-The table makes itself of the commands that there are: a new one, and a new option, is held to the same.
+Most tests go through the table of commands, so a new command or option is held to the same rules.
 """
 
 from __future__ import annotations
 
 import inspect
-import io
+import json
+import re
+import shlex
 import shutil
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -15,26 +17,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from hexamem.cli import main
-from hexamem.cli.app import COMMANDS, app
+from hexamem import Memory
+from hexamem.cli.app import _COMMAND, COMMANDS
+from hexamem.cli.examples import EXAMPLES
+
+from .commands import hexamem, write_lines
 
 Words = tuple[str, ...]
-Said = Callable[..., str]
 
 LEAVES: Mapping[Words, Callable[..., Any]] = {
     (name, *inner): leaf
     for commands in COMMANDS.values()
     for name, command in commands.items()
     for inner, leaf in (
-        [((one,), leaf) for one, leaf in command.items()] if isinstance(command, Mapping) else [((), command)]
+        [((each,), leaf) for each, leaf in command.items()] if isinstance(command, Mapping) else [((), command)]
     )
 }
 GROUPS = [name for commands in COMMANDS.values() for name, command in commands.items() if isinstance(command, Mapping)]
 MAKES_A_HOME = {("demo",), ("ingest",), ("chat",), ("add",), ("import",), ("doctor",), ("eval",), ("train",)}
-"""Commands that work without a home that is there: they store what is new, or look whether one can be."""
-ARGUMENTS = {"DATASET": "synthetic"}
 MORE = {
     ("add",): ("--kind", "semantic", "--name", "Mia", "--summary", "daughter"),
     ("edit",): ("summary=daughter",),
@@ -44,263 +45,331 @@ MORE = {
     ("train",): ("--synthetic", "1", "--cross-validate"),
 }
 """What a command needs beyond what its signature says."""
-each_command = pytest.mark.parametrize("command", LEAVES, ids=" ".join)
-
-
-@cache
-def root() -> Any:
-    """All commands; to make them of their functions takes a while."""
-    return typer.main.get_command(app)
-
-
-def parsed(command: Words) -> Any:
-    """The command as the command line has it."""
-    found = root()
-    for name in command:
-        found = found.commands[name]
-    return found
 
 
 @cache
 def options_of(command: Words) -> list[tuple[Any, Any]]:
     """What a command takes: each argument and option, with the type of its values."""
+    parsed: Any = _COMMAND
+    for name in command:
+        parsed = parsed.commands[name]
     types = {
-        one.name: typing.get_args(one.annotation)[0]
-        for one in inspect.signature(LEAVES[command]).parameters.values()
-        if typing.get_args(one.annotation)
+        each.name: typing.get_args(each.annotation)[0]
+        for each in inspect.signature(LEAVES[command]).parameters.values()
+        if typing.get_args(each.annotation)
     }
-    return [(one, types[one.name]) for one in parsed(command).params if one.name in types]
+    return [(each, types[each.name]) for each in parsed.params if each.name in types]
 
 
 def words_of(command: Words, file: Path) -> list[str]:
     """A command with all that it needs, and nothing else."""
     words = list(command)
-    for one, kind in options_of(command):
-        if one.required and one.param_type_name == "option":
-            words += [one.opts[0], "alice"]
-        elif one.required:
-            words.append(str(file) if kind is Path else ARGUMENTS.get(one.metavar, "words to find"))
+    for each, kind in options_of(command):
+        if each.required and each.param_type_name == "option":
+            words += [each.opts[0], "alice"]
+        elif each.required:
+            words.append(str(file) if kind is Path else {"DATASET": "synthetic"}.get(each.metavar, "words to find"))
     return [*words, *MORE.get(command, ())]
 
 
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Said:
-    """Runs a command that is a mistake; what it says: one line on stderr, no more."""
+def parts(kind: Any) -> Iterator[Any]:
+    """A type and the types that it is made of."""
+    yield kind
+    for each in typing.get_args(kind):
+        yield from parts(each)
 
-    def call(*words: str | Path) -> str:
-        monkeypatch.setattr("sys.stdin", io.StringIO(""))
-        capsys.readouterr()
-        code = main([str(word) for word in words])
-        out, err = capsys.readouterr()
-        assert (code, out) == (2, ""), (code, out, err)
-        assert err.startswith("hexamem: "), err
-        assert err.count("\n") == 1, err
-        assert "Traceback" not in err
-        assert "unexpected error" not in err
-        return err
 
-    return call
+def options_with(fits: Callable[[Any, Any], bool]) -> list[tuple[Words, str]]:
+    """Each option of each command that fits, by its parameter and the type of its values."""
+    return [
+        (command, each.opts[0])
+        for command in LEAVES
+        for each, kind in options_of(command)
+        if each.param_type_name == "option" and fits(each, kind)
+    ]
+
+
+def takes_optional_words(option: Any, kind: Any) -> bool:
+    return not option.required and option.default is None and str in (kind, *typing.get_args(kind))
+
+
+def takes_numbers_or_choices(_: Any, kind: Any) -> bool:
+    return kind is not bool and any(
+        typing.get_origin(each) is typing.Literal or (isinstance(each, type) and issubclass(each, int | float))
+        for each in parts(kind)
+    )
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file of one message."""
-    path = tmp_path / "chat.jsonl"
-    path.write_text('{"role": "user", "content": "My daughter Mia starts school in Hangzhou."}\n', encoding="utf-8")
-    return path
+    return write_lines(tmp_path / "chat.jsonl", [{"role": "user", "content": "Mia starts school in Hangzhou."}])
 
 
-@each_command
-def test_help_explains_a_command_and_opens_nothing(
-    command: Words, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    assert main([*command, "--home", str(tmp_path / "home"), "--help"]) == 0
-    out, err = capsys.readouterr()
-    assert f"Usage: hexamem {' '.join(command)}" in " ".join(out.split())
-    assert err == ""
-    assert not (tmp_path / "home").exists()
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """Where no command of the test may make a home."""
+    yield tmp_path / "typo"
+    assert not (tmp_path / "typo").exists()
 
 
-@pytest.mark.parametrize(
-    "command", [one for one in LEAVES if any(p.required for p, _ in options_of(one))], ids=" ".join
-)
-def test_a_command_without_what_it_needs_says_what_is_missing(command: Words, said: Said, tmp_path: Path) -> None:
-    needed = [
-        one.opts[0] if one.param_type_name == "option" else one.metavar.removesuffix("...")
-        for one, _ in options_of(command)
-        if one.required
-    ]
-    line = said(*command, "--home", tmp_path / "home")
-    assert any(f"'{name}" in line for name in needed), line
-    assert f"`hexamem {' '.join(command)} --help`" in line
-    assert not (tmp_path / "home").exists()
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_a_group_alone_names_its_commands(group: str, said: Said) -> None:
-    line = said(group)
-    assert all(leaf[1] in line for leaf in LEAVES if leaf[0] == group)
-    assert f"`hexamem {group} --help`" in line
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_an_unknown_command_of_a_group_is_named(group: str, said: Said) -> None:
-    assert "'lst'" in said(group, "lst")
-
-
-@each_command
-def test_an_unknown_option_is_named_with_whose_help_to_read(command: Words, said: Said) -> None:
-    line = said(*command, "--no-such-option")
-    assert "--no-such-option" in line
-    assert f"`hexamem {' '.join(command)} --help`" in line
-
-
-@each_command
-def test_an_option_without_its_value_names_whose_help_to_read(command: Words, said: Said) -> None:
-    line = said(*command, "--home")
-    assert "'--home'" in line
-    assert f"`hexamem {' '.join(command)} --help`" in line
-
-
-@pytest.mark.parametrize("command", [one for one in LEAVES if one not in MAKES_A_HOME], ids=" ".join)
-def test_a_home_that_is_not_there_is_named_and_not_made(command: Words, said: Said, file: Path, tmp_path: Path) -> None:
-    home = tmp_path / "typo"
-    assert str(home) in said(*words_of(command, file), "--home", home)
-    assert not home.exists()
-
-
-@each_command
-def test_an_empty_home_is_not_the_folder_one_is_in(
-    command: Words, said: Said, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    assert "'--home'" in said(*words_of(command, file), "--home", "")
-    assert list(folder.iterdir()) == []
-
-
-def flat(kind: Any) -> Iterator[Any]:
-    """The types that a type is made of."""
-    for one in typing.get_args(kind):
-        yield one
-        yield from flat(one)
-
-
-def each_option(fits: Callable[[Any, Any], bool]) -> pytest.MarkDecorator:
-    """Once with each option of each command that fits, by its parameter and the type of its values."""
-    found = [
-        (command, one.opts[0])
-        for command in LEAVES
-        for one, kind in options_of(command)
-        if one.param_type_name == "option" and fits(one, kind)
-    ]
-    return pytest.mark.parametrize(
-        ("command", "option"), found, ids=lambda one: one if isinstance(one, str) else one[-1]
-    )
-
-
-def takes_optional_words(one: Any, kind: Any) -> bool:
-    return not one.required and one.default is None and str in (kind, *typing.get_args(kind))
-
-
-@each_option(takes_optional_words)
-def test_an_empty_value_is_named_and_not_taken_for_none(
-    command: Words, option: str, said: Said, file: Path, tmp_path: Path
-) -> None:
-    home = tmp_path / "home"
-    line = said(*words_of(command, file), "--home", home, option, " ")
-    assert f"{option} ' ' is empty" in line, line
-    assert not home.exists()
-
-
-def takes_no_other_value(_: Any, kind: Any) -> bool:
-    of_numbers = (isinstance(one, type) and issubclass(one, int | float) for one in (kind, *flat(kind)))
-    of_words = (typing.get_origin(one) is typing.Literal for one in (kind, *flat(kind)))
-    return kind is not bool and (any(of_words) or any(of_numbers))
-
-
-@each_option(takes_no_other_value)
-def test_a_wrong_value_is_named_with_its_option(
-    command: Words, option: str, said: Said, file: Path, tmp_path: Path
-) -> None:
-    home = tmp_path / "home"
-    line = said(*words_of(command, file), "--home", home, option, "manyy")
-    assert f"'{option}'" in line, line
-    assert "'manyy'" in line
-    assert f"`hexamem {' '.join(command)} --help`" in line
-    assert "Value error" not in line
-    assert not home.exists()
+@pytest.fixture(scope="module")
+def item(stored: Path) -> str:
+    """The id of the item."""
+    return str(hexamem("items", "--user", "alice", "--home", stored, "--json").json[0]["id"])
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with one message of alice."""
-    from hexamem import Memory
-
+    """A home with a message and an item of alice."""
     folder = tmp_path_factory.mktemp("stored") / "home"
-    with Memory.open(folder) as memory:
-        memory.user("alice").remember("My daughter Mia starts school in Hangzhou.")
+    with Memory.open(folder, embedder="static") as memory:
+        alice = memory.user("alice")
+        alice.remember("My daughter Mia starts school in Hangzhou.")
+        alice.add({"kind": "semantic", "name": "Mia", "summary": "daughter"})
     return folder
 
 
-OF_TIME = [
-    (command, one.opts[0])
-    for command in LEAVES
-    for one, _ in options_of(command)
-    if one.metavar == "TIME" and command != ("add",)
-]
+# Every command.
 
 
-@pytest.mark.parametrize(("command", "option"), OF_TIME, ids=lambda one: one if isinstance(one, str) else one[-1])
-def test_a_time_that_cannot_be_read_is_named_with_its_option(
-    command: Words, option: str, said: Said, file: Path, stored: Path
+def test_help_explains_each_command_and_opens_nothing(home: Path) -> None:
+    for command in LEAVES:
+        done = hexamem(*command, "--home", home, "--help")
+        assert (done.code, done.err) == (0, ""), command
+        assert f"Usage: hexamem {' '.join(command)}" in " ".join(done.out.split())
+    assert "Commands" in hexamem("pages", "--help").out
+
+
+def test_wrong_usage_of_any_command_names_what_is_wrong_and_whose_help_to_read(home: Path) -> None:
+    for command, _ in LEAVES.items():
+        of_help = f"`hexamem {' '.join(command)} --help`"
+        for words, named in ((["--no-such-option"], "--no-such-option"), (["--home"], "'--home'")):
+            error = hexamem(*command, *words).error
+            assert named in error, command
+            assert of_help in error
+        needed = [
+            each.opts[0] if each.param_type_name == "option" else each.metavar.removesuffix("...")
+            for each, _ in options_of(command)
+            if each.required
+        ]
+        if needed:
+            error = hexamem(*command, "--home", home).error
+            assert any(f"'{name}" in error for name in needed), (command, error)
+            assert of_help in error
+    for group in GROUPS:
+        error = hexamem(group).error
+        assert all(leaf[1] in error for leaf in LEAVES if leaf[0] == group), error
+        assert "'lst'" in hexamem(group, "lst").error
+
+
+def test_a_home_that_is_not_there_is_named_and_not_made(home: Path, file: Path) -> None:
+    for command in LEAVES:
+        if command not in MAKES_A_HOME:
+            assert str(home) in hexamem(*words_of(command, file), "--home", home).error, command
+
+
+def test_an_empty_home_is_not_the_current_folder(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for command in LEAVES:
+        assert "'--home'" in hexamem(*words_of(command, file), "--home", "").error, command
+    assert list(folder.iterdir()) == []
+
+
+def test_an_empty_value_of_any_option_is_refused_and_not_read_as_none(home: Path, file: Path) -> None:
+    for command, option in options_with(takes_optional_words):
+        error = hexamem(*words_of(command, file), "--home", home, option, " ").error
+        assert f"{option} ' ' is empty" in error, (command, error)
+
+
+def test_a_wrong_value_of_any_option_is_named_with_its_option(home: Path, file: Path) -> None:
+    for command, option in options_with(takes_numbers_or_choices):
+        error = hexamem(*words_of(command, file), "--home", home, option, "manyy").error
+        assert f"'{option}'" in error, (command, error)
+        assert "'manyy'" in error
+        assert f"`hexamem {' '.join(command)} --help`" in error
+        assert "Value error" not in error
+
+
+def test_a_time_that_cannot_be_read_is_named_with_its_option(stored: Path, file: Path) -> None:
+    of_time = options_with(lambda option, _: option.metavar == "TIME")
+    for command, option in of_time:
+        if command != ("add",):
+            error = hexamem(*words_of(command, file), "--home", stored, option, "teatime").error
+            assert error.startswith(f"hexamem: {option}: "), command
+            assert "'teatime'" in error
+
+
+def test_a_record_that_is_not_there_is_named(stored: Path, file: Path, tmp_path: Path) -> None:
+    names = {"show", "edit", "remove", "undo", "reveal", "feedback"}
+    inner = {"show", "rename", "merge", "split", "move", "pin", "retire", "promote", "retry", "drop"}
+    copy = shutil.copytree(stored, tmp_path / "copy")
+    for command in LEAVES:
+        if command[0] in names or inner & set(command[1:]):
+            assert "'words to find'" in hexamem(*words_of(command, file), "--home", copy).error, command
+
+
+# Mistakes of one command.
+
+MISTAKES = {
+    # a user and a home
+    "recal x": "Did you mean 'recall'",
+    "recall x --usr alice": "--user",
+    "recall x": "--user",
+    "items --user ' '": "never means all",
+    "users --home FILE/below": "FILE",
+    "users --home FILE": "is a file, not a folder",
+    "ingest FILE --user alice --home FILE": "is a file, not a folder",
+    "users --embedder nosuch": "nosuch",
+    "users --mode guess": "'--mode': 'guess' is not one of ",
+    "recall x --user alice --label-by guess": "'--label-by': 'guess' is not one of ",
+    "undo op_x --user nobody": "no user 'nobody' has stored anything",
+    "erase --yes --user nobody": "no user 'nobody'",
+    "reindex --user carol": "carol",
+    "flush --user carol": "carol",
+    # files
+    "ingest nosuch.jsonl --user alice": "nosuch.jsonl",
+    "add nosuch.txt --user alice": "no such file",
+    "import nosuch.txt --user alice": "nosuch.txt",
+    "import EMPTY --user alice": "is empty",
+    "add EMPTY --user alice": "is empty",
+    "ingest FILE --user alice --format xml": "--format",
+    "ingest FILE --user alice --timezone Mars/Base": "Mars/Base",
+    "export nosuch/x --user alice": "nosuch",
+    "export x --with-secrets --user alice": "--passphrase-file",
+    "export x --passphrase-file EMPTY --user alice": "empty",
+    # recall
+    "recall ' ' --user alice": "query",
+    "recall x -k 0 --user alice": "k = 0",
+    "recall x -k many --user alice": "valid integer",
+    "recall x --strategy magic --user alice": "magic",
+    "recall x --kind dream --user alice": "dream",
+    "recall x --metadata page --user alice": "page",
+    "recall x --timezone Mars/Base --user alice": "Mars/Base",
+    "recall x --since 2024-02-01 --until 2024-01-01 --user alice": "until",
+    "recall x --token-budget 0 --user alice": "token_budget",
+    "recall x --thread nothere --user alice": "'nothere'; there are",
+    "recall x --with foo --user alice": "--with 'foo'",
+    "items --kind step --user alice": "kinds = ['step']",
+    # items
+    "add --name x --user alice": "--kind",
+    "add --kind dream --name x --user alice": "dream",
+    "add --kind semantic --name x --user alice": "summary is missing",
+    "add --kind semantic --name x --summary y --title z --user alice": "title",
+    "add --kind core --label x --value y --limit few --user alice": "few",
+    "add --kind episodic --summary x --occurred-at once --user alice": "once",
+    "add --json-item '{\"kind\": ' --user alice": "not JSON",
+    "add --json-item [] --user alice": "list",
+    "add --json-item {} --name x --user alice": "--name",
+    "add --kind semantic --name x --summary y --secret-stdin --user alice": "stdin is empty",
+    "add --kind vault --caption x --secret-stdin --user alice": "stdin is empty",
+    "edit ITEM --user alice": "nothing to change",
+    "edit ITEM summary --user alice": "name=value",
+    "edit ITEM colour=red --user alice": "colour",
+    "edit ITEM version=7 --user alice": "version",
+    "edit ITEM summary=a summary=b --user alice": "2 times",
+    "edit ITEM valid_from=never --user alice": "never",
+    "forget --user alice": "--thread",
+    "feedback recall_1 --user alice": "--helped",
+    # secrets
+    "redact 'zebra crossing' --user alice": "stand nowhere",
+    "redact ' ' --user alice": "empty",
+    "redact - --user alice": "stdin is empty",
+    "redact school --sensitivity extreme --user alice": "extreme",
+    "redact school --caption 'the school' --user alice": "caption",
+    "reveal ITEM --user alice": "--reason",
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_is_refused_in_one_line_that_names_it(
+    stored: Path, item: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    line = said(*words_of(command, file), "--home", stored, option, "teatime")
-    assert line.startswith(f"hexamem: {option}: ")
-    assert "'teatime'" in line
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").touch()
+    values = {"ITEM": item, "FILE": str(file), "EMPTY": str(tmp_path / "empty")}
+    words = [re.sub("ITEM|FILE|EMPTY", lambda match: values[match[0]], word) for word in shlex.split(line)]
+    home = [] if "--home" in words else ["--home", stored]
+    assert MISTAKES[line].replace("FILE", str(file)) in hexamem(*words, *home).error
 
 
-@pytest.mark.parametrize("option", ["--label-by", "--mode"])
-@pytest.mark.parametrize(
-    "command", [("recall", "school", "--user", "alice"), ("users",), ("ingest",)], ids=lambda one: one[0]
-)
-def test_a_way_that_there_is_not_is_named_with_its_option(
-    command: Words, option: str, said: Said, file: Path, stored: Path
+def test_a_secret_for_an_item_of_another_kind_is_refused_without_repeating_it(stored: Path) -> None:
+    words = ("add", "--kind", "semantic", "--name", "x", "--summary", "y", "--secret-stdin", "--user", "alice")
+    error = hexamem(*words, "--home", stored, stdin="marmalade-otter-7719").error
+    assert "vault" in error
+    assert "marmalade" not in error
+
+
+def test_an_open_home_and_a_new_embedder_without_a_name_are_refused(stored: Path, tmp_path: Path) -> None:
+    assert "--embedder" in hexamem("reembed", "--home", stored, embedder=None).error
+    with Memory.open(tmp_path / "home", embedder="static"):
+        assert str(tmp_path / "home") in hexamem("users", "--home", tmp_path / "home").error
+
+
+# The examples in help.
+
+EXAMPLE_LINES = [line for lines in EXAMPLES.values() for line in lines]
+LONG = {"demo", "eval", "train", "chat"}  # their own tests run them
+WITHOUT = {"JOB", "EXPERIENCE"}  # what a home of two messages does not have
+
+
+@pytest.fixture(scope="module")
+def examples_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A folder with alice's home at its default place, the files that examples name, and the ids in the home."""
+    folder = tmp_path_factory.mktemp("examples")
+    lines = ("My daughter Mia starts school in Hangzhou.", "The school is West Lake Primary.")
+    write_lines(folder / "chat.jsonl", [{"role": "user", "content": line, "thread_id": "family"} for line in lines])
+    (folder / "notes").mkdir()
+    for name in ("lease.txt", "notes/trip.md"):
+        (folder / name).write_text("The lease ends in March.\n", encoding="utf-8")
+    with Memory.open(folder / ".hexamem", embedder="static") as memory:
+        alice = memory.user("alice")
+        first, second = alice.remember([*lines], "family").step_ids
+        alice.flush()
+        alice.labels.split(alice.labels.of(second).intent.scope, [second], "Family")
+        alice.labels.rename(alice.labels.of(first).intent.scope, "School")
+        alice.labels.pin("School", pinned=False)
+        item = alice.add({"kind": "semantic", "name": "Mia", "summary": "daughter"})
+        secret = alice.add({"kind": "vault", "caption": "wifi password"}, secret="marmalade-otter-7719")
+        memory.flush()
+        recall = alice.recall("Where does Mia go to school?")
+        ids = {"ITEM": item.id, "SECRET": secret.id, "STEP": first, "OPERATION": alice.history(item.id)[0].id,
+               "RECALL": str(recall.id)}  # fmt: skip
+        alice.export(folder / "alice.jsonl")
+    return folder, ids
+
+
+def test_every_command_has_an_example_of_its_own_which_its_help_shows() -> None:
+    assert list(EXAMPLES) == [" ".join(leaf) for leaf in LEAVES]
+    assert [name for name, lines in EXAMPLES.items() for line in lines if not line.startswith(f"hexamem {name}")] == []
+    lines = [line.strip() for line in hexamem("show", "--help").out.splitlines() if line.strip()]
+    assert lines[-3:] == ["Examples", *EXAMPLES["show"]]
+
+
+@pytest.mark.parametrize("line", EXAMPLE_LINES)
+def test_an_example_runs(
+    line: str, examples_home: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = words_of(command, file) if command == ("ingest",) else [*command]
-    line = said(*words, "--home", stored, option, "guess")
-    assert f"'{option}': 'guess' is not one of " in line
-
-
-@pytest.mark.parametrize("command", [("import",), ("add",)], ids=" ".join)
-def test_an_empty_file_is_said_to_be_empty(command: Words, said: Said, stored: Path, tmp_path: Path) -> None:
-    empty = tmp_path / "nothing.txt"
-    empty.touch()
-    line = said(*command, empty, "--user", "alice", "--home", stored)
-    assert "nothing.txt" in line
-    assert "is empty" in line
-
-
-@pytest.mark.parametrize("command", [("ingest",), ("import",), ("add",)], ids=" ".join)
-def test_a_file_that_is_not_there_is_named(command: Words, said: Said, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    assert str(tmp_path / "typo.txt") in said(*command, tmp_path / "typo.txt", "--user", "alice", "--home", home)
-    assert not home.exists()
-
-
-@pytest.fixture
-def copy(stored: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(stored, tmp_path / "copy"))
-
-
-ON_A_RECORD = [
-    leaf for leaf in LEAVES if leaf in {("show",), ("edit",), ("remove",), ("undo",), ("reveal",), ("feedback",)}
-    or leaf[1:] in {("show",), ("rename",), ("merge",), ("split",), ("move",), ("pin",), ("retire",), ("promote",), ("retry",), ("drop",)}
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("command", ON_A_RECORD, ids=" ".join)
-def test_what_is_not_there_is_named_and_where_to_look(command: Words, said: Said, file: Path, copy: Path) -> None:
-    line = said(*words_of(command, file), "--home", copy)
-    assert "'words to find'" in line
+    folder, ids = examples_home
+    copy = tmp_path / "copy"
+    command, _, typed = line.partition(" < ")
+    words = shlex.split(command)[1:]
+    if words[0] in LONG or WITHOUT & set(words):  # its options are read, and it is not run
+        (tmp_path / "locomo10.json").touch()
+        (tmp_path / "talks").mkdir()
+        monkeypatch.chdir(tmp_path)
+        parsed: Any = _COMMAND
+        while hasattr(parsed, "commands"):
+            parsed = parsed.commands[words.pop(0)]
+        parsed.make_context("example", words)
+        return
+    shutil.copytree(folder, copy)
+    monkeypatch.setenv("HOME", str(copy))
+    monkeypatch.chdir(copy)
+    stdin = "West Lake Primary\n" if typed else "y\n"
+    embedder = None if "--embedder" in words else "static"
+    done = hexamem(*[ids.get(word, word) for word in words], stdin=stdin, embedder=embedder)
+    assert done.code == 0, json.dumps(done.err)
+    assert (done.out + done.err).strip()

@@ -22,7 +22,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 COMMANDS = Path(sys.executable).parent
 CHAT = [{"role": "user", "content": "We moved to Porto."}, {"role": "assistant", "content": "How nice!", "name": "Ada"}]
 
-# What a page says that its examples print.
+# What the examples of a page print.
 PRINTS = {
     "README.md": ("We moved to Porto in March. Our flat is above a bakery. |", "user: I moved to Porto.\n"),
     "memory.md": ("We moved to Porto last Saturday. |", "Congratulations! How is the new flat? |"),
@@ -65,7 +65,7 @@ def test_the_installed_command_runs_in_an_interpreter_of_its_own(tmp_path: Path)
         assert [step.content for step in memory.user("alice").steps()] == [line["content"] for line in CHAT]
 
 
-# What a notebook's cells stand between: pictures are drawn without a window, and each must be fit to be drawn.
+# Run before and after the cells of a notebook: pictures are drawn without a window, and each must be fit to be drawn.
 BEFORE = "import matplotlib\nmatplotlib.use('Agg')\n"
 AFTER = """
 for number in plt.get_fignums():
@@ -89,7 +89,7 @@ def test_a_notebook_runs_from_top_to_bottom_and_shows_pictures(notebook: Path, t
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
-def test_what_a_notebook_keeps_is_small_and_free_of_errors(notebook: Path) -> None:
+def test_the_stored_outputs_of_a_notebook_are_small_and_free_of_errors(notebook: Path) -> None:
     text = notebook.read_text(encoding="utf-8")
     outputs = [output for cell in json.loads(text)["cells"] for output in cell.get("outputs", [])]
     assert [output for output in outputs if output["output_type"] == "error"] == []

@@ -62,6 +62,30 @@ def hotpot(folder: Path) -> Path:
     return file
 
 
+def locomo(folder: Path) -> Path:
+    turn = {"speaker": "Ann", "dia_id": "D1:1", "text": "I adopted a cat called Miso."}
+    question = {"question": "What is the cat called?", "answer": "Miso", "evidence": ["D1:1"], "category": 1}
+    record = {"session_1": [turn], "session_1_date_time": "1:56 pm on 8 May, 2023", "qa": [question]}
+    (folder / "one.json").write_text(json.dumps(record))
+    return folder / "one.json"
+
+
+def test_locomo_gives_a_table_and_an_object_a_strategy_from_an_empty_home_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, words = tmp_path / "out.json", ("locomo", locomo(tmp_path), "-s", "bm25")
+    assert eval_(*words, "-s", "dense", "--json", out) == 0
+    shown = capsys.readouterr().out
+    assert ("bm25" in shown, "dense" in shown) == (True, True)
+    figures = [(one["strategy"], one["embedder"], one["recall"]["all"]["5"]) for one in json.loads(out.read_text())]
+    assert figures == [("bm25", "static", 1.0), ("dense", "static", 1.0)]
+    assert eval_(*words, "--home", tmp_path / "home") == 0
+    with Memory.open(tmp_path / "home", embedder="static") as memory:
+        assert memory.users() == ["locomo-one"]
+    assert eval_(*words, "--home", tmp_path / "home") == 2
+    assert "empty" in capsys.readouterr().err
+
+
 def test_ruler_needs_no_file_and_writes_an_object_a_strategy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,6 +160,12 @@ def test_the_write_path_is_reported_by_kind_with_every_miss_and_wrong_item(
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
+    "an unknown data set": (("trivia", "FILE"), "trivia"),
+    "a missing file": (("locomo", "nosuch.json"), "nosuch.json"),
+    "an unknown strategy": (("locomo", "TALK", "--strategy", "magic"), "magic"),
+    "a strategy twice": (("locomo", "TALK", "-s", "bm25", "-s", "bm25"), "each once"),
+    "a file of another form": (("longmemeval", "FILE"), "dev.json"),
+    "nowhere to write": (("locomo", "TALK", "--json", "nosuch/out.json"), "nosuch/out.json"),
     "a length that is none": (("ruler", "--tokens", "long"), "no length of at least 2,000 tokens"),
     "a task that is none": (("ruler", "--task", "magic"), "'magic' is unknown"),
     "a path for ruler": (("ruler", "FILE"), "makes its own conversations"),
@@ -163,7 +193,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_means_nothing_is_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words, message = REFUSED[kind]
-    stands_for = {"FILE": hotpot(tmp_path), "HOME": tmp_path / "home"}
+    stands_for = {"FILE": hotpot(tmp_path), "TALK": locomo(tmp_path), "HOME": tmp_path / "home"}
     assert eval_(*(stands_for.get(word, word) for word in words)) == 2
     assert message in " ".join(capsys.readouterr().err.split())
 

@@ -60,7 +60,7 @@ def _wait(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
     raise AssertionError(log.read_text())
 
 
-def test_a_conversation_is_kept_and_users_are_apart(url: str) -> None:
+def test_the_served_graphs_store_and_answer_for_one_user_at_a_time(url: str) -> None:
     """One event loop and one server for all of it: starting them takes seconds."""
     from langgraph_sdk import get_client
 

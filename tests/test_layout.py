@@ -6,7 +6,6 @@ import ast
 import inspect
 import re
 import subprocess
-import sys
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -154,12 +153,6 @@ def test_no_file_names_a_path_of_some_machine() -> None:
     }
     here = str(Path(__file__).relative_to(ROOT))
     assert [name for name, text in texts.items() if pattern.search(text) and name != here] == []
-
-
-def test_importing_the_face_loads_neither_chroma_nor_langgraph() -> None:
-    code = "import sys, hexamem, hexamem.cli; print([m for m in ('chromadb', 'langgraph', 'langchain_core') if m in sys.modules])"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert shown.strip() == "[]"
 
 
 def test_every_method_that_reads_or_writes_has_an_async_twin_of_its_signature() -> None:

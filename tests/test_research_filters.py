@@ -1,198 +1,228 @@
-"""What research may read: kinds, conditions, what was true or believed at a time, and times at the ends of the calendar."""
+"""What research may read: kinds, conditions, what was true or believed at a time, and what superseded it."""
 # ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
-from hexamem import Memory, Settings, UserMemory
-from hexamem.cli.app import run
+from hexamem import Memory, UserMemory
 from hexamem.errors import InvalidInputError
+from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_state import ResearchContext
 from hexamem.memory_types.local_time import in_utc, in_zone
 from hexamem.memory_types.research import Research
 
+from .commands import hexamem
 from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
-from .test_research import TALKS, tell
+from .test_research import SETTINGS, TALKS, WRIST, nora, tell  # noqa: F401
 from .test_research_model import script, search
 
 TICK = timedelta(microseconds=1)
 TOWN = "Which town does the home of Ida lie in?"
 
 
-def home_in(user: UserMemory, town: str, **more: Any) -> str:
-    supersedes = more.pop("supersedes", None)
+def home_in(user: UserMemory, town: str, supersedes: str | None = None, **more: Any) -> str:
     item = {"kind": "semantic", "name": "home of Ida", "summary": f"lies in the town {town}", **more}
     return user.add(item, supersedes=supersedes).id
 
 
-def read(found: Research) -> list[str]:
-    return [one.text.rsplit(" ", 1)[-1] for one in found.passages if one.kind == "semantic"]
+def towns(research: Research) -> list[str]:
+    return [each.text.rsplit(" ", 1)[-1] for each in research.passages if each.kind == "semantic"]
 
 
-@pytest.fixture
-def user(memory: Memory) -> UserMemory:
-    return memory.user("nora")
+def test_a_condition_narrows_what_is_read_in_every_lane_and_on_every_page(nora: UserMemory) -> None:
+    in_one = nora.research("What animals and courses are there?", where={"thread_id": "one"})
+    assert {hit.thread_id for hit in in_one.hits} == {"one"}
+    assert {hit.speaker for hit in nora.research("Who has a dog?", where={"speaker": "Theo"}).hits} == {"Theo"}
+    page = nora.research("What is the grey cat called?", form="pages", where={"speaker": "Nora"})
+    assert "Pixel" in page.context
+    assert "Bruno" not in page.context
 
 
-def test_what_was_true_is_read_though_it_was_superseded_since(user: UserMemory) -> None:
-    old = home_in(user, "Hangzhou", valid_from="2015-03-01")
-    home_in(user, "Shanghai", valid_from="2022-07-01", supersedes=old)
-    assert read(user.research(TOWN)) == ["Shanghai"]
-    assert read(user.research(TOWN, as_of="2020-01-01")) == ["Hangzhou"]
-    assert read(user.research(TOWN, as_of="2014-01-01")) == []
-    then = user.research(TOWN, as_of="2020-01-01")
-    assert "Hangzhou" in then.answer
+def test_the_filter_of_one_question_does_not_hold_for_the_next_in_a_thread(nora: UserMemory) -> None:
+    graph = build_research_graph(nora.memory.researching.parts())
+    graph.checkpointer = InMemorySaver()
+    config: Any = {"configurable": {"thread_id": "t"}}
+    context = ResearchContext(user="nora")
+    first = graph.invoke({"question": "Who ran?", "where": {"thread_id": "one"}}, config, context=context)
+    second = graph.invoke({"question": "Who ran a half marathon?"}, config, context=context)
+    assert {each["thread_id"] for each in first["research"]["passages"]} == {"one"}
+    assert "three" in {each["thread_id"] for each in second["research"]["passages"]}
+
+
+def test_a_filter_never_costs_a_match(alice: UserMemory) -> None:
+    alice.remember([f"The parcel number {number} came by boat." for number in range(400)], thread_id="other")
+    alice.remember("A parcel for Ada came by boat.", thread_id="wanted")
+    research = alice.research("Which parcel came by boat?", 1, passages=3, where={"thread_id": "wanted"})
+    assert [each.text for each in research.passages] == ["A parcel for Ada came by boat."]
+
+
+def test_what_had_not_happened_yet_is_not_read_and_the_question_is_asked_then(nora: UserMemory) -> None:
+    research = nora.research("What are Nora's cats called?", as_of="2025-05-01T00:00:00Z")
+    assert "Pixel" in research.answer
+    assert "Comet" not in research.context + "".join(hit.text for hit in research.hits)
+    last_month = nora.research("What happened last month?", as_of="2025-05-01T00:00:00Z")
+    assert {str(each.occurred_at)[:7] for each in last_month.passages[:2]} == {"2025-04"}
+
+
+def test_what_was_true_or_believed_at_a_time_is_read_as_it_was_then(alice: UserMemory) -> None:
+    old = home_in(alice, "Hangzhou", valid_from="2015-03-01")
+    new = home_in(alice, "Shanghai", valid_from="2022-07-01", supersedes=old)
+    assert towns(alice.research(TOWN)) == ["Shanghai"]
+    then = alice.research(TOWN, as_of="2020-01-01")
+    assert towns(then) == ["Hangzhou"]
     assert "Shanghai" not in then.context
+    assert towns(alice.research(TOWN, as_of="2014-01-01")) == []
+    alice.edit(new, summary="lies in the town Turku")
+    edited = alice.history()[-1].created_at
+    assert towns(alice.research(TOWN, known_at=edited - TICK)) == ["Shanghai"]
+    alice.remove(new)
+    removed = alice.history()[-1].created_at
+    assert towns(alice.research(TOWN, known_at=removed - TICK)) == ["Turku"]
+    assert "Turku" not in towns(alice.research(TOWN))
+    early = alice.remember("Ida has a red kayak.").step_ids
+    between = alice.steps()[-1].created_at + TICK
+    alice.remember("Ida has a blue kayak too.")
+    kayaks = alice.research("Which kayaks does Ida have?", known_at=between, kinds="step")
+    assert tuple(hit.id for hit in kayaks.hits) == early
 
 
-def test_what_was_believed_is_read_in_the_words_of_then(user: UserMemory) -> None:
-    item = home_in(user, "Hangzhou")
-    user.edit(item, summary="lies in the town Shanghai")
-    edited = user.history()[-1].created_at
-    assert read(user.research(TOWN, known_at=edited - TICK)) == ["Hangzhou"]
-    assert read(user.research(TOWN, known_at=edited)) == ["Shanghai"]
-    user.remove(item)
-    removed = user.history()[-1].created_at
-    assert read(user.research(TOWN)) == []
-    assert read(user.research(TOWN, known_at=removed - TICK)) == ["Shanghai"]
-
-
-def test_what_was_stored_later_was_not_known(user: UserMemory) -> None:
-    early = user.remember(["Ida has a red kayak."], thread_id="a").step_ids
-    between = user.steps()[-1].created_at + TICK
-    user.remember(["Ida has a blue kayak too."], thread_id="a")
-    found = user.research("Which kayaks does Ida have?", known_at=between)
-    assert tuple(one.id for one in found.hits) == early
-    assert len(user.research("Which kayaks does Ida have?").hits) == 2
-
-
-def test_kinds_narrow_what_is_read(user: UserMemory) -> None:
-    user.remember(["The home of Ida lies in the town Turku."], thread_id="a")
-    home_in(user, "Turku")
-    assert {one.kind for one in user.research(TOWN).passages} == {"step", "semantic"}
-    assert {one.kind for one in user.research(TOWN, kinds="step").passages} == {"step"}
-    assert {one.kind for one in user.research(TOWN, kinds=["semantic", "core"]).passages} == {"semantic"}
-    assert user.research(TOWN, kinds="core").passages == ()
-    with pytest.raises(InvalidInputError, match="kinds"):
-        user.research(TOWN, kinds="notes")
-
-
-def test_a_graph_takes_the_same_filters_as_json(memory: Memory, user: UserMemory) -> None:
-    user.remember(["The home of Ida lies in the town Turku."], thread_id="a")
-    home_in(user, "Turku")
-    graph, context = memory.researching.graph(), ResearchContext(user="nora")
-    found = graph.invoke({"question": TOWN, "kinds": "semantic"}, context=context)
-    assert {one["kind"] for one in found["research"]["passages"]} == {"semantic"}
+def test_kinds_narrow_what_is_read_and_a_graph_takes_the_same_filters(memory: Memory, alice: UserMemory) -> None:
+    alice.remember("The home of Ida lies in the town Turku.")
+    home_in(alice, "Turku")
+    for kinds, read in (
+        (None, {"step", "semantic"}),
+        ("step", {"step"}),
+        (["semantic", "core"], {"semantic"}),
+        ("core", set()),
+    ):
+        assert {each.kind for each in alice.research(TOWN, kinds=kinds).passages} == read  # type: ignore[arg-type]
+    graph, context = memory.researching.graph(), ResearchContext(user="alice")
+    semantic = graph.invoke({"question": TOWN, "kinds": "semantic"}, context=context)
+    assert {each["kind"] for each in semantic["research"]["passages"]} == {"semantic"}
     none = graph.invoke({"question": TOWN, "known_at": "2020-01-01"}, context=context)
     assert none["research"]["passages"] == []
-    with pytest.raises(InvalidInputError, match="soon"):
-        graph.invoke({"question": TOWN, "as_of": "soon"}, context=context)
-    with pytest.raises(InvalidInputError, match="notes"):
-        graph.invoke({"question": TOWN, "kinds": ["notes"]}, context=context)
+    for wrong in ({"as_of": "soon"}, {"kinds": ["notes"]}):
+        with pytest.raises(InvalidInputError, match=r"soon|notes"):
+            graph.invoke({"question": TOWN, **wrong}, context=context)
 
 
-def test_a_filtered_memory_shows_the_planner_memos_of_what_may_be_read(
+# What superseded a fact.
+
+
+def superseded(user: UserMemory, lines: tuple[str, str], values: tuple[str, str]) -> None:
+    """Store two lines, a day apart, and a fact of each, the second of which supersedes the first."""
+    former = None
+    for day, line, value in zip((3, 4), lines, values, strict=True):
+        message = {"role": "user", "content": line, "timestamp": f"2026-05-{day:02d}T10:00:00+00:00"}
+        (step,) = user.remember(message, "t").step_ids
+        item = {"kind": "core", "label": "fact", "value": value, "sources": [{"step_id": step}]}
+        former = user.add(item, supersedes=former).id
+
+
+@pytest.mark.parametrize(
+    ("lines", "values", "question"),
+    [
+        (("I have a cat called Mio.", "Mio died last week."), ("Has a cat", "Mio died"), "Do I have a cat?"),
+        (("I work as a chef at the Ritz.", "They let me go."), ("Works at the Ritz as a chef", "Lost the job"),
+         "Where do I work as a chef?"),
+    ],
+)  # fmt: skip
+def test_a_quoted_fact_comes_with_the_one_that_superseded_it_but_for_a_time_before(
+    alice: UserMemory, lines: tuple[str, str], values: tuple[str, str], question: str
+) -> None:
+    superseded(alice, lines, values)
+    research = alice.research(question)
+    claim = next(each for each in research.evidence if each.text in (values[1], lines[1]))
+    assert claim.passage_id in [each.id for each in research.passages]
+    assert -1 < research.answer.find(lines[0]) < research.answer.index(claim.text)
+    then = alice.research(question, as_of="2026-05-03T12:00:00+00:00")
+    assert lines[0] in then.answer
+    assert values[1] not in then.answer
+
+
+def test_a_fact_that_superseded_another_statement_of_the_message_is_left_out(alice: UserMemory) -> None:
+    lines = ("I live in Bristol with my husband Marcus.", "We have taken a flat in Bath.")
+    superseded(alice, lines, ("Bristol", "Bath"))
+    answer = alice.research("Is Marcus my husband?", 1, passages=1).answer
+    assert "Marcus" in answer
+    assert "Bath" not in answer
+
+
+# With a model.
+
+
+def test_a_planner_is_shown_memos_of_what_may_be_read_and_its_days_count_whole_in_either_order(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
-    server = scripted_server(script(plan={"needs": [], "searches": [search("page", "M1", pages=["M1"])]}))
-    with Memory.open(
-        tmp_path / "home",
-        models={"researcher": server.chat_model()},
-        settings=Settings(background=False, mode="off"),
-    ) as memory:
+    by_time = search("time", "wrist", since="2025-04-10", until="2025-04-09")
+    server = scripted_server(script(plan={"needs": [], "searches": [by_time]}))
+    models = {"researcher": server.chat_model()}
+    with Memory.open(tmp_path / "home", embedder="static", models=models, settings=SETTINGS) as memory:
         user = memory.user("nora")
         tell(user, {**TALKS, "one later": [("Nora", "2025-09-01T10:00:00Z", "Pixel sleeps on the stove now.")]})
-        user.pages()
-        closed = {page.thread_id for page in user.pages() if page.closed}
-        assert {"one", "two"} <= closed
-        user.research("Who broke his wrist?", 1, where={"thread_id": "two"})
-        asked = server.requests[-3].text
-        assert "wrist" in asked.split("<memory>")[1].split("</memory>")[0]
-        assert "Pixel" not in asked
-        user.research("Who broke his wrist?", 1, as_of="2025-03-20T00:00:00Z")
-        memos = server.requests[-3].text.split("<memory>")[1].split("</memory>")[0]
+        assert {"one", "two"} <= {page.thread_id for page in user.pages() if page.closed}
+        research = user.research(WRIST, 1, where={"thread_id": "two"})
+        assert "wrist" in server.requests[0].text.split("<memory>")[1].split("</memory>")[0]
+        assert "Pixel" not in server.requests[0].text
+        asked = next(request for request in research.rounds[0].plan.requests if request.lane == "time")
+        assert asked.until is not None
+        assert (asked.since, asked.until.date()) == (datetime(2025, 4, 9, tzinfo=UTC), date(2025, 4, 10))
+        assert next(lane for lane in research.rounds[0].lanes if lane.lane == "time").found > 0
+        server.requests.clear()
+        user.research(WRIST, 1, as_of="2025-03-20T00:00:00Z")
+        memos = server.requests[0].text.split("<memory>")[1].split("</memory>")[0]
         assert "Pixel" in memos
         assert "Lisbon" not in memos
 
 
-def test_a_search_by_time_takes_its_days_in_either_order_and_both_whole(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
-    server = scripted_server(
-        script(plan={"needs": [], "searches": [search("time", "wrist", since="2025-04-10", until="2025-04-09")]})
-    )
-    settings = Settings(background=False, mode="off")
-    with Memory.open(tmp_path / "home", models={"researcher": server.chat_model()}, settings=settings) as memory:
-        user = memory.user("nora")
-        tell(user)
-        found = user.research("Who broke his wrist?", 1)
-    asked = next(one for one in found.rounds[0].plan.requests if one.lane == "time")
-    assert asked.since == datetime(2025, 4, 9, tzinfo=UTC)
-    assert asked.until is not None
-    assert asked.until.date() == date(2025, 4, 10)
-    assert next(one for one in found.rounds[0].lanes if one.lane == "time").found > 0
-
-
 # The first and the last day that there are.
 
-ENDS = ["0001-01-01T00:30:00Z", "9999-12-31T23:30:00Z"]
-ZONES = ["America/New_York", "Asia/Shanghai"]
 
-
-@pytest.mark.parametrize("zone", ZONES)
-@pytest.mark.parametrize("at", ENDS)
-def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory, at: str, zone: str) -> None:
-    user = memory.user("nora", timezone=zone)
-    user.remember([{"role": "user", "name": "Ida", "content": "I bought a kayak.", "timestamp": at}], thread_id="a")
-    for form in ("text", "passages", "pages"):
-        assert "kayak" in user.research("What did Ida buy?", form=form).context  # type: ignore[arg-type]
-    assert "kayak" in user.research("What did Ida buy last week?", as_of=at).context
-    assert user.research(f"What did Ida buy on {at[:10]}?").passages
-    (page,) = user.pages()
-    assert "kayak" in user.page(page.id).text
-    assert user.light_memory().pages == 0  # the only page is open
-
-
-@pytest.mark.parametrize("zone", ZONES)
-def test_a_time_stays_on_the_calendar(zone: str) -> None:
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Shanghai"])
+def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory, zone: str) -> None:
+    for number, at in enumerate(["0001-01-01T00:30:00Z", "9999-12-31T23:30:00Z"]):
+        user = memory.user(f"nora {number}", timezone=zone)
+        user.remember({"role": "user", "name": "Ida", "content": "I bought a kayak.", "timestamp": at})
+        for form in ("text", "passages", "pages"):
+            assert "kayak" in user.research("What did Ida buy?", form=form).context  # type: ignore[arg-type]
+        assert "kayak" in user.research("What did Ida buy last week?", as_of=at).context
+        assert user.research(f"What did Ida buy on {at[:10]}?").passages
+        (page,) = user.pages()
+        assert "kayak" in user.page(page.id).text
+        assert user.light_memory().pages == 0  # the only page is open
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-    assert {in_zone(one, ZoneInfo(zone)) for one in (first, last)} == {first, last}
-    for one in (datetime.min, datetime.max):
-        assert first <= in_utc(one.replace(tzinfo=ZoneInfo(zone))) <= last
-    noon = datetime(2025, 7, 1, 12, tzinfo=UTC)
-    assert in_utc(in_zone(noon, ZoneInfo(zone))) == noon
+    assert {in_zone(each, ZoneInfo(zone)) for each in (first, last)} == {first, last}
+    assert all(first <= in_utc(each.replace(tzinfo=ZoneInfo(zone))) <= last for each in (datetime.min, datetime.max))
 
 
 # On the command line.
 
 
-def test_ask_takes_the_filters_of_recall(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "home"
-    with Memory.open(folder, settings=Settings(background=False, mode="off")) as memory:
+def test_ask_takes_the_filters_of_recall(tmp_path: Path) -> None:
+    where = ("--user", "nora", "--home", tmp_path / "home")
+    with Memory.open(tmp_path / "home", embedder="static", settings=SETTINGS) as memory:
         user = memory.user("nora")
         tell(user)
-        old = home_in(user, "Hangzhou", valid_from="2015-03-01")
-        home_in(user, "Shanghai", valid_from="2022-07-01", supersedes=old)
+        home_in(
+            user, "Shanghai", valid_from="2022-07-01", supersedes=home_in(user, "Hangzhou", valid_from="2015-03-01")
+        )
 
     def passages(*options: str) -> list[dict[str, Any]]:
-        asked = ["ask", "What happened to Nora, Theo and the home of Ida?", *options, "--json"]
-        assert run([*asked, "--user", "nora", "--home", str(folder)]) == 0
-        return list(json.loads(capsys.readouterr().out)["passages"])
+        question = "What happened to Nora, Theo and the home of Ida?"
+        return list(hexamem("ask", question, *options, "--json", *where).json["passages"])
 
-    assert {one["kind"] for one in passages("--kind", "semantic")} == {"semantic"}
-    assert {one["thread_id"] for one in passages("--thread", "two")} == {"two"}
-    assert {one["speaker"] for one in passages("--speaker", "Theo")} == {"Theo"}
+    assert {each["kind"] for each in passages("--kind", "semantic")} == {"semantic"}
+    assert {each["thread_id"] for each in passages("--thread", "two")} == {"two"}
+    assert {each["speaker"] for each in passages("--speaker", "Theo")} == {"Theo"}
     steps = passages("--since", "2025-04-01", "--until", "2025-05-01", "--kind", "step")
-    assert {one["occurred_at"][:7] for one in steps} == {"2025-04"}
-    then = passages("--as-of", "2020-01-01")
-    assert [one["text"].rsplit(" ", 1)[-1] for one in then] == ["Hangzhou"]
+    assert {each["occurred_at"][:7] for each in steps} == {"2025-04"}
+    assert [each["text"].rsplit(" ", 1)[-1] for each in passages("--as-of", "2020-01-01")] == ["Hangzhou"]
     assert passages("--known-at", "2020-01-01") == []
-    assert run(["ask", "x", "--label", "no such label", "--user", "nora", "--home", str(folder)]) == 2
-    assert "no such label" in capsys.readouterr().err
+    assert "no such label" in hexamem("ask", "x", "--label", "no such label", *where).error
