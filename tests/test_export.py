@@ -403,17 +403,18 @@ def test_a_forged_file_brings_in_nothing(bob: UserMemory, exported: dict[str, An
 def test_a_place_that_cannot_be_read_or_written_is_named_and_left_as_it_was(
     bob: UserMemory, exported: dict[str, Any], tmp_path: Path
 ) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "alice.jsonl.partial").write_text("mine")
+    place = tmp_path / "place"
+    (place / "folder").mkdir(parents=True)
+    (place / "alice.jsonl.partial").write_text("mine")
     for name in ("nowhere.jsonl", "folder"):
         with pytest.raises(InvalidInputError, match=name):
-            bob.import_(tmp_path / name)
-    for place in (tmp_path / "missing" / "alice.jsonl", tmp_path / "folder"):
+            bob.import_(place / name)
+    for target in (place / "missing" / "alice.jsonl", place / "folder"):
         with pytest.raises(HomeNotWritableError, match=r"missing|folder"):
-            exported["alice"].export(place)
-    exported["alice"].export(tmp_path / "alice.jsonl")
-    assert (tmp_path / "alice.jsonl.partial").read_text() == "mine"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["alice.jsonl", "alice.jsonl.partial", "folder"]
+            exported["alice"].export(target)
+    exported["alice"].export(place / "alice.jsonl")
+    assert (place / "alice.jsonl.partial").read_text() == "mine"
+    assert sorted(path.name for path in place.iterdir()) == ["alice.jsonl", "alice.jsonl.partial", "folder"]
 
 
 def test_an_export_that_fails_leaves_the_earlier_file(memory: Memory, tmp_path: Path) -> None:
