@@ -103,13 +103,17 @@ def test_a_slow_embedder_of_one_user_keeps_no_other_from_redacting(tmp_path: Pat
     assert len(receipt.step_ids) == 1
 
 
-def test_two_homes_on_one_ledger_each_find_what_either_stored(tmp_path: Path) -> None:
+def test_two_homes_on_one_ledger_each_find_what_either_stored_and_nothing_that_either_erased(tmp_path: Path) -> None:
     options: Any = {"ledger_url": f"sqlite:///{tmp_path / 'shared.sqlite3'}", "embedder": "static", "settings": QUIET}
     with Memory.open(tmp_path / "one", **options) as one, Memory.open(tmp_path / "two", **options) as two:
         one.user("alice").remember("The dog is called Rex.")
         assert [len(memory.user("alice").recall("dog", strategy="bm25")) for memory in (one, two)] == [1, 1]
         two.user("alice").remember("The dog likes snow.")
         assert len(one.user("alice").recall("dog", strategy="bm25")) == 2
+        two.user("alice").recall("dog")
+        one.user("alice").erase()
+        one.user("alice").remember(["The cat sleeps.", "The cat eats."])
+        assert {hit.text for hit in two.user("alice").recall("dog")} == {"The cat sleeps.", "The cat eats."}
 
 
 def test_another_text_under_a_known_id_is_reported(alice: UserMemory) -> None:

@@ -151,7 +151,7 @@ def test_stores_pass_the_checks_for_implementers_which_name_what_is_wrong(folder
     client.close()
 
 
-@hypothesis_settings(max_examples=10)
+@hypothesis_settings(max_examples=25)
 @given(data=st.data())
 def test_any_history_answers_as_a_dictionary_would(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
