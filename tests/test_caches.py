@@ -106,7 +106,7 @@ def test_a_memory_with_caches_answers_as_one_opened_anew(
             steps += says(user, (f"Carla {turn}", text), (name, f"{text} {WORD}{turn}"), thread=f"other {turn % 2}")
         elif action.startswith("forget") and len(steps) > 2:
             forgotten.append(steps.pop(-1 if action.endswith("late") else len(steps) // 2))
-            user.forget(step_ids=[forgotten[-1]])
+            user.forget([forgotten[-1]])
         elif action == "restore" and forgotten:
             steps.append(forgotten.pop())
             user.undo(user.history(steps[-1])[-1].id)
@@ -448,7 +448,7 @@ def test_a_message_that_was_removed_before_it_was_indexed_is_not_found(indexed: 
     with nothing_is_indexed(indexed):
         step_ids = indexed.remember(NEW).step_ids
         assert NEW in texts(indexed, "Where is the purple accordion?")
-    indexed.forget(step_ids=step_ids)
+    indexed.forget(step_ids)
     assert NEW not in texts(indexed, "Where is the purple accordion?")
     indexed.remember(NEW)
     indexed.erase()

@@ -54,7 +54,10 @@ def find_secrets_in(
     for text, found, (secrets, sure) in zip(texts, forms, tagged, strict=True):
         decided = iter(sure)
         candidates = [one for one in found if one.certain or next(decided)]
-        candidates += [_candidate(one) for one in secrets if not is_placeholder(text[one.start : one.end])]
+        for secret in secrets:
+            # A seed phrase has a form of its own: a few of its words, which the tagger knows too, are no secret.
+            if secret.kind != "seed_phrase" and not is_placeholder(text[secret.start : secret.end]):
+                candidates.append(_candidate(secret))
         spans.append(_spans(text, candidates) if candidates else ())
     return spans
 
