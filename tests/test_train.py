@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hexamem import Memory, UserMemory
 from hexamem.cli.app import run
@@ -32,6 +34,7 @@ from hexamem.retrieval.learning import (
     learn_blend,
     learn_ranking,
 )
+from hexamem.retrieval.logistic import logistic_offset, logistic_regression
 from hexamem.retrieval.operations import configurations
 from hexamem.retrieval.ranker import Ranker, large_share
 from hexamem.retrieval.ranking_weights import load_weights
@@ -106,8 +109,8 @@ def test_slopes_are_those_of_the_loss() -> None:
 
 
 def test_it_learns_what_a_cue_turns_round() -> None:
-    settings = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0, drop_signals=0.0, prior=0.0, hidden=4)
-    ranker = Ranker(learn_ranking(made_up(500), settings, fingerprint="x"))
+    how = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0, drop_signals=0.0, prior=0.0, hidden=4)
+    ranker = Ranker(learn_ranking(made_up(500), how, fingerprint="x"))
     one = made_up(1, seed=9)[0]
     cues = one.cues.copy()
     cues[0] = 1
@@ -127,9 +130,9 @@ def test_a_question_with_more_evidence_counts_more_as_far_as_it_is_told() -> Non
         evidence = np.zeros(40, bool)
         evidence[order[-9:] if number % 2 else order[:1]] = True  # nine of the least, or the greatest alone
         examples.append(Example(values=values, cues=np.zeros(len(CUES), np.float32), evidence=evidence))
-    settings = LearningSettings(epochs=6, runs=1, rate=1e-2, drop=0.0, drop_signals=0.0, hidden=2, gate=2)
+    how = LearningSettings(epochs=6, runs=1, rate=1e-2, drop=0.0, drop_signals=0.0, hidden=2, gate=2)
     alike, several = (
-        learn_ranking(examples, replace(settings, several=power), fingerprint="x").linear[5] for power in (0.0, 1.0)
+        learn_ranking(examples, replace(how, several=power), fingerprint="x").linear[5] for power in (0.0, 1.0)
     )
     assert several < alike
 
@@ -142,23 +145,16 @@ def test_a_kind_of_data_with_four_times_the_questions_counts_twice() -> None:
     assert sum(weights[:40]) == pytest.approx(2 * sum(weights[40:]))
 
 
-def test_several_runs_are_one_scorer_with_their_mean_score() -> None:
+def test_the_same_seed_gives_the_same_weights_and_several_runs_are_one_scorer() -> None:
     examples = made_up(20)
-    alone = [
-        learn_ranking(examples, LearningSettings(epochs=1, runs=1, hidden=4, gate=3, seed=0), fingerprint="x"),
-        learn_ranking(examples, LearningSettings(epochs=1, runs=2, hidden=4, gate=3, seed=0), fingerprint="x"),
-    ]
-    assert alone[1].hidden.shape[1] == 8
-    features = features_of(examples[0].values, examples[0].cues)
-    first, both = (Ranker(one).score(features) for one in alone)
-    second = 2 * both - first
-    assert np.isfinite(second).all()
-    assert np.abs(second - first).max() > 1e-4
-
-
-def test_the_same_seed_gives_the_same_weights() -> None:
-    one, other = (learn_ranking(made_up(20), QUICK, fingerprint="x") for _ in range(2))
+    one, other, two = (
+        learn_ranking(examples, replace(QUICK, epochs=1, runs=runs), fingerprint="x") for runs in (1, 1, 2)
+    )
     assert all(np.array_equal(array, other.tensors()[name]) for name, array in one.tensors().items())
+    assert (one.hidden.shape[1], two.hidden.shape[1]) == (4, 8)
+    features = features_of(examples[0].values, examples[0].cues)
+    first, both = (Ranker(weights).score(features) for weights in (one, two))
+    assert np.abs(both - first).max() > 1e-4
 
 
 def test_no_evidence_is_nothing_to_learn_from() -> None:
@@ -188,11 +184,11 @@ def test_leaving_one_out_never_trains_on_it() -> None:
     # The third conversation's evidence is the worst candidate: what is learned from the others fails on it alone.
     turned = [Example(values=-one.values, cues=one.cues, evidence=one.evidence) for one in made_up(20, seed=3)]
     every = asked(made_up(60), "a") + asked(made_up(60, seed=2), "b") + asked(turned, "c")
-    settings = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0)
-    found = {one.conversation: one.recall[5] for one in cross_validate(every, settings, fingerprint="x")}
+    how = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0)
+    found = {one.conversation: one.recall[5] for one in cross_validate(every, how, fingerprint="x")}
     assert found["c"] < 0.3 < found["a"]
     with pytest.raises(InvalidInputError, match="at least 2"):
-        cross_validate(asked(made_up(3), "a"), settings, fingerprint="x")
+        cross_validate(asked(made_up(3), "a"), how, fingerprint="x")
 
 
 def test_questions_without_an_answer_teach_the_probability() -> None:
@@ -232,19 +228,8 @@ def test_the_command_writes_weights_that_say_what_they_learned_from(
     two_conversations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "w.safetensors"
-    command = [
-        "train",
-        str(two_conversations),
-        "--out",
-        str(out),
-        "--epochs",
-        "1",
-        "--runs",
-        "1",
-        "--cross-validate",
-        "--json",
-    ]
-    assert run(command) == 0
+    static, quick = ["--embedder", "static"], ["--epochs", "1", "--runs", "1", "--json"]
+    assert run(["train", str(two_conversations), "--out", str(out), *static, *quick, "--cross-validate"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [one["conversation"] for one in report["cross_validation"]] == ["locomo-one", "locomo-two"]
     weights = load_weights(out)
@@ -252,18 +237,17 @@ def test_the_command_writes_weights_that_say_what_they_learned_from(
     assert weights.card["unanswerable"] == 2
     assert weights.operations.size
     assert weights.card["gate"]["cost"] > 0
-    assert run(["eval", "locomo", str(two_conversations), "-s", "learned", "--weights", str(out), "--json", "-"]) == 0
+    learned = ["-s", "learned", "--weights", str(out), "--json", "-"]
+    assert run(["eval", "locomo", str(two_conversations), *static, *learned]) == 0
     (measured,) = json.loads(capsys.readouterr().out)
     assert measured["weights"] == str(out)
     assert measured["degraded"] == {}
     assert measured["recall"]["all"]["10"] == 1
-
-
-def test_without_operations_the_gate_is_left_to_the_rules(two_conversations: Path, tmp_path: Path) -> None:
-    out = tmp_path / "w.safetensors"
-    quick = ["--epochs", "1", "--runs", "1", "--no-operations", "--json"]
-    assert run(["train", str(two_conversations), "--out", str(out), *quick]) == 0
+    assert run(["train", str(two_conversations), "--out", str(out), *static, *quick, "--no-operations"]) == 0
     assert not load_weights(out).operations.size
+    capsys.readouterr()
+    assert run(["train", str(two_conversations)]) == 2
+    assert "--out" in capsys.readouterr().err
 
 
 def test_small_memories_hold_all_of_the_evidence_or_none(two_conversations: Path) -> None:
@@ -315,6 +299,18 @@ def test_rewards_tell_each_configuration_apart(memory: Memory, alice: UserMemory
     assert kept[~abstaining].tolist() == found[~abstaining].tolist()
 
 
-def test_the_command_names_what_is_missing(two_conversations: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["train", str(two_conversations)]) == 2
-    assert "--out" in capsys.readouterr().err
+@given(st.integers(0, 10_000), st.floats(0.1, 10))
+@settings(max_examples=20, deadline=None)
+def test_a_logistic_regression_is_where_its_loss_has_no_slope(seed: int, penalty: float) -> None:
+    random = np.random.default_rng(seed)
+    x, weights = random.normal(size=(30, 4)), random.random(30) + 0.1
+    y = np.arange(30) % 3 == 0
+    theta = logistic_regression(x, y, penalty=penalty, weights=weights)
+    residual = weights * (1 / (1 + np.exp(-(x @ theta[:-1] + theta[-1]))) - y)
+    assert x.T @ residual + penalty * theta[:-1] == pytest.approx(np.zeros(4), abs=1e-4)
+    assert residual.sum() == pytest.approx(0, abs=1e-4)
+    logits = random.normal(size=30)
+    offset = logistic_offset(logits, y, weights=weights, pull=0.1, largest=4.0)
+    slope = (weights * (1 / (1 + np.exp(-(logits + offset))) - y)).mean() + 0.1 * offset
+    assert slope == pytest.approx(0, abs=1e-4)
+    assert logistic_offset(logits + 1e3, y, weights=weights, pull=1e-9, largest=4.0) == pytest.approx(-4, abs=1e-4)

@@ -6,18 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Environment", "Episode", "Feedback", "Past", "Prior", "Task"]
+__all__ = ["Environment", "Episode", "Feedback", "Past", "Prior", "Task", "numbered"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A task of an environment.
-
-    Attributes:
-        environment: its name.
-        number: of the task in it, from 0.
-        text: all that an agent is told.
-    """
+    """Task ``number`` (from 0) of an environment; ``text`` is all that an agent is given of it."""
 
     environment: str
     number: int
@@ -44,12 +38,7 @@ class Past:
 
 
 class Episode(Protocol):
-    """One attempt at a task.
-
-    Attributes:
-        first: what the agent sees at the beginning.
-        limit: how many actions it has.
-    """
+    """One attempt at a task: ``first`` is what the agent sees at the beginning, ``limit`` how many actions it has."""
 
     first: str
     limit: int
@@ -62,8 +51,8 @@ class Environment(Protocol):
     """A world with rules of its own, the same for all of its tasks.
 
     Attributes:
-        name: as experience is kept under it.
-        help: what every agent is told of the actions there are.
+        name: as experience is stored under it.
+        help: what every agent is given of the actions there are.
     """
 
     name: str
@@ -80,3 +69,8 @@ Prior = Callable[[str, str, Sequence[Past]], list[str]]
 """What an agent without experience would do next, the most plausible first: (task, first observation, past) → actions.
 
 It stands in for what a model knows of the world. It sees what an agent sees, and no rule of the environment."""
+
+
+def numbered(environment: str, texts: Sequence[str]) -> list[Task]:
+    """Tasks of these texts."""
+    return [Task(environment=environment, number=number, text=text) for number, text in enumerate(texts)]

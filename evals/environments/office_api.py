@@ -1,4 +1,4 @@
-"""An API with argument rules that no documentation tells: it says which argument it refuses, and not why.
+"""An API with argument rules that no documentation explains: it says which argument it refuses, and not why.
 
 Its own rules are the same in every task: the form of each argument, and what has to be called before.
 """
@@ -9,48 +9,64 @@ import random
 from collections.abc import Sequence
 from itertools import product
 
-from hexamem.evals.environments.contract import Feedback, Past, Task
+from hexamem.evals.environments.contract import Feedback, Past, Task, numbered
 
 __all__ = ["OfficeApi", "prior"]
 
 _DAYS = ((24, 12), (3, 11), (17, 10), (28, 9), (5, 12))
 _MONTHS = {9: "September", 10: "October", 11: "November", 12: "December"}
 _COUNTRIES = {"Ireland": ("IE", "IRL"), "Spain": ("ES", "ESP"), "Norway": ("NO", "NOR"), "Japan": ("JP", "JPN")}
-_TOOLS: dict[str, tuple[str, ...]] = {
-    "create_invoice": ("customer", "amount", "due"),
-    "add_contact": ("phone", "country", "born"),
-    "log_hours": ("project", "duration", "day"),
-    "send_parcel": ("weight", "country", "pickup"),
+_TOOLS: dict[str, dict[str, str]] = {
+    "create_invoice": {"customer": "number", "amount": "amount", "due": "date"},
+    "add_contact": {"phone": "phone", "country": "country", "born": "date"},
+    "log_hours": {"project": "number", "duration": "duration", "day": "date"},
+    "send_parcel": {"weight": "weight", "country": "country", "pickup": "date"},
 }
-_KINDS = {
-    "due": "date", "born": "date", "day": "date", "pickup": "date", "customer": "number", "project": "number",
-    "amount": "amount", "phone": "phone", "country": "country", "duration": "duration", "weight": "weight",
-}  # fmt: skip
+"""Tool → the kind of each argument."""
 _SETUP = ("check_status", "list_rights", "start_session")
-_LIMIT = 8  # the median of what an agent without experience needs, over twenty APIs
 
 
 def _forms(kind: str, value: str) -> tuple[str, ...]:
     """The ways in which a value is commonly written."""
     if kind == "date":
         day, name = value.split("-")
-        month = next(number for number, one in _MONTHS.items() if one == name)
-        return (f"2026-{month:02}-{int(day):02}", f"{int(day):02}.{month:02}.2026", f"{month:02}/{int(day):02}/2026",
-                f"2026{month:02}{int(day):02}")  # fmt: skip
+        d, m = f"{int(day):02}", f"{next(number for number, month in _MONTHS.items() if month == name):02}"
+        return f"2026-{m}-{d}", f"{d}.{m}.2026", f"{m}/{d}/2026", f"2026{m}{d}"
     if kind == "number":
-        return (value, f"C-{value}", f"ID{value}", f"{value}/1")
+        return value, f"C-{value}", f"ID{value}", f"{value}/1"
     if kind == "amount":
-        return (value, f"EUR{value}", value.replace(".", ""), value.replace(".", ","))
+        return value, f"EUR{value}", value.replace(".", ""), value.replace(".", ",")
     if kind == "phone":
         plain = value.replace("-", "")
-        return (value, plain, f"00{plain.lstrip('+')}x", f"tel:{plain}")
+        return value, plain, f"00{plain.lstrip('+')}x", f"tel:{plain}"
     if kind == "country":
-        return (value, *_COUNTRIES[value])
+        return value, *_COUNTRIES[value]
     if kind == "duration":
         hours, _, minutes = value.partition("h")
-        total = 60 * int(hours) + int(minutes)
-        return (f"{hours}h{minutes}m", f"{total}min", f"{hours}:{minutes}", f"PT{hours}H{minutes}M")
-    return (f"{value}kg", value, f"{int(float(value) * 1000)}g", f"{value}-KG")
+        return (
+            f"{hours}h{minutes}m",
+            f"{60 * int(hours) + int(minutes)}min",
+            f"{hours}:{minutes}",
+            f"PT{hours}H{minutes}M",
+        )
+    return f"{value}kg", value, f"{int(float(value) * 1000)}g", f"{value}-KG"
+
+
+def _sample(kind: str, chance: random.Random) -> str:
+    if kind == "date":
+        day, month = chance.choice(_DAYS)
+        return f"{day}-{_MONTHS[month]}"
+    if kind == "country":
+        return chance.choice(sorted(_COUNTRIES))
+    if kind == "phone":
+        return f"+{chance.randrange(30, 99)}-{chance.randrange(10, 99)}-{chance.randrange(1000000, 9999999)}"
+    if kind == "amount":
+        return f"{chance.randrange(20, 900)}.{chance.choice((25, 50, 75))}"
+    if kind == "duration":
+        return f"{chance.randrange(1, 8)}h{chance.choice((10, 15, 30, 45))}"
+    if kind == "weight":
+        return f"{chance.randrange(1, 20)}.5"
+    return str(chance.randrange(11, 99))
 
 
 class OfficeApi:
@@ -72,23 +88,21 @@ class OfficeApi:
         rules = random.Random(f"api {seed}")
         self.seed = seed
         self.form = {
-            (tool, name): rules.randrange(len(_forms(_KINDS[name], _sample(_KINDS[name], random.Random(1)))))
-            for tool, names in _TOOLS.items()
-            for name in names
+            (tool, name): rules.randrange(len(_forms(kind, _sample(kind, random.Random(1)))))
+            for tool, kinds in _TOOLS.items()
+            for name, kind in kinds.items()
         }
         self.before = {tool: rules.choice((None, *_SETUP)) for tool in _TOOLS}
 
     def tasks(self, count: int) -> list[Task]:
         """The first tasks: the tools in turn, with values by the seed."""
         chance = random.Random(f"tasks {self.seed}")
-        texts: list[str] = []
+        texts: dict[str, None] = {}
         while len(texts) < count:
             tool = list(_TOOLS)[len(texts) % len(_TOOLS)]
-            given = ", ".join(f"{name} {_sample(_KINDS[name], chance)}" for name in _TOOLS[tool])
-            text = f"Use {tool} with {given}"
-            if text not in texts:
-                texts.append(text)
-        return [Task(environment=self.name, number=at, text=text) for at, text in enumerate(texts)]
+            given = ", ".join(f"{name} {_sample(kind, chance)}" for name, kind in _TOOLS[tool].items())
+            texts[f"Use {tool} with {given}"] = None
+        return numbered(self.name, list(texts))
 
     def begin(self, task: Task) -> OfficeApiEpisode:
         """A new attempt."""
@@ -98,14 +112,13 @@ class OfficeApi:
 class OfficeApiEpisode:
     """One attempt."""
 
-    limit = _LIMIT
+    limit = 8  # the median of what an agent without experience needs, over twenty APIs
     first = "You are logged in."
 
     def __init__(self, api: OfficeApi, task: Task) -> None:
-        self._api = api
-        self._tool, values = _read(task.text)
-        self._wanted = {name: _forms(_KINDS[name], value)[api.form[self._tool, name]] for name, value in values.items()}
-        self._called: set[str] = set()
+        self._tool, forms = _read(task.text)
+        self._wanted = {name: several[api.form[self._tool, name]] for name, several in forms.items()}
+        self._before, self._called = api.before, set[str]()
 
     def act(self, action: str) -> Feedback:
         """Call a tool."""
@@ -115,10 +128,9 @@ class OfficeApiEpisode:
             return Feedback(observation="200 OK")
         if tool not in _TOOLS:
             return Feedback(error=f"404: unknown tool {tool}")
-        given = dict(one.partition("=")[::2] for one in arguments)
-        before = self._api.before[tool]
-        if before is not None and before not in self._called:
+        if self._before[tool] not in (None, *self._called):
             return Feedback(error="409: not possible in this state")
+        given = dict(one.partition("=")[::2] for one in arguments)
         for name in _TOOLS[tool]:
             if tool != self._tool or given.get(name) != self._wanted[name]:
                 return Feedback(error=f"422: {name} is not acceptable")
@@ -127,42 +139,25 @@ class OfficeApiEpisode:
 
 def prior(task: str, first: str, past: Sequence[Past]) -> list[str]:
     """Call the tool with the usual forms; change what is refused; where the state is, look for what has to go before."""
-    tool, values = _read(task)
-    names = list(values)
+    tool, forms = _read(task)
     refused: set[str] = set()
     for one in past:
         if one.error.startswith("422: "):
             name = one.error.split()[1]
             refused |= {argument for argument in one.action.split()[1:] if argument.startswith(f"{name}=")}
+    setup = [one for one in _SETUP if one not in {turn.action for turn in past}]
     if past and past[-1].error.startswith("409"):
-        done = {one.action for one in past}
-        return [one for one in _SETUP if one not in done]
-    forms = [[f"{name}={one}" for one in _forms(_KINDS[name], values[name])] for name in names]
-    left = [[one for one in options if one not in refused] for options in forms]
-    ranked = sorted(product(*(enumerate(options) for options in left)), key=lambda told: sum(at for at, _ in told))
-    calls = [" ".join([tool, *(argument for _, argument in told)]) for told in ranked]
-    return [*calls, *(one for one in _SETUP if one not in {turn.action for turn in past})]
+        return setup
+    options = [
+        [argument for form in several if (argument := f"{name}={form}") not in refused]
+        for name, several in forms.items()
+    ]
+    ranked = sorted(product(*map(enumerate, options)), key=lambda chosen: sum(place for place, _ in chosen))
+    return [*(" ".join([tool, *(argument for _, argument in chosen)]) for chosen in ranked), *setup]
 
 
-def _sample(kind: str, chance: random.Random) -> str:
-    if kind == "date":
-        day, month = chance.choice(_DAYS)
-        return f"{day}-{_MONTHS[month]}"
-    if kind == "country":
-        return chance.choice(sorted(_COUNTRIES))
-    if kind == "phone":
-        return f"+{chance.randrange(30, 99)}-{chance.randrange(10, 99)}-{chance.randrange(1000000, 9999999)}"
-    if kind == "amount":
-        return f"{chance.randrange(20, 900)}.{chance.choice((25, 50, 75))}"
-    if kind == "duration":
-        return f"{chance.randrange(1, 8)}h{chance.choice((10, 15, 30, 45))}"
-    if kind == "weight":
-        return f"{chance.randrange(1, 20)}.5"
-    return str(chance.randrange(11, 99))
-
-
-def _read(task: str) -> tuple[str, dict[str, str]]:
-    """The tool and the values that a task names."""
-    words = task.removeprefix("Use ").partition(" with ")
-    pairs: Sequence[str] = words[2].split(", ")
-    return words[0], {one.split(" ", 1)[0]: one.split(" ", 1)[1] for one in pairs}
+def _read(task: str) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """The tool, and the usual forms of each value that a task names."""
+    tool, _, given = task.removeprefix("Use ").partition(" with ")
+    values = (pair.split(" ", 1) for pair in given.split(", "))
+    return tool, {name: _forms(_TOOLS[tool][name], value) for name, value in values}

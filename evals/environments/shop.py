@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from itertools import product
 
-from hexamem.evals.environments.contract import Feedback, Past, Task
+from hexamem.evals.environments.contract import Feedback, Past, Task, numbered
 
 __all__ = ["Shop", "prior"]
 
@@ -26,8 +26,8 @@ _MATERIALS = {
     "wood": ("wood", "oak", "timber"),
 }
 _CEILINGS = ("price={}", "max_price={}", "under={}", "price_below={}")
+_FILTERS = ("kind", "colour", "material")
 _PAGE = 4
-_LIMIT = 13  # the median of what an agent without experience needs, over twenty shops
 
 
 class Shop:
@@ -45,8 +45,8 @@ class Shop:
     def __init__(self, seed: int = 0) -> None:
         rules = random.Random(f"shop {seed}")
         self.seed = seed
-        self.colours = {said: rules.choice(of) for said, of in _COLOURS.items()}
-        self.materials = {said: rules.choice(of) for said, of in _MATERIALS.items()}
+        self.colours = {word: rules.choice(of) for word, of in _COLOURS.items()}
+        self.materials = {word: rules.choice(of) for word, of in _MATERIALS.items()}
         self.ceiling = rules.choice(_CEILINGS)
         self.words = rules.choice((1, 2))  # so many words a search understands
         every = list(product(_KINDS, _COLOURS, _MATERIALS, range(3)))
@@ -62,7 +62,7 @@ class Shop:
         chance = random.Random(f"tasks {self.seed}")
         chance.shuffle(every)
         texts = [f"Buy a {c} {m} {k} under {chance.choice((40, 55))} dollars" for k, c, m in every]
-        return [Task(environment=self.name, number=at, text=text) for at, text in enumerate(texts[:count])]
+        return numbered(self.name, texts[:count])
 
     def begin(self, task: Task) -> ShopEpisode:
         """A new attempt."""
@@ -72,93 +72,89 @@ class Shop:
 class ShopEpisode:
     """One attempt."""
 
-    limit = _LIMIT
+    limit = 13  # the median of what an agent without experience needs, over twenty shops
     first = "You are on the start page of the shop."
 
     def __init__(self, shop: Shop, task: Task) -> None:
         self._shop = shop
-        words = task.text.split()
-        colour, material, self._kind, ceiling = words[2], words[3], words[4], words[6]
-        self._colour, self._material, self._ceiling = shop.colours[colour], shop.materials[material], int(ceiling)
+        colour, material, kind, self._ceiling = _read(task.text)
+        self._wanted = (kind, shop.colours[colour], shop.materials[material])
         self._found: list[int] = []
         self._page, self._open = 0, -1
 
     def act(self, action: str) -> Feedback:
         """Do something; what the shop does not know it refuses."""
+        goods = self._shop.goods
         verb, _, rest = action.strip().partition(" ")
         if verb == "search":
             words = rest.split()
             fits = len(words) <= self._shop.words
-            self._found = [at for at, one in enumerate(self._shop.goods) if fits and set(words) <= {*one[:3]}]
-            self._page = 0
-            return Feedback(observation=self._listed())
+            return self._listed([at for at, one in enumerate(goods) if fits and {*words} <= {*one[:3]}])
         if verb == "filter":
             return self._filter(rest)
         if verb == "next":
-            self._page += 1
-            return Feedback(observation=self._listed())
+            return self._listed(self._found, self._page + 1)
         if verb == "open" and rest.isdigit() and int(rest) in self._found:
             self._open = int(rest)
-            kind, colour, material, price = self._shop.goods[self._open]
+            kind, colour, material, price = goods[self._open]
             return Feedback(observation=f"Article {rest}: {kind}, {colour}, {material}, {price} dollars.")
         if verb == "buy" and self._open >= 0:
-            kind, colour, material, price = self._shop.goods[self._open]
-            fits = (kind, colour, material) == (self._kind, self._colour, self._material) and price < self._ceiling
+            *bought, price = goods[self._open]
+            fits = tuple(bought) == self._wanted and price < int(self._ceiling)
             return Feedback(observation="Thank you for your order.", done=True, reward=float(fits))
         return Feedback(error="The shop does not know what you mean.")
 
     def _filter(self, rest: str) -> Feedback:
-        name, _, value = rest.partition("=")
-        places = {"kind": 0, "colour": 1, "material": 2}
+        goods, (name, _, value) = self._shop.goods, rest.partition("=")
         if not self._found:
             return Feedback(error="There is nothing to filter.")
         if self._shop.ceiling.format(value) == rest and value.isdigit():
-            self._found = [at for at in self._found if self._shop.goods[at][3] < int(value)]
-        elif name in places:
-            if all(one[places[name]] != value for one in self._shop.goods):
-                return Feedback(error=f"Unknown value for {name}: {value}.")
-            self._found = [at for at in self._found if self._shop.goods[at][places[name]] == value]
-        else:
+            return self._listed([at for at in self._found if goods[at][3] < int(value)])
+        if name not in _FILTERS:
             return Feedback(error=f"Unknown filter {name}.")
-        self._page = 0
-        return Feedback(observation=self._listed())
+        column = _FILTERS.index(name)
+        if all(one[column] != value for one in goods):
+            return Feedback(error=f"Unknown value for {name}: {value}.")
+        return self._listed([at for at in self._found if goods[at][column] == value])
 
-    def _listed(self) -> str:
-        shown = self._found[self._page * _PAGE : (self._page + 1) * _PAGE]
-        lines = [f"{at}: {self._shop.goods[at][0]}, {self._shop.goods[at][3]} dollars" for at in shown]
-        return f"{len(self._found)} results. {'; '.join(lines)}".strip()
+    def _listed(self, found: list[int], page: int = 0) -> Feedback:
+        self._found, self._page = found, page
+        goods = self._shop.goods
+        lines = [f"{at}: {goods[at][0]}, {goods[at][3]} dollars" for at in found[page * _PAGE : (page + 1) * _PAGE]]
+        return Feedback(observation=f"{len(found)} results. {'; '.join(lines)}".strip())
 
 
 def prior(task: str, first: str, past: Sequence[Past]) -> list[str]:
     """Search with all words, then with fewer; narrow by each wish, with other words for it where one is refused; buy."""
-    words = task.split()
-    colour, material, kind, ceiling = words[2], words[3], words[4], words[6]
+    colour, material, kind, ceiling = _read(task)
     tried = {one.action for one in past}
-    searches = [
-        f"search {colour} {material} {kind}",
-        f"search {material} {kind}",
-        f"search {colour} {kind}",
-        f"search {kind}",
-    ]
+
+    def new(actions: Sequence[str]) -> list[str]:
+        return [action for action in actions if action not in tried]
+
     hits = [
         at for at, one in enumerate(past) if one.action.startswith("search") and not one.observation.startswith("0 ")
     ]
     if not hits:
-        return [one for one in searches if one not in tried]
+        words = (f"{colour} {material} {kind}", f"{material} {kind}", f"{colour} {kind}", kind)
+        return new([f"search {one}" for one in words])
     since = past[hits[-1] :]
     worked = {one.action.split("=")[0].removeprefix("filter ") for one in since if not one.error and "=" in one.action}
-    ceilings = {one.split("=")[0] for one in _CEILINGS}
-    wishes = {"colour": _COLOURS[colour], "material": _MATERIALS[material]}
-    for name, values in wishes.items():
-        if name not in worked:
-            left = [f"filter {name}={one}" for one in values if f"filter {name}={one}" not in tried]
-            if left:
-                return left
-    left = [f"filter {one.format(ceiling)}" for one in _CEILINGS if f"filter {one.format(ceiling)}" not in tried]
-    if not worked & ceilings and left:
+    for name, values in (("colour", _COLOURS[colour]), ("material", _MATERIALS[material])):
+        left = new([f"filter {name}={value}" for value in values])
+        if name not in worked and left:
+            return left
+    left = new([f"filter {one.format(ceiling)}" for one in _CEILINGS])
+    if left and not worked & {one.split("=")[0] for one in _CEILINGS}:
         return left
     if since[-1].action.startswith("open"):
         return ["buy"]
     listed = next((one.observation for one in reversed(since) if "results." in one.observation), "")
     numbers = [one.split(":")[0].strip() for one in listed.partition("results.")[2].split(";") if ":" in one]
-    return [f"open {one}" for one in numbers if f"open {one}" not in tried] or ["next"]
+    return new([f"open {number}" for number in numbers]) or ["next"]
+
+
+def _read(task: str) -> tuple[str, str, str, str]:
+    """Colour, material, kind and the highest price."""
+    words = task.split()
+    return words[2], words[3], words[4], words[6]
