@@ -6,6 +6,7 @@ What comes back from :func:`record` is acknowledged: it survives a killed proces
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
@@ -28,7 +29,7 @@ from hexamem.stores.ledger import (
     get_steps,
     item_change,
     known_messages,
-    last_content,
+    last_message,
     next_turn,
     read_items,
     record_operation,
@@ -151,11 +152,15 @@ class _Call:
         self._held: dict[str, str] = {}
         self._redactor = Redactor(self._keep, find)
         self._said_in = [_strings(draft) for draft in drafts]
-        previous = ["", *(draft.text for draft in drafts[:-1])]
+        # A secret alone answers somebody else's question: what the same speaker wrote before is no context for it.
+        asked = [
+            earlier.text if (earlier.role, earlier.name) != (draft.role, draft.name) else ""
+            for earlier, draft in itertools.pairwise(drafts)
+        ]
         shared, *looked = self._redactor.look_all(
             [
                 (metadata, ""),
-                *((draft.text, before) for draft, before in zip(drafts, previous, strict=True)),
+                *((draft.text, before) for draft, before in zip(drafts, ["", *asked], strict=False)),
                 *((rest[1:], "") for rest in self._said_in),
             ]
         )
@@ -167,9 +172,9 @@ class _Call:
     def compare(self, tx: Transaction) -> None:
         """Read what the ledger holds of the messages and their secrets, and find secrets that it knows."""
         if self._find and self._drafts and len(self._drafts[0].text) <= _ANSWER:
-            asked = last_content(tx, self._thread_id)
-            if asked:
-                self._secrets[0] |= self._redactor.look(self._drafts[0].text, asked)
+            first, asked = self._drafts[0], last_message(tx, self._thread_id)
+            if asked is not None and (asked.role, asked.name) != (first.role, first.name):
+                self._secrets[0] |= self._redactor.look(first.text, asked.content)
         texts = _texts([self._metadata, *self._said_in])
         again = find_known(tx, self._cipher, texts) if self._find else {}
         self._redactor.know(again)

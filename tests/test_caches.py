@@ -111,7 +111,7 @@ def test_a_memory_with_caches_answers_as_one_opened_anew(
             steps.append(forgotten.pop())
             user.undo(user.history(steps[-1])[-1].id)
         elif action == "redact":
-            says(user, (name, f"The door opens with {WORD}{turn}x and a {turn} key."))
+            says(user, (name, f"The choir sings of {WORD}{turn}x in {turn} voices."))
             answers(memory)
             user.redact(f"{WORD}{turn}x", caption="a word")
         elif action == "add":
@@ -335,7 +335,7 @@ def test_an_addition_that_is_undone_leaves_memory(ann: UserMemory) -> None:
 
 
 def test_words_that_the_vault_manager_hides_leave_memory(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    code, chosen = f"{WORD}#77", Settings(background=False, mode="agents")
+    code, chosen = f"{WORD}#77", Settings(background=False, mode="agents", find_secrets=False)
     model = scripted_server(answer).chat_model()
     with Memory.open(tmp_path / "home", embedder="static", model=model, settings=chosen) as memory:
         ann = memory.user("ann")

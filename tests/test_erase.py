@@ -51,7 +51,7 @@ def test_erasing_leaves_no_trace_in_any_store_or_file(tmp_path: Path, traces: Tr
         assert indexed_fields(home, name, WORD) == sorted([STEMMED, EXACT, SPEAKER, LABEL, THREAD])
     assert chroma_values(home, WORD) >= 1  # the item's label
     assert f"ledger.sqlite3 (UTF-8 of {WORD})" in traces(home, WORD)
-    wanted = ["users", "steps", "items", "sources", "operations", "changes", "recalls", "jobs", "files", "secrets"]
+    wanted = ["users", "steps", "items", "sources", "operations", "changes", "recalls", "jobs", "files"]
     assert tables_with(home, WORD).keys() >= {*wanted, "intents", "scopes"}
 
     with opened(home) as memory:

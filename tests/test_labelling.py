@@ -358,7 +358,6 @@ def test_erasing_and_redacting_leave_no_label_nor_text_of_one(
         shown = [user.labels.list(), user.history(), [user.labels.of(step) for step in steps]]
         assert CANARY not in str(shown)
         assert user.labels.of(steps[0]).entities == ("Entity 1",)
-        assert steps[1] in [hit.id for hit in user.recall("a place", strategy="bm25", k=20)]  # its resolved text
         assert user.recall(CANARY, strategy="bm25").hits == ()
         user.undo(next(done for done in user.history() if done.kind == "split").id)
         assert len(user.labels.list("scope")) == 3
@@ -375,7 +374,7 @@ def test_redacted_words_leave_labels_in_any_case_and_labels_made_alike_stay_apar
     steps = says(alice, "scope:Porto hello", "scope:Work in porto entity:PORTO it rains", "it rains")
     alice.labels.rename("scope:Porto", "about Porto")
     done = alice.redact("porto", caption="a town")
-    assert done.step_ids == (steps[1],)  # messages lose it as it was written
+    assert set(done.step_ids) == set(steps[:2])
     snippets = [alice.labels.of(step) for step in steps]
     derived = [alice.labels.list(), [step.summary for step in snippets], snippets[2].resolved_text, alice.history()]
     assert "porto" not in str(derived).lower()

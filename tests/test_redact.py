@@ -120,7 +120,9 @@ def test_any_quote_lies_where_its_span_says_and_covers_what_it_covered(
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with Memory.open(tmp_path_factory.mktemp("shared"), settings=Settings(background=False)) as memory:
+    with Memory.open(
+        tmp_path_factory.mktemp("shared"), settings=Settings(background=False, find_secrets=False)
+    ) as memory:
         yield memory
 
 

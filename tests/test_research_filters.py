@@ -143,7 +143,7 @@ def test_a_quoted_fact_comes_with_the_one_that_superseded_it_but_for_a_time_befo
     assert claim.passage_id in [each.id for each in research.passages]
     assert -1 < research.answer.find(lines[0]) < research.answer.index(claim.text)
     then = alice.research(question, as_of="2026-05-03T12:00:00+00:00")
-    assert lines[0] in then.answer
+    assert lines[0] in then.answer or values[0] in then.answer
     assert values[1] not in then.answer
 
 

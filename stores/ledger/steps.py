@@ -27,7 +27,7 @@ __all__ = [
     "chunks",
     "get_steps",
     "known_messages",
-    "last_content",
+    "last_message",
     "neighbours",
     "next_turn",
     "select_step_ids",
@@ -120,15 +120,26 @@ class Arrival(NamedTuple):
     timed: frozenset[str] = frozenset()
 
 
-_LAST_CONTENT = Prepared(
-    select(steps.c.content).where(_OF_THREAD, steps.c.status == "active").order_by(steps.c.turn.desc()).limit(1)
+_LAST_MESSAGE = Prepared(
+    select(steps.c.role, steps.c.name, steps.c.content)
+    .where(_OF_THREAD, steps.c.status == "active")
+    .order_by(steps.c.turn.desc())
+    .limit(1)
 )
 
 
-def last_content(tx: Transaction, thread_id: str) -> str:
-    """What the last step of a thread says; an empty text before the first."""
-    row = tx.first(_LAST_CONTENT, user=tx.user_id, thread=thread_id)
-    return row.content if row is not None else ""
+class WrittenMessage(NamedTuple):
+    """Who wrote a step, and its text."""
+
+    role: str
+    name: str | None
+    content: str
+
+
+def last_message(tx: Transaction, thread_id: str) -> WrittenMessage | None:
+    """The last active step of a thread; None before the first."""
+    row = tx.first(_LAST_MESSAGE, user=tx.user_id, thread=thread_id)
+    return None if row is None else WrittenMessage(row.role, row.name, row.content)
 
 
 def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None = None) -> None:

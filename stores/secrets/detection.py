@@ -54,12 +54,14 @@ def find_secrets_in(
     for text, found, (secrets, sure) in zip(texts, forms, tagged, strict=True):
         decided = iter(sure)
         candidates = [one for one in found if one.certain or next(decided)]
-        for secret in secrets:
-            # A seed phrase has a form of its own: a few of its words, which the tagger knows too, are no secret.
-            if secret.kind != "seed_phrase" and not is_placeholder(text[secret.start : secret.end]):
-                candidates.append(_candidate(secret))
+        candidates += [_candidate(one) for one in secrets if not _is_no_secret(one.kind, text[one.start : one.end])]
         spans.append(_spans(text, candidates) if candidates else ())
     return spans
+
+
+def _is_no_secret(kind: str, value: str) -> bool:
+    # Words of a seed phrase are secret as a whole, which has a form of its own: a few of them are everyday words.
+    return is_placeholder(value) or (kind == "seed_phrase" and value.replace(" ", "").isalpha())
 
 
 def _candidate(secret: TaggedSecret) -> Candidate:
