@@ -827,7 +827,7 @@ def test_a_short_secret_said_again_stays_since_it_may_stand_there_by_chance(alic
 
 
 def test_a_secret_of_another_user_is_no_secret_here(memory: Memory) -> None:
-    memory.user("ann").remember("the password of the router is Tr0ub4dor&3x")
+    memory.user("ann").remember("the password of the router is Bluebird1987")
     bob = memory.user("bob")
-    bob.remember("is Tr0ub4dor&3x a band?")
-    assert bob.steps()[-1].content == "is Tr0ub4dor&3x a band?"
+    bob.remember("is Bluebird1987 a band?")
+    assert bob.steps()[-1].content == "is Bluebird1987 a band?"
