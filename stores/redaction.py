@@ -104,7 +104,7 @@ class Redactor:
         elif isinstance(value, (str, int)) and not isinstance(value, bool):
             text = str(value)
             texts.append((text, before, 0))
-            if key:  # {"password": "hunter2"}: the key says what the value is
+            if key and key != text:  # {"password": "hunter2"}: the key says what the value is
                 texts.append((f"{key}: {text}", "", len(key) + 2))
 
     def _taken(self, texts: Sequence[tuple[str, str, int]]) -> frozenset[str]:
@@ -144,6 +144,8 @@ class Redactor:
         return value
 
     def _clean_text(self, text: str, near: Collection[str]) -> str:
+        if text in self._seen and (text in near or len(text) >= _SPREAD_LENGTH):
+            return self._put(text)  # by itself it may have been found in part: its key says that all of it is one
         pieces: list[str] = []
         end = 0
         for span in self._own.get(text, ()):

@@ -131,7 +131,7 @@ FOUND = [
     ("cat", "a cat, concatenate, cats, CAT, the-Cat", "a ⟦⟧, concatenate, cats, ⟦⟧, the-⟦⟧"),
     ("caf", "caf café", "⟦⟧ café"),
     ("кот", "Кот и который", "⟦⟧ и который"),
-    ("Anna Schmidt", "ANNA Schmidt, Anna Schmidts, Anna  Schmidt", "⟦⟧, Anna Schmidts, Anna  Schmidt"),
+    ("Anna Schmidt", "ANNA Schmidt and Anna Schmidts and Anna  Schmidt", "⟦⟧ and Anna Schmidts and Anna  Schmidt"),
     ("杭州", "我住在杭州市，杭州很美", "我住在⟦⟧市，⟦⟧很美"),
     ("さくら", "さくらさんは桜さくら", "⟦⟧さんは桜⟦⟧"),
     ("a.b*c", "a.b*c axbbc a.b*cd (a.b*c)", "⟦⟧ axbbc a.b*cd (⟦⟧)"),

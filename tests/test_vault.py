@@ -812,7 +812,7 @@ def test_metadata_that_json_cannot_hold_are_refused(alice: UserMemory) -> None:
     ],
 )
 def test_a_secret_of_the_vault_that_is_said_again_without_a_cue_is_taken_out(alice: UserMemory, text: str) -> None:
-    first = alice.remember("the password of the router is Marigold7")
+    first = alice.remember("the password of the router is Tr0ub4dor&3x")
     again = alice.remember(text)
     step = alice.steps()[-1]
     assert "Tr0ub4dor" not in step.content
@@ -827,7 +827,7 @@ def test_a_short_secret_said_again_stays_since_it_may_stand_there_by_chance(alic
 
 
 def test_a_secret_of_another_user_is_no_secret_here(memory: Memory) -> None:
-    memory.user("ann").remember("the password of the router is Marigold7")
+    memory.user("ann").remember("the password of the router is Bluebird1987")
     bob = memory.user("bob")
-    bob.remember("is Marigold7 a band?")
-    assert bob.steps()[-1].content == "is Marigold7 a band?"
+    bob.remember("is Bluebird1987 a band?")
+    assert bob.steps()[-1].content == "is Bluebird1987 a band?"
