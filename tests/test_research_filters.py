@@ -135,22 +135,22 @@ def superseded(user: UserMemory, lines: tuple[str, str], values: tuple[str, str]
     ],
 )  # fmt: skip
 def test_a_quoted_fact_comes_with_the_one_that_superseded_it_but_for_a_time_before(
-    alice: UserMemory, lines: tuple[str, str], values: tuple[str, str], question: str
+    newcomer: UserMemory, lines: tuple[str, str], values: tuple[str, str], question: str
 ) -> None:
-    superseded(alice, lines, values)
-    research = alice.research(question)
+    superseded(newcomer, lines, values)
+    research = newcomer.research(question)
     claim = next(each for each in research.evidence if each.text in (values[1], lines[1]))
     assert claim.passage_id in [each.id for each in research.passages]
     assert -1 < research.answer.find(lines[0]) < research.answer.index(claim.text)
-    then = alice.research(question, as_of="2026-05-03T12:00:00+00:00")
+    then = newcomer.research(question, as_of="2026-05-03T12:00:00+00:00")
     assert lines[0] in then.answer or values[0] in then.answer
     assert values[1] not in then.answer
 
 
-def test_a_fact_that_superseded_another_statement_of_the_message_is_left_out(alice: UserMemory) -> None:
+def test_a_fact_that_superseded_another_statement_of_the_message_is_left_out(newcomer: UserMemory) -> None:
     lines = ("I live in Bristol with my husband Marcus.", "We have taken a flat in Bath.")
-    superseded(alice, lines, ("Bristol", "Bath"))
-    answer = alice.research("Is Marcus my husband?", 1, passages=1).answer
+    superseded(newcomer, lines, ("Bristol", "Bath"))
+    answer = newcomer.research("Is Marcus my husband?", 1, passages=1).answer
     assert "Marcus" in answer
     assert "Bath" not in answer
 
