@@ -6,7 +6,6 @@ What comes back from :func:`record` is acknowledged: it survives a killed proces
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
@@ -29,7 +28,6 @@ from hexamem.stores.ledger import (
     get_steps,
     item_change,
     known_messages,
-    last_message,
     next_turn,
     read_items,
     record_operation,
@@ -45,7 +43,6 @@ from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 __all__ = ["record"]
 
 _FEW, _SHORT = 4, 4_000  # messages, and characters of all together
-_ANSWER = 100  # characters of a message that may be no more than the answer to the step before it
 
 
 class _Prepared(NamedTuple):
@@ -151,30 +148,12 @@ class _Call:
         self._new: list[NewSecret] = []
         self._held: dict[str, str] = {}
         self._redactor = Redactor(self._keep, find)
+        shared = self._redactor.look(metadata)
         self._said_in = [_strings(draft) for draft in drafts]
-        # A secret alone answers somebody else's question: what the same speaker wrote before is no context for it.
-        asked = [
-            earlier.text if (earlier.role, earlier.name) != (draft.role, draft.name) else ""
-            for earlier, draft in itertools.pairwise(drafts)
-        ]
-        shared, *looked = self._redactor.look_all(
-            [
-                (metadata, ""),
-                *((draft.text, before) for draft, before in zip(drafts, ["", *asked], strict=False)),
-                *((rest[1:], "") for rest in self._said_in),
-            ]
-        )
-        count = len(drafts)
-        self._secrets = [
-            shared | of_text | of_rest for of_text, of_rest in zip(looked[:count], looked[count:], strict=True)
-        ]
+        self._secrets = [shared | self._redactor.look(one) for one in self._said_in]
 
     def compare(self, tx: Transaction) -> None:
         """Read what the ledger holds of the messages and their secrets, and find secrets that it knows."""
-        if self._find and self._drafts and len(self._drafts[0].text) <= _ANSWER:
-            first, asked = self._drafts[0], last_message(tx, self._thread_id)
-            if asked is not None and (asked.role, asked.name) != (first.role, first.name):
-                self._secrets[0] |= self._redactor.look(first.text, asked.content)
         texts = _texts([self._metadata, *self._said_in])
         again = find_known(tx, self._cipher, texts) if self._find else {}
         self._redactor.know(again)

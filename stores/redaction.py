@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from hexamem.errors import HexamemError
 from hexamem.memory_types import Source, VaultItem
 from hexamem.stores.ledger import Transaction, read_items, store_secret, whole_words
-from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_secrets_in, reference
+from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_secrets, reference
 from hexamem.stores.secrets.captions import safe_caption
 
 __all__ = ["Keep", "Redactor", "holds", "keep_in_vault", "redact_texts", "safe_errors", "strings_in", "vault_items"]
@@ -46,84 +46,61 @@ class Redactor:
     enabled: bool = True
     replaced: dict[str, str] = field(default_factory=dict)
     _seen: dict[str, SecretSpan] = field(default_factory=dict)
-    _spans: dict[tuple[str, str], tuple[SecretSpan, ...]] = field(default_factory=dict)
-    _own: dict[str, tuple[SecretSpan, ...]] = field(default_factory=dict)  # of texts that hold secrets
+    _spans: dict[str, tuple[SecretSpan, ...]] = field(default_factory=dict)
     _long: dict[str, list[str]] = field(
         default_factory=dict
     )  # long secrets by how they begin: few are tried at a place
 
-    def look(self, value: Any, before: str = "") -> frozenset[str]:
-        """Find the secrets in every string and whole number of a value; returns them, for ``clean``.
-
-        Args:
-            before: what was written before the value: a secret alone may answer a question for it.
-        """
-        return self.look_all([(value, before)])[0]
-
-    def look_all(self, values: Sequence[tuple[Any, str]]) -> list[frozenset[str]]:
-        """As :meth:`look` for many values and what was written before each, at a fraction of the time."""
-        if not self.enabled:
-            return [frozenset()] * len(values)
-        looked: list[list[tuple[str, str, int]]] = []
-        for value, before in values:
-            texts: list[tuple[str, str, int]] = []
-            self._collect(value, "", before, texts)
-            looked.append(texts)
-        fresh = list({text[:2] for texts in looked for text in texts} - self._spans.keys())
-        spans = find_secrets_in([text for text, _ in fresh], [before for _, before in fresh])
-        self._spans.update(zip(fresh, spans, strict=True))
-        return [self._taken(texts) for texts in looked]
-
-    def look_at_forms(self, texts: Sequence[str]) -> frozenset[str]:
-        """Find values of a defined form alone (tokens, cards) in texts whose wording is not the user's."""
-        spans = find_secrets_in(texts, forms_only=True) if self.enabled else []
-        self._spans.update({(text, ""): found for text, found in zip(texts, spans, strict=False)})
-        return self._taken([(text, "", 0) for text, _ in zip(texts, spans, strict=False)])
+    def look(self, value: Any) -> frozenset[str]:
+        """Find the secrets in every string and whole number of a value; returns them, for ``clean``."""
+        found: set[str] = set()
+        if self.enabled:
+            self._look(value, "", found)
+        return frozenset(found)
 
     def know(self, known: Mapping[str, SecretSpan]) -> None:
-        """Take these long secrets out of everything of the call as well, each under the caption that the vault has for it."""
+        """Take these long secrets out of everything of the call as well: they are in the vault already."""
         for plaintext, span in known.items():
             self._note(plaintext, span)
-            self._seen[plaintext] = span
 
-    def _collect(self, value: Any, key: str, before: str, texts: list[tuple[str, str, int]]) -> None:
-        """The strings of a value: (text, what was written before it, characters at its begin that are no part of it)."""
+    def _look(self, value: Any, key: str, found: set[str]) -> None:
         if type(value) is str and not key:  # most are; the tests below take several times longer
-            texts.append((value, before, 0))
+            self._take(value, 0, found)
         elif isinstance(value, Mapping):
             for name, part in value.items():
-                self._collect(name, "", "", texts)
-                self._collect(part, name if isinstance(name, str) else "", "", texts)
+                self._look(name, "", found)
+                self._look(part, name if isinstance(name, str) else "", found)
             if isinstance(value.get(_VALUE), (str, int)):  # {"name": "DB_PASSWORD", "value": "hunter2"}
                 for name in _NAMES:
                     if isinstance(value.get(name), str):
-                        self._collect(value[_VALUE], value[name], "", texts)
+                        self._look(value[_VALUE], value[name], found)
         elif isinstance(value, (list, tuple, set, frozenset)):
             for part in value:
-                self._collect(part, key, before, texts)
+                self._look(part, key, found)
         elif isinstance(value, (str, int)) and not isinstance(value, bool):
             text = str(value)
-            texts.append((text, before, 0))
-            if key and key != text:  # {"password": "hunter2"}: the key says what the value is
-                texts.append((f"{key}: {text}", "", len(key) + 2))
+            self._take(text, 0, found)
+            if key:  # {"password": "hunter2"}: the key says what the value is
+                self._take(f"{key}: {text}", len(key) + 2, found)
 
-    def _taken(self, texts: Sequence[tuple[str, str, int]]) -> frozenset[str]:
-        found: set[str] = set()
-        for text, before, start in texts:
-            for span in self._spans[text, before]:
-                if span.start >= start:
-                    plaintext = text[span.start : span.end]
-                    found.add(plaintext)
-                    self._note(plaintext, span)
-                    if text not in self._own:
-                        self._own[text] = self._spans[text, before]
-        return frozenset(found)
+    def _take(self, text: str, start: int, found: set[str]) -> None:
+        for span in self._find(text):
+            if span.start >= start:
+                plaintext = text[span.start : span.end]
+                found.add(plaintext)
+                self._note(plaintext, span)
 
     def _note(self, plaintext: str, span: SecretSpan) -> None:
         if plaintext not in self._seen:
             self._seen[plaintext] = span
             if len(plaintext) >= _SPREAD_LENGTH:
                 self._long.setdefault(plaintext[:_SPREAD_LENGTH], []).append(plaintext)
+
+    def _find(self, text: str) -> tuple[SecretSpan, ...]:
+        spans = self._spans.get(text)
+        if spans is None:
+            spans = self._spans[text] = find_secrets(text)
+        return spans
 
     def clean(self, value: Any, near: Collection[str] = ()) -> Any:
         """The value without secrets: its own, those ``near`` (of the same message), and every long one of the call.
@@ -144,11 +121,9 @@ class Redactor:
         return value
 
     def _clean_text(self, text: str, near: Collection[str]) -> str:
-        if text in self._seen and (text in near or len(text) >= _SPREAD_LENGTH):
-            return self._put(text)  # by itself it may have been found in part: its key says that all of it is one
         pieces: list[str] = []
         end = 0
-        for span in self._own.get(text, ()):
+        for span in self._find(text) if self.enabled else ():
             plaintext = text[span.start : span.end]
             if plaintext in self._seen:
                 pieces += [text[end : span.start], self._put(plaintext)]
@@ -272,12 +247,8 @@ def safe_errors(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def _make_safe(error: HexamemError, given: Any) -> None:
-    """Take secrets out of a message: those found in what was given, and values of a defined form.
-
-    The prose of a message is ours: "the key that is loaded is …" tells no key, so only its values are looked at.
-    """
     redactor = Redactor(None)
-    near = redactor.look(given) | redactor.look_at_forms([text for text in error.args if isinstance(text, str)])
+    near = redactor.look([given, error.args])
     told = []
     for text in error.args:
         cleaned = redactor.clean(text, near)

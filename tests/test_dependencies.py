@@ -16,7 +16,6 @@ IMPORTED_AS = {
     "pydantic": {"pydantic", "pydantic_core"},
     "python-dateutil": {"dateutil"},
     "python-docx": {"docx"},
-    "python-stdnum": {"stdnum"},
     "recognizers-text-date-time": {"recognizers_date_time", "recognizers_text"},
     "scikit-learn": {"sklearn"},
 }

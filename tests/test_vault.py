@@ -34,7 +34,7 @@ from hexamem.errors import (
 from hexamem.stores import redaction
 from hexamem.stores.ledger import list_secrets, user_key
 from hexamem.stores.media import text_of
-from hexamem.stores.secrets import KEY_VARIABLE, SecretSpan, find_references, new_key, restore_references
+from hexamem.stores.secrets import KEY_VARIABLE, find_references, new_key, restore_references
 
 Traces = Callable[..., list[str]]
 ALNUM = string.ascii_letters + string.digits
@@ -91,7 +91,7 @@ KINDS = [
         ("age key", "age: ⟦⟧", f"AGE-SECRET-KEY-1{drawn(58, 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L')}", "age"),
         ("wallet", "wallet ⟦⟧", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", "wallet"),
         ("connection string", "DATABASE_URL=postgresql://app:⟦⟧@db.internal:5432/app", "p4ssw0rd!x", "password"),
-        ("password", "the wifi password is ⟦⟧, ok?", "hunter2-x9Q", "password"),
+        ("password", "the wifi password is ⟦⟧!", "hunter2-x9Q", "password"),
         ("short password", "Password: ⟦⟧", "kit10ns", "password"),
         ("passphrase", "my passphrase: ⟦⟧", "correct horse battery staple", "passphrase"),
         ("Chinese password", "我的邮箱密码是⟦⟧，记一下", "qwe789rt", "密码"),
@@ -689,34 +689,20 @@ def test_thousands_of_secrets_of_one_call_are_each_taken_out_wherever_they_stand
     }
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    words=st.lists(st.text("ab", min_size=8, max_size=12), min_size=1, max_size=30, unique=True),
-    text=st.text("ab ", max_size=60),
-)
-def test_many_words_looked_for_at_once_are_found_where_they_stand(words: list[str], text: str) -> None:
-    redactor = redaction.Redactor(None)
-    span = SecretSpan(start=0, end=8, kind="password", caption="***", sensitivity="high")
-    redactor.know(dict.fromkeys(words, span))
-    cleaned = redactor.clean(text)
-    assert not any(word in cleaned for word in words)
-    assert (cleaned == text) == (not any(word in text for word in words))
-
-
 def test_a_big_message_is_searched_for_secrets_while_others_write(
     memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    find = redaction.find_secrets_in
+    find = redaction.find_secrets
 
-    def slow(texts: list[str], *rest: Any, **named: Any) -> Any:
-        if any("big" in text for text in texts) and not order:
+    def slow(text: str) -> Any:
+        if "big" in text and not order:
             order.append("looking")
             memory.user("bob").remember("hello")  # with the lock held this would wait for itself
             order.append("bob is through")
-        return find(texts, *rest, **named)
+        return find(text)
 
-    monkeypatch.setattr(redaction, "find_secrets_in", slow)
+    monkeypatch.setattr(redaction, "find_secrets", slow)
     alice.remember("a big message: the wifi password is hunter2-x9Q")
     assert order == ["looking", "bob is through"]
     assert len(alice.items("vault")) == 1
@@ -827,7 +813,7 @@ def test_a_short_secret_said_again_stays_since_it_may_stand_there_by_chance(alic
 
 
 def test_a_secret_of_another_user_is_no_secret_here(memory: Memory) -> None:
-    memory.user("ann").remember("the password of the router is Bluebird1987")
+    memory.user("ann").remember("the password of the router is Tr0ub4dor&3x")
     bob = memory.user("bob")
-    bob.remember("is Bluebird1987 a band?")
-    assert bob.steps()[-1].content == "is Bluebird1987 a band?"
+    bob.remember("is Tr0ub4dor&3x a band?")
+    assert bob.steps()[-1].content == "is Tr0ub4dor&3x a band?"

@@ -27,7 +27,6 @@ __all__ = [
     "chunks",
     "get_steps",
     "known_messages",
-    "last_message",
     "neighbours",
     "next_turn",
     "select_step_ids",
@@ -118,28 +117,6 @@ class Arrival(NamedTuple):
     seq: int
     at: datetime
     timed: frozenset[str] = frozenset()
-
-
-_LAST_MESSAGE = Prepared(
-    select(steps.c.role, steps.c.name, steps.c.content)
-    .where(_OF_THREAD, steps.c.status == "active")
-    .order_by(steps.c.turn.desc())
-    .limit(1)
-)
-
-
-class WrittenMessage(NamedTuple):
-    """Who wrote a step, and its text."""
-
-    role: str
-    name: str | None
-    content: str
-
-
-def last_message(tx: Transaction, thread_id: str) -> WrittenMessage | None:
-    """The last active step of a thread; None before the first."""
-    row = tx.first(_LAST_MESSAGE, user=tx.user_id, thread=thread_id)
-    return None if row is None else WrittenMessage(row.role, row.name, row.content)
 
 
 def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None = None) -> None:

@@ -6,7 +6,7 @@ holds ``{{vault:ID|caption}}`` where a secret was. The vault's tables and the au
 
 from hexamem.stores.secrets.captions import caption_is_safe
 from hexamem.stores.secrets.cipher import Cipher, key_id_of, seal, unseal
-from hexamem.stores.secrets.detection import find_secrets, find_secrets_in, replace_secrets
+from hexamem.stores.secrets.detection import find_secrets, replace_secrets
 from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE, VaultKey, load_key, new_key
 from hexamem.stores.secrets.references import (
     VaultReference,
@@ -32,7 +32,6 @@ __all__ = [
     "clean_caption",
     "find_references",
     "find_secrets",
-    "find_secrets_in",
     "hidden_words",
     "key_id_of",
     "load_key",

@@ -3,40 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-__all__ = ["NEUTRAL_CAPTIONS", "NOUNS", "caption_is_safe", "describe", "safe_caption", "words_of"]
+__all__ = ["NEUTRAL_CAPTIONS", "caption_is_safe", "describe", "safe_caption", "words_of"]
 
 # Taken in turn when the text around a secret repeats it ("the netflix password is netflix123").
 NEUTRAL_CAPTIONS = ("login credential", "confidential value", "vault entry", "hidden text", "***")
-NOUNS = {
-    "password": "password",
-    "passphrase": "passphrase",
-    "pin": "PIN",
-    "access_code": "access code",
-    "one_time_code": "one-time code",
-    "card_number": "card number",
-    "card_cvv": "card security code",
-    "bank_account": "bank account number",
-    "national_id": "identity number",
-    "api_key": "API key",
-    "token": "token",
-    "license_key": "license key",
-    "recovery_code": "recovery code",
-    "seed_phrase": "seed phrase",
-}
-"""What secrets are called whose kind the tagger tells."""
 
 _WORDS = re.compile(r"[^\W_]+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_FILLER_WORDS = """
+the a an my our your his her its their this that these those new old current actual and or but is was are for to of
+on in at with so ok okay hey hi here here's hello yes no sure well also please note remember save store keep thanks
+fyi btw i i'm we you it he she they i've set changed change update updated reset use using used have has need want
+know knows tell told that's what's both all any every each if when whether because since then now again same still
+just only enter type log login sign as not be been from by der die das mein meine dein unser el la los las mi tu su
+le les mon ma ton ta notre votre un une una des del de il lo meu minha o und y et der's export const let var number
+no nr code's
+"""
+_FILLERS = frozenset(_FILLER_WORDS.split())
+_HAN_FILLERS = re.compile(r"^(?:我家的?|我们的?|我的?|你的?|他的?|她的?|您的?|这个|这是|请记住|记住)+|的$")
+# Words that the noun itself already says ("one-time code", "security code").
+_NAMES = frozenset({"one-time", "otp", "single-use", "verification", "password", "passwd", "code", "pin"})
 
 
-def describe(noun: str, about: str) -> str:
-    """``noun`` with what it is about: ``describe("password", "wifi")`` is "password of the wifi"."""
-    about = " ".join(about.split()).strip(" '’.-,:")
-    if not about or len(about) > 60:
+def describe(noun: str, before: Sequence[str], of: str = "") -> str:
+    """``noun`` with the words that tell it apart: ``describe("password", ["my", "wifi"])`` is "password of the wifi".
+
+    Args:
+        noun: the name of the kind.
+        before: the words left of the name in the text, in order; only those after the last filler word count.
+        of: the complement right of it ("the office router"); preferred when there is one.
+    """
+    words = of.split() if of else list(before)
+    kept: list[str] = []
+    for word in words:
+        bare = _HAN_FILLERS.sub("", word.strip("'’.-+&@/【】"))
+        if bare.casefold() in _FILLERS or not bare or bare.casefold() in _NAMES:
+            # Right of the name fillers lead ("the office router"); left of it they cut off what came before.
+            if not of:
+                kept.clear()
+            continue
+        kept.append(re.sub(r"['’]s$", "", bare))
+    label = " ".join(kept[:4] if of else kept[-3:])
+    if not label or len(label) > 60:
         return noun
-    return f"{noun} of {about}" if about[0].isupper() or not about[0].isascii() else f"{noun} of the {about}"
+    return f"{noun} of {label}" if label[0].isupper() or not label[0].isascii() else f"{noun} of the {label}"
 
 
 def caption_is_safe(caption: str, value: str) -> bool:

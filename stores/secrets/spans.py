@@ -1,11 +1,12 @@
-"""What detection returns, the public :class:`SecretSpan`, and the candidate of a detector."""
+"""What the rules find: the public :class:`SecretSpan`, and the candidate that a rule hands to the one who decides."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-__all__ = ["Candidate", "SecretSpan", "Sensitivity"]
+__all__ = ["Candidate", "SecretSpan", "Sensitivity", "TextForms"]
 
 Sensitivity = Literal["low", "medium", "high"]
 
@@ -14,8 +15,7 @@ Sensitivity = Literal["low", "medium", "high"]
 class SecretSpan:
     """One secret in a text: characters ``start`` to ``end``, the value alone without the words around it.
 
-    ``caption`` says for people and for search what it is; it holds neither the plaintext nor a word of it. ``certain`` is
-    true when the value has a defined form (a vendor's token, an IBAN), false when only its context tells.
+    ``caption`` says for people and for search what it is; it holds neither the plaintext nor a word of it.
     """
 
     start: int
@@ -23,15 +23,48 @@ class SecretSpan:
     kind: str
     caption: str
     sensitivity: Sensitivity
-    certain: bool = False
 
 
 class Candidate(NamedTuple):
-    """A value of a defined form. One that is not ``certain`` may be a number of another kind: the tagger has a say in it."""
+    """A rule's proposal. Of two that overlap the higher ``priority`` wins, then the longer one.
+
+    ``caption`` may hold words of the text (``"password of the wifi"``) and is used when they give nothing away;
+    ``noun`` is the bare name of the kind. ``fixed`` captions come from a table and hold no word of the text.
+    """
 
     start: int
     end: int
     kind: str
     caption: str
+    noun: str
     sensitivity: Sensitivity
-    certain: bool = True
+    priority: int
+    fixed: bool = False
+
+
+_FULL_WIDTH = re.compile(r"[\uff03-\uff5e\u3000\u00a0]")
+# Full-width letters, digits and the signs that link or bracket a value, one to one; sentence marks stay, they end it.
+_TO_ASCII = {0x3000: " ", 0x00A0: " "} | {
+    c: chr(c - 0xFEE0) for c in range(0xFF03, 0xFF5F) if chr(c) not in "，；？！．"
+}
+
+
+class TextForms:
+    """A text in three forms of equal length, so that an offset means the same in each.
+
+    ``raw`` as given; ``norm`` with full-width characters as ASCII; ``low`` is ``norm`` in lower case.
+    """
+
+    __slots__ = ("low", "norm", "raw")
+
+    def __init__(self, text: str) -> None:
+        self.raw = text
+        if text.isascii():
+            self.norm = text
+            self.low = text.lower()
+            return
+        self.norm = text.translate(_TO_ASCII) if _FULL_WIDTH.search(text) else text
+        low = self.norm.lower()
+        if len(low) != len(text):  # a few letters grow in lower case (U+0130); they keep their place instead
+            low = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.norm)
+        self.low = low

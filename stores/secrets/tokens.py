@@ -1,35 +1,33 @@
-"""Secrets of a defined form: vendors' tokens, private keys, passwords in web addresses and headers, cards, IBANs, seed phrases.
+"""Secrets that show by their form alone: vendor tokens, private keys, passwords in URLs, headers and webhooks.
 
-Formats with a literal prefix are data: the prefix is looked for with ``str.find``, and its pattern is matched there. Some
-patterns come from detect-secrets' plugins; a match is widened to the whole run of token characters, because several of
-them know one fixed length and would leave the tail of a longer key behind. Check digits are python-stdnum's. Every
-pattern is matched at a known place over a bounded stretch.
+Formats that are defined by a literal prefix are data: a prefix is looked for with ``str.find``, and its pattern is
+matched there. Some patterns come from detect-secrets' plugins; they are anchored, and a match is widened to the whole
+run of token characters, because several of them know one fixed length and would leave the tail of a longer key behind.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import re
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
 from typing import NamedTuple
 
-from mnemonic import Mnemonic
-from stdnum import iban, luhn
-from stdnum.br import cpf
-from stdnum.cn import ric
+from hexamem.stores.secrets.checksums import base58check_is_valid
+from hexamem.stores.secrets.grammar import occurrences
+from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
+from hexamem.stores.secrets.values import is_placeholder
 
-from hexamem.stores.secrets.spans import Candidate, Sensitivity
+__all__ = ["find_tokens"]
 
-__all__ = ["find_forms", "is_placeholder"]
-
+_PRIORITY = 90
+_RUN = re.compile(r"[A-Za-z0-9_\-+/=.:~%!@#$&*]{20}")
 _TAIL = re.compile(r"[A-Za-z0-9_\-]*")
-# What documentation puts in place of a token: words that say so, one character repeated, a count.
 _FAKE = re.compile(
-    r"your[-_]?|(.)\1{9}|x{6}|example[-_]?key|placeholder|replace|insert|\.\.\.|123456789012345678", re.IGNORECASE
+    r"your[-_]?|(.)\1{9}|x{6}|example[-_]?key|placeholder|replace|insert|\.\.\.|123456789012345678|abcdefghijklmnopqrs",
+    re.IGNORECASE,
 )
 
 
@@ -160,9 +158,6 @@ _AIRTABLE = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")
 _WIF = re.compile(r"(?<![A-Za-z0-9])(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9])")
 _SAS = re.compile(r"(?<=[?&;])sig=([A-Za-z0-9%+/=_-]{30,100})")
 _AZURE = re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,88}={0,2})")
-_AWS_SECRET = re.compile(
-    r"aws_?secret(?:_?access)?_?key[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", re.IGNORECASE
-)
 _OTPAUTH = re.compile(r"otpauth://[^\s]{1,200}?[?&]secret=([A-Z2-7a-z]{16,128})")
 _WIFI_QR = re.compile(r"WIFI:(?:[A-OQ-Z]:(?:[^;\\\n]|\\.){0,64};){0,4}P:((?:[^;\\\n]|\\.){1,64});")
 _CREDENTIAL = re.compile(
@@ -182,25 +177,9 @@ _PEM_DATA = re.compile(r"[A-Za-z0-9+/=]{24}")
 _PEM_LIMIT = 40_000
 _PUTTY = re.compile(r"PuTTY-User-Key-File-\d: ")
 
-_PLACEHOLDER = re.compile(
-    r"[*•●·xX.…_\-#?=~:]+|<[^<>]*>|\[[^\[\]]*\]|\([^()]*\)|\$\{[^{}]*\}?|\{\{?[^{}]*\}?\}?|%\(?\w+\)?s?|\$\(?[A-Za-z_]\w*\)?|@[A-Za-z_]+@"
-)
 
-
-def is_placeholder(value: str) -> bool:
-    """Whether a value stands for one by its form: masked (``****``), or a variable of a template (``${PASSWORD}``)."""
-    return _PLACEHOLDER.fullmatch(value) is not None
-
-
-def _found(start: int, end: int, caption: str, kind: str = "token", sensitivity: Sensitivity = "high") -> Candidate:
-    return Candidate(start, end, kind, caption, sensitivity)
-
-
-def _places(text: str, sign: str) -> Iterator[int]:
-    at = text.find(sign)
-    while at >= 0:
-        yield at
-        at = text.find(sign, at + len(sign))
+def _token(start: int, end: int, caption: str, kind: str = "token", sensitivity: Sensitivity = "high") -> Candidate:
+    return Candidate(start, end, kind, caption, caption, sensitivity, _PRIORITY, fixed=True)
 
 
 def _by_prefix(text: str) -> Iterator[Candidate]:
@@ -217,7 +196,7 @@ def _by_prefix(text: str) -> Iterator[Candidate]:
                         end = tail.end() if tail else match.end()
                         # A run that goes on for long is another thing (base64 data that begins alike by chance).
                         if end - match.end() <= 200:
-                            yield _found(at, end, form.caption, form.kind, form.sensitivity)
+                            yield _token(at, end, form.caption, form.kind, form.sensitivity)
                 at = text.find(prefix, end)
 
 
@@ -243,13 +222,22 @@ def _private_keys(text: str) -> Iterator[Candidate]:
         caption = {"OPENSSH": "SSH private key", "PGP": "PGP private key", "SSH2": "SSH private key"}.get(
             label.split()[0], "private key"
         )
-        yield _found(begin.start(), end, caption, "private_key")
+        yield Candidate(begin.start(), end, "private_key", caption, caption, "high", _PRIORITY + 5, fixed=True)
     for putty in _PUTTY.finditer(text):
         close = text.find("Private-MAC: ", putty.end(), putty.end() + _PEM_LIMIT)
         line = text.find("\n", close) if close >= 0 else -1
         end = len(text) if close >= 0 and line < 0 else line
         if close >= 0:
-            yield _found(putty.start(), end, "SSH private key", "private_key")
+            yield Candidate(
+                putty.start(),
+                end,
+                "private_key",
+                "SSH private key",
+                "SSH private key",
+                "high",
+                _PRIORITY + 5,
+                fixed=True,
+            )
 
 
 def _in_urls(text: str) -> Iterator[Candidate]:
@@ -273,7 +261,7 @@ def _in_urls(text: str) -> Iterator[Candidate]:
             name = _SCHEME_NAMES.get(scheme)
             caption = f"password in a {name} connection string" if name else "password in a web address"
             kind = "connection_string" if name else "password"
-            yield _found(match.start(1), match.end(1), caption, kind)
+            yield Candidate(match.start(1), match.end(1), kind, caption, caption, "high", _PRIORITY - 5, fixed=True)
         at = text.find("://", at + 3)
 
 
@@ -290,14 +278,14 @@ def _is_jwt(token: str) -> bool:
     return bool(JwtTokenDetector.is_formally_valid(".".join(token.split(".")[:2])))
 
 
-def _with_signs(text: str) -> Iterator[Candidate]:
+def _with_words(text: str, low: str) -> Iterator[Candidate]:
     """Formats without a prefix of their own, each looked for only when its sign is there."""
     if "eyJ" in text:
-        for at in _places(text, "eyJ"):
+        for at in occurrences(text, ("eyJ",)):
             match = None if text[at - 1 : at].isalnum() and at else _JWT.match(text, at)
             # The signature may be cut off in a chat; header and payload must be JSON.
             if match is not None and _is_jwt(match[0]):
-                yield _found(at, at + len(match[0].rstrip(".")), "JSON Web Token")
+                yield _token(at, at + len(match[0].rstrip(".")), "JSON Web Token")
     for sign, pattern, caption, kind in (
         (".", _DISCORD, "Discord bot token", "token"),
         (":A", _TELEGRAM, "Telegram bot token", "token"),
@@ -309,161 +297,43 @@ def _with_signs(text: str) -> Iterator[Candidate]:
             for match in pattern.finditer(text):
                 left, right = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
                 if not (left.isalnum() or left == "_" or right.isalnum() or right == "_"):
-                    yield _found(match.start(), match.end(), caption, kind)
+                    yield _token(match.start(), match.end(), caption, kind)
     for match in _WIF.finditer(text):
-        if _is_wallet_key(match[0]):
-            yield _found(match.start(), match.end(), "Bitcoin private key", "private_key")
+        if base58check_is_valid(match[0]):
+            yield _token(match.start(), match.end(), "Bitcoin private key", "private_key")
     for sign, pattern, caption in (
         ("sig=", _SAS, "Azure shared access signature"),
         ("Key=", _AZURE, "Azure storage key"),
         ("otpauth://", _OTPAUTH, "two-factor secret"),
-        ("", _AWS_SECRET, "AWS secret access key"),
     ):
         if sign in text:
             for match in pattern.finditer(text):
-                yield _found(
-                    match.start(1), match.end(1), caption, "token" if sign in {"sig=", "otpauth://"} else "api_key"
-                )
+                yield _token(match.start(1), match.end(1), caption, "api_key" if sign == "Key=" else "token")
 
 
-def _in_headers(text: str) -> Iterator[Candidate]:
-    for match in _CREDENTIAL.finditer(text):
-        if match[0][:5].lower() == "basic":
+def _in_headers(text: str, low: str) -> Iterator[Candidate]:
+    for start in occurrences(low, ("bearer ", "basic ", "authorization")):
+        match = _CREDENTIAL.match(text, start)
+        if match is None or (start and low[start - 1].isalnum()):
+            continue
+        if low[start : start + 5] == "basic":
             if _basic_is_valid(match[1]):
-                yield _found(match.start(1), match.end(1), "login in an Authorization header", "password")
+                yield _token(match.start(1), match.end(1), "login in an Authorization header", "password")
         elif sum(map(str.isdigit, match[1])) >= 2 and not _FAKE.search(match[1]):
-            yield _found(match.start(1), match.end(1), "bearer token")
+            yield _token(match.start(1), match.end(1), "bearer token")
 
 
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-
-
-def _is_wallet_key(text: str) -> bool:
-    """Base58Check with the version byte of Bitcoin's private keys (main and test net)."""
-    value = 0
-    for char in text:
-        value = value * 58 + _BASE58.index(char)
-    raw = value.to_bytes((value.bit_length() + 7) // 8, "big")
-    return raw[0] in {0x80, 0xEF} and hashlib.sha256(hashlib.sha256(raw[:-4]).digest()).digest()[:4] == raw[-4:]
-
-
-_DIGITS = re.compile(
-    r"(?<![\w.,/#$€£+-])\d(?:\d|[ .\u2011\u2013-](?=\d)){10,24}(?:[xX](?![^\W_]))?(?![\w%]|[.,]\d)", re.ASCII
-)
-_IBAN = re.compile(r"(?<![^\W_])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{2,4}){3,8}(?![^\W_])", re.ASCII)
-# By the first digits and the length: ISO/IEC 7812 issuers.
-_NETWORKS = (
-    ("Visa", re.compile(r"4(?:\d{12}|\d{15}|\d{18})")),
-    ("Mastercard", re.compile(r"(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}")),
-    ("American Express", re.compile(r"3[47]\d{13}")),
-    ("UnionPay", re.compile(r"62\d{14,17}")),
-    ("Discover", re.compile(r"(?:6011|65\d\d|64[4-9]\d)\d{12,15}")),
-    ("JCB", re.compile(r"35(?:2[89]|[3-8]\d)\d{12,15}")),
-    ("Diners Club", re.compile(r"(?:30[0-5]|3[689]\d)\d{11}")),
-    ("Mir", re.compile(r"220[0-4]\d{12}")),
-    ("RuPay", re.compile(r"(?:60|81|82)\d{14}")),
-)
-
-
-def _numbers(text: str) -> Iterator[Candidate]:
-    """Cards, Chinese identity numbers and Brazil's CPF; check digits decide."""
-    for match in _DIGITS.finditer(text):
-        written, start = match[0], match.start()
-        bare = re.sub(r"\D", "", written)
-        if len(written) == 18 and written.isalnum() and ric.is_valid(written):
-            yield _found(start, match.end(), "Chinese identity number (身份证)", "national_id")
-        elif re.fullmatch(r"\d{3}\.\d{3}\.\d{3}-\d\d", written) and cpf.is_valid(written):
-            yield _found(start, match.end(), "CPF number", "national_id")
-        elif len(set(bare)) > 1 and luhn.is_valid(bare) and (written.isdigit() or _is_grouped(written)):
-            network = next((name for name, pattern in _NETWORKS if pattern.fullmatch(bare)), None)
-            # Thirteen and fourteen digits in one are also bar codes and times, nineteen also ids of posts.
-            if network and (not written.isdigit() or len(bare) in {15, 16} or network == "UnionPay"):
-                yield Candidate(start, match.end(), "card_number", f"card number ({network})", "high", certain=False)
-
-
-def _is_grouped(written: str) -> bool:
-    """Whether digits are in the groups of a card, with one separator."""
-    groups = [len(group) for group in re.split(r"\D", written)]
-    signs = set(re.sub(r"\d", "", written))
-    return (
-        len(signs) == 1
-        and (groups[:3] == [4, 4, 4] or groups in ([4, 6, 5], [4, 6, 4], [6, 13], [8, 8]))
-        and len(groups) <= 5
-    )
-
-
-def _ibans(text: str) -> Iterator[Candidate]:
-    for match in _IBAN.finditer(text):
-        written = match[0]
-        while written:  # what follows may look like one more group
-            if iban.is_valid(written):
-                yield _found(match.start(), match.start() + len(written), "IBAN (bank account)", "iban", "medium")
-                break
-            written = written[:-1].rstrip(" -") if " " in written or "-" in written else ""
-
-
-_WORD = re.compile(r"[^\W\d_]+")
-_BETWEEN = re.compile(r"[\s,;]{1,3}(?:\d{1,2}[.):]?[ ]{0,2})?")
-_SEED_LENGTH = 12
-_MOST_WORDS = 24
-
-
-@cache
-def _seed_words() -> frozenset[str]:
-    return frozenset(Mnemonic("english").wordlist)
-
-
-def _seed_phrases(text: str) -> Iterator[Candidate]:
-    """Twelve words or more in a row of the list of BIP-39; single words that are not in it may stand between them."""
-    words = _seed_words()
-    run: list[tuple[str, int, int]] = []
-    known = 0
-
-    def phrase() -> Iterator[Candidate]:
-        while run and run[-1][0] not in words:
-            run.pop()
-        if len(run) >= _SEED_LENGTH and known >= len(run) * 0.8:
-            start = run[0][1]
-            numbered = re.search(r"\b1[.):]?[ ]{0,2}$", text[max(0, start - 5) : start])
-            yield _found(
-                start - (len(numbered[0]) if numbered else 0),
-                run[min(len(run), _MOST_WORDS) - 1][2],
-                "seed phrase",
-                "seed_phrase",
-            )
-
-    for match in _WORD.finditer(text):
-        word = match[0]
-        joins = bool(run) and _BETWEEN.fullmatch(text, run[-1][2], match.start()) is not None
-        if not (joins and (word in words or (run[-1][0] in words and word.islower() and 3 <= len(word) <= 8))):
-            yield from phrase()
-            run, known = [], 0
-            if word not in words:
-                continue
-        run.append((word, match.start(), match.end()))
-        known += word in words
-    yield from phrase()
-
-
-_LONG_RUN = re.compile(r"[A-Za-z0-9_\-+/=.:~%!@#$&*]{20}")
-_ELEVEN_WORDS = re.compile(r"(?:[a-z]{3,8}[\s,;.):\d]{1,8}){11}[a-z]{3}")
-
-
-def find_forms(text: str) -> Iterator[Candidate]:
-    """Secrets that their own form gives away; of those that overlap, the first is meant."""
-    if "PRIVATE KEY" in text or "PuTTY-User" in text:
-        yield from _private_keys(text)
-    if _LONG_RUN.search(text):
-        yield from _by_prefix(text)
-        yield from _with_signs(text)
-    if "WIFI:" in text:
-        for match in _WIFI_QR.finditer(text):
-            yield _found(match.start(1), match.end(1), "wifi password", "password", "medium")
-    yield from _in_headers(text)
+def find_tokens(forms: TextForms) -> Iterator[Candidate]:
+    """Candidates that their own form gives away. One cheap look for a long run of token characters comes first."""
+    text, low = forms.norm, forms.low
     if "://" in text and "@" in text:
         yield from _in_urls(text)
-    if _DIGITS.search(text):
-        yield from _numbers(text)
-    yield from _ibans(text)
-    if _ELEVEN_WORDS.search(text):
-        yield from _seed_phrases(text)
+    if "WIFI:" in text:
+        for match in _WIFI_QR.finditer(text):
+            yield _token(match.start(1), match.end(1), "wifi password", "password", "medium")
+    if "PRIVATE KEY" in text or "PuTTY-User" in text:
+        yield from _private_keys(text)
+    yield from _in_headers(text, low)
+    if _RUN.search(text):
+        yield from _by_prefix(text)
+        yield from _with_words(text, low)
