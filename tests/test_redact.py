@@ -268,7 +268,7 @@ def test_words_that_the_records_are_built_of_do_no_harm(labelled_newcomer: UserM
         assert plain(labelled_newcomer, new.text).replace("X", word) == old.text.replace("X", word)
         kept = ("kind", "status", "version", "created_at", "valid_from", "user")
         assert [getattr(new, name) for name in kept] == [getattr(old, name) for name in kept]
-    assert labelled_newcomer.items("episodic")[0].occurred_at.year == 2024
+    assert after[made.id].occurred_at.year == 2024
     assert [block["type"] for block in step(labelled_newcomer, ids["steps"][1]).blocks] == ["text", "image", "file"]
     labelled_newcomer.feedback(recall.id, helped=[recall.hits[0].id])
     labelled_newcomer.undo(next(one.id for one in labelled_newcomer.history(made.id) if one.kind == "add"))
