@@ -49,7 +49,9 @@ def forget_records(
     steps = get_steps(tx, ids)
     cut = _without_parts(tx, {step_id: words for step_id, words in parts.items() if step_id not in steps})
     if missing := [one for one in dict.fromkeys(ids) if one not in items and one not in steps]:
-        raise NotFoundError(f"no such step or item, or it was forgotten already: {', '.join(missing)}; leave it out")
+        raise NotFoundError(
+            f"no such step or item, or it was forgotten already: {', '.join(map(repr, missing))}; leave it out"
+        )
     resting = {one.id: one for one in _resting_on(tx, steps.keys(), cut) if one.id not in items}
     return record_operation(
         tx,

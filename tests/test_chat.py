@@ -227,7 +227,7 @@ def test_a_wrong_command_says_what_is_wrong_and_the_conversation_goes_on(chat: C
         "/forget 9": "/forget 9: there is no list to take it from",
         f"/forget {'9' * 5_000}": "/forget",
         "/reveal ²": "/reveal",
-        "/forget step_nope": "no such step or item, or it was forgotten already: step_nope",
+        "/forget step_nope": "'step_nope'",
         "/undo": "nothing was forgotten",
         "/model gpt": "provider",
         "/research  ": "/research needs a question: /research QUESTION",

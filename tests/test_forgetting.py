@@ -145,7 +145,7 @@ def test_a_thread_a_period_and_what_a_search_found_are_forgotten(alice: UserMemo
 
 def test_what_cannot_be_forgotten_is_refused_and_nothing_of_the_call_is_done(alice: UserMemory) -> None:
     plain, secret, gone = alice.remember(
-        ["I like figs. I like tea.", "My PIN is 4711. I like tea.", "Go."], thread_id="t"
+        ["I like figs. I like tea.", "My password is hunter2-x9Q. I like tea.", "Go."], thread_id="t"
     ).step_ids
     alice.forget([gone])
     item = fact(alice)

@@ -545,4 +545,8 @@ def test_a_memory_works_end_to_end_on_each_database(each_user: UserMemory, each_
         assert (tx.user_id, rows_left(tx), recalled()) == (0, {}, [])
     counts = each_user.import_(tmp_path / "export.jsonl", passphrase="open sesame")
     assert (counts["steps"], counts["secrets"]) == (2, receipt.rows["secrets"])
-    assert (recalled(), each_user.items(), each_user.history()) == before
+    assert sorted(recalled()) == sorted(
+        before[0]
+    )  # near ties change places: vectors of an int8 model depend on their batch
+    assert each_user.items() == before[1]
+    assert each_user.history() == before[2]
