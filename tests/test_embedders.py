@@ -186,6 +186,13 @@ def test_one_word_that_answers_is_found_in_a_long_text_about_much_else(
     assert int(np.argmax(static.late_interaction(question, texts))) == 0
 
 
+def test_a_word_that_every_text_holds_weighs_less_than_one_that_few_hold(static: StaticEmbedder) -> None:
+    both, tea, bread, rain = static.late_interaction(
+        "garden rain", ["garden rain", "garden tea", "garden bread", "rain bus"]
+    )
+    assert both > rain > max(tea, bread)
+
+
 @settings(max_examples=6)
 @given(st.permutations([*TURNS, *ODD]))
 def test_a_score_depends_on_neither_order_nor_history_nor_threads_nor_form(
