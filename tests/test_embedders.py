@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from hexamem.models.tokens import count_each, count_tokens
 from hexamem.models.word_pieces import WordPieces
 from hexamem.stores.embedders import Embedder, open_embedder
 from hexamem.stores.embedders.base import unknown_direction
+from hexamem.stores.embedders.late_interaction import Bags, late_interaction
 from hexamem.stores.embedders.lexicon import LexiconSettings
 from hexamem.stores.embedders.openai import within_tokens
 from hexamem.stores.embedders.static import StaticEmbedder
@@ -184,6 +186,28 @@ def test_one_word_that_answers_is_found_in_a_long_text_about_much_else(
     static: StaticEmbedder, question: str, texts: list[str]
 ) -> None:
     assert int(np.argmax(static.late_interaction(question, texts))) == 0
+
+
+@settings(max_examples=50)
+@given(
+    question=st.lists(st.integers(0, 7), max_size=4),
+    texts=st.lists(st.lists(st.integers(0, 7), max_size=5), max_size=6),
+    seed=st.integers(0, 3),
+)
+def test_scores_are_the_sum_over_tokens_of_the_best_likeness_weighted_by_rarity(
+    question: list[int], texts: list[list[int]], seed: int
+) -> None:
+    table = np.random.default_rng(seed).normal(size=(8, 16)).astype(np.float32)
+    tokens = np.array([token for text in texts for token in text], np.int64)
+    scores = late_interaction(table[question], Bags(table, tokens, np.array([len(text) for text in texts], np.int64)))
+    lengths = np.linalg.norm(table, axis=1)
+    likeness = table @ table.T / np.outer(lengths, lengths)
+    filled, expected = sum(map(bool, texts)), np.zeros(len(texts))
+    for token in question:
+        best = np.array([max((likeness[token, other] for other in text), default=0.0) for text in texts])
+        holding = sum(max(0.0, value) ** 4 for value, text in zip(best, texts, strict=True) if text)
+        expected += lengths[token] * math.sqrt(math.log1p((filled - holding + 0.5) / (holding + 0.5))) * best
+    np.testing.assert_allclose(scores, expected, rtol=1e-3, atol=1e-3)
 
 
 @settings(max_examples=6)

@@ -536,7 +536,8 @@ def test_a_memory_works_end_to_end_on_each_database(each_user: UserMemory, each_
     assert made["step"] in made["filtered"]
 
     def recalled() -> list[tuple[str, str]]:
-        return [(hit.id, hit.text) for hit in each_user.recall("where do I live").hits]
+        # Vectors of an int8 encoder depend a little on what is embedded with them, so close hits may change places.
+        return sorted((hit.id, hit.text) for hit in each_user.recall("where do I live").hits)
 
     before = recalled(), each_user.items(), each_user.history()
     receipt = each_user.erase()

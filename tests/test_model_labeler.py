@@ -580,6 +580,8 @@ def test_a_good_reply_is_used_whole_and_what_is_not_used_of_another_is_reported(
         ("Book it for the 3rd.", "Book the Armazém.", False),
         ("Book it.", "Book the Ritz.", False),
         ("Book it.", "Book the Armazém for 99 euros.", False),
+        ("Book it.", "Book the Armazém by the river, we could stay 99.", False),
+        ("Book it.", "Book the Armazém by the river, we could stay.", True),
         ("Pay with {{vault:s1|card}}.", "Pay with the card.", False),
         ("Pay with {{vault:s1|card}} there.", "Pay with {{vault:s1|card}} at the Armazém.", True),
         ("它安静吗？", "阿尔马泽姆安静吗？", True),

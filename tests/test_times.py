@@ -261,7 +261,7 @@ def test_an_open_date_is_read_backwards_in_a_report_and_forwards_in_a_plan_on_th
     assert [resolved("on 1 May", prefer) for prefer in ("past", "future", "near")] == [
         ["2024-05-01"], ["2025-05-01"], ["2025-05-01"],
     ]  # fmt: skip
-    assert [resolved("on Friday", prefer) for prefer in ("past", "near")] == [["2025-02-28"], ["2025-03-07"]]
+    assert [resolved("on Monday", prefer) for prefer in ("past", "near")] == [["2025-03-03"], ["2025-03-10"]]
     assert resolved("十二月二十号") == ["2024-12-20"]
     late = datetime(2025, 4, 8, 17, 20, tzinfo=UTC)  # 01:20 on the ninth in Shanghai
     assert (resolved("昨天", at=late, zone=SHANGHAI), resolved("yesterday", at=late)) == (
