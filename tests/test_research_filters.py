@@ -148,10 +148,10 @@ def test_a_quoted_fact_comes_with_the_one_that_superseded_it_but_for_a_time_befo
 
 
 def test_a_fact_that_superseded_another_statement_of_the_message_is_left_out(newcomer: UserMemory) -> None:
-    lines = ("I live in Bristol with my husband Marcus.", "We have taken a flat in Bath.")
+    lines = ("I live in Bristol and my beagle is called Rex.", "We have taken a flat in Bath.")
     superseded(newcomer, lines, ("Bristol", "Bath"))
-    answer = newcomer.research("Do I live with my husband Marcus?", 1, passages=1).answer
-    assert "Marcus" in answer
+    answer = newcomer.research("What is my beagle called?", 1, passages=1).answer
+    assert "Rex" in answer
     assert "Bath" not in answer
 
 

@@ -245,11 +245,11 @@ def test_the_lower_tiers_cost_one_call_or_none_and_the_automatic_one_spends_call
     assert user.research("Emil broke his wrist", tier="auto").tier == "recall"
     assert server.calls == 1
     _, server = researcher.follow(integrate=[UNANSWERED, run, UNANSWERED], reflect=[missing, ENOUGH])
-    research = user.research("Was it in spring that Theo's brother had his accident?", tier="auto", passages=2)
+    research = user.research("Was it in spring that Emil broke a bone?", tier="auto", passages=2)
     assert agents(server) == ["Integration", "Reflection", "Plan", "Integration", "Reflection"]
     assert (research.tier, research.answer) == ("deep", "no")
     assert "yet they do not answer it" in research.why_tier
-    assert user.research("Was it in spring that Theo's brother had his accident?", tier="one_shot").usage.calls == 1
+    assert user.research("Was it in spring that Emil broke a bone?", tier="one_shot").usage.calls == 1
 
 
 # Plans.
