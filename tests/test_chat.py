@@ -346,18 +346,20 @@ def interruptible() -> Iterator[None]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
-def test_ctrl_c_stops_the_reply_and_not_the_conversation(
+def test_ctrl_c_stops_the_reply_or_the_command_and_not_the_conversation(
     chat: Chat, home: Path, server: ScriptedServer, interruptible: None
 ) -> None:
     def script(request: Request) -> Reply:
-        if "long story" in str(request.messages[-1]["content"]):
+        if "long" in str(request.messages[-1]["content"]):
             os.kill(os.getpid(), signal.SIGINT)
             return Reply(content="Once upon a time.", plain=True, delay=120)
         return Reply(content="Briefly.", plain=True)
 
     server.follow(script)
-    shown = chat("Tell me a long story.", "And now?", options=(*BY_MODEL, "--mode", "embedded"))
+    lines = ("Tell me a long story.", "/research Where was the long story told?", "And now?")
+    shown = chat(*lines, options=(*BY_MODEL, "--mode", "embedded"))
     assert "stopped; your message is stored" in shown
+    assert "hexamem: stopped\n" in shown
     assert "Once" not in shown
     assert steps_of(home) == [("user", "Tell me a long story."), ("user", "And now?"), ("assistant", "Briefly.")]
 
