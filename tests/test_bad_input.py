@@ -73,7 +73,7 @@ ODD_TEXTS = [
 
 
 def test_odd_texts_are_stored_exactly_recalled_exported_and_survive_reopening(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "home", Settings(background=False, find_secrets=False)) as memory:
+    with open_memory(tmp_path / "home", Settings(background=False)) as memory:
         alice = memory.user("alice")
         ids = [alice.remember(text, f"thread {text.strip()}").step_ids[0] for text in ODD_TEXTS]
         assert {hit.text for hit in alice.recall("pelican", k=50, strategy="bm25")} == set(ODD_TEXTS)
