@@ -16,7 +16,7 @@ from hexamem.intent.page_memos import SaidStep, page_memo
 from hexamem.stores.documents import searchable
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.pages import PageRow, PageStep, change_pages, get_pages, page_steps, pages_holding
-from hexamem.stores.secrets import tell_references
+from hexamem.stores.secrets import format_references
 
 __all__ = [
     "PageSlot",
@@ -38,7 +38,7 @@ def said_step(step: PageStep) -> SaidStep:
     return SaidStep(
         speaker=" ".join(searchable(step.speaker).split())[:40],
         role=step.role,
-        text=tell_references(text) if "{{" in text else text,
+        text=format_references(text) if "{{" in text else text,
         occurred_at=step.occurred_at,
     )
 
@@ -122,7 +122,7 @@ def checked_notes(
         own = by_handle.get(note.page.strip())
         if own is None or own.page_id in found:
             continue
-        header, memo = (tell_references(one_line(restore(text or ""))) for text in (note.header, note.memo))
+        header, memo = (format_references(one_line(restore(text or ""))) for text in (note.header, note.memo))
         texts = PageTexts(
             header if len(header) <= _LONGEST_HEADER and gist_fits(header, known) else "",
             memo if len(memo) <= _LONGEST_MEMO and gist_fits(memo, known) else "",

@@ -13,7 +13,7 @@ from hexamem.memory_types import new_id
 from hexamem.memory_types.local_time import day_alone, in_zone
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.pages import get_pages, page_steps, pages_holding
-from hexamem.stores.secrets import tell_references
+from hexamem.stores.secrets import format_references
 
 __all__ = ["finished"]
 
@@ -98,7 +98,7 @@ def _page_texts(tx: Transaction, page_ids: Sequence[str], zone: tzinfo, filters:
             continue
         lines = [rows[page_id].header] if rows[page_id].header and len(said) == len(every) else []
         lines += [
-            f"[{in_zone(one.occurred_at, zone):%Y-%m-%d %H:%M}] {one.speaker}: {tell_references(one.text)}"
+            f"[{in_zone(one.occurred_at, zone):%Y-%m-%d %H:%M}] {one.speaker}: {format_references(one.text)}"
             for one in said
         ]
         found.append("\n".join(lines))

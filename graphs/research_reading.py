@@ -26,7 +26,7 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Transaction, event_time, has_own_time
 from hexamem.stores.ledger.pages import PageRow, get_pages, page_steps
 from hexamem.stores.ledger.said_steps import SaidStep, SaidWhen, last_said, said_steps
-from hexamem.stores.secrets import tell_references
+from hexamem.stores.secrets import format_references
 
 __all__ = ["Reading", "candidates", "passages_of", "read_round"]
 
@@ -215,7 +215,7 @@ def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
     return {
         "id": step.id,
         "kind": "step",
-        "text": tell_references(step.text),
+        "text": format_references(step.text),
         "speaker": step.speaker,
         "occurred_at": step.occurred_at.isoformat(),
         "thread_id": step.thread_id,
@@ -233,7 +233,7 @@ def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, Said
     return {
         "id": item.id,
         "kind": item.kind,
-        "text": tell_references(item.text),
+        "text": format_references(item.text),
         "occurred_at": moment.isoformat(),
         "score": round(one.score, 6),
         "lanes": list(one.lanes),
@@ -257,8 +257,8 @@ def _whole_pages(
             continue
         row: PageRow = rows[page_id]
         header = row.header if len(said) == len(every) else ""  # it tells of the whole page
-        lines = [f"{one.speaker}: {tell_references(one.text)}" for one in said]
-        parts[page_id] = tuple((one.id, tell_references(one.text)) for one in said)
+        lines = [f"{one.speaker}: {format_references(one.text)}" for one in said]
+        parts[page_id] = tuple((one.id, format_references(one.text)) for one in said)
         found.append(
             {
                 "id": page_id,

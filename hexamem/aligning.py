@@ -35,7 +35,7 @@ from hexamem.stores.ledger.schema import steps
 from hexamem.stores.ledger.shared_threads import held_by_others
 from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.ledger.vault import count_secrets, known_secrets
-from hexamem.stores.secrets import find_references, hidden_words
+from hexamem.stores.secrets import find_references, replaced_texts
 
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
@@ -363,7 +363,7 @@ class _Alignment:
         if text == content:
             return True
         references = find_references(content)
-        hidden = hidden_words(text, content) if references else None
+        hidden = replaced_texts(text, content) if references else None
         if hidden is None:
             return False
         cipher = self.user.memory.cipher

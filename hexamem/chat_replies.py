@@ -12,7 +12,7 @@ from hexamem.memory_types.research import Passage, Research
 from hexamem.memory_types.times import read_zone
 from hexamem.retrieval.packing import item_text
 from hexamem.stores.ledger import get_steps
-from hexamem.stores.secrets import find_references, tell_references
+from hexamem.stores.secrets import find_references, format_references
 
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
@@ -79,7 +79,7 @@ def _shown(user: UserMemory, lines: Sequence[_Line]) -> list[str]:
             content = steps[step_id].content if step_id in steps else ""
             for each in find_references(content):
                 reference = content[each.start : each.end]
-                text = text.replace(tell_references(reference), reference, 1)
+                text = text.replace(format_references(reference), reference, 1)
         day = f"{in_zone(one.occurred_at, zone):%Y-%m-%d}, " if one.occurred_at else ""
         shown.append(f"- “{text}” ({day}{one.speaker or 'learned'})")
     return shown

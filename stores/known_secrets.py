@@ -1,4 +1,4 @@
-"""Known secrets in a text that is written down again, such as a message or a query: found without decrypting any."""
+"""Secrets of the vault that occur again in a text, such as a message or a query: found without decrypting any."""
 
 from __future__ import annotations
 
@@ -16,38 +16,40 @@ from hexamem.stores.secrets import Cipher, SecretSpan, find_references, referenc
 
 __all__ = ["find_known", "replace_known"]
 
-_REMEMBERED = 500_000
-_AT_ONCE = 50_000
+_MAX_SEEN = 500_000
+_BATCH = 50_000
 _LONG = 8
-"""Bytes from which a secret is looked for in what is remembered: a shorter one stands in other sentences by chance."""
+"""Least bytes of a secret that is searched for in new messages: a shorter one occurs in other sentences by chance."""
 
 
 def find_known(tx: Transaction, cipher: Cipher, texts: Iterable[str]) -> dict[str, SecretSpan]:
-    """The secrets of the user, of 8 bytes and more, that stand in the texts as whole words: said again without a cue.
+    """The secrets of the user, of 8 bytes and more, that occur in the texts as whole words.
 
     Returns:
-        plaintext → what the vault says of it; the places of the spans mean nothing.
+        plaintext → a span with the kind, caption and sensitivity of the vault; its offsets have no meaning.
     """
     vault = _vault(tx, cipher, _LONG)
     read = [_Read.of(text) for text in texts] if vault.rows else []
-    held = _held(read, tx.user, cipher, vault)
-    found: dict[str, SecretSpan] = {}
-    for one in read if held else ():
-        for start, stop, row in _places(one, held):
-            found[one.text(start, stop)] = SecretSpan(
-                start=0, end=stop - start, kind=row.kind, caption=row.caption, sensitivity=row.sensitivity
-            )
-    return found
+    known = _known_pieces(read, tx.user, cipher, vault)
+    return {
+        text.text(start, stop): SecretSpan(
+            start=0, end=stop - start, kind=row.kind, caption=row.caption, sensitivity=row.sensitivity
+        )
+        for text in (read if known else ())
+        for start, stop, row in _places(text, known)
+    }
 
 
 def replace_known(tx: Transaction, cipher: Cipher, texts: Sequence[str]) -> list[str]:
-    """The texts with every secret of the user replaced by its reference, where it stands as a whole word.
+    """The texts with every secret of the user, where it is a whole word, replaced by its reference.
 
-    The vault tells two things of a secret without giving it away: its digest and, by the ciphertext, its length. So
-    only pieces of a text that begin and end with a word and have the length of a secret are digested and compared.
+    Without decryption the vault knows the digest of a secret and, by the ciphertext, its length. So the pieces of a
+    text that begin and end with a word and have the length of a secret are digested and compared.
 
     Args:
-        tx: of the user; the secrets are those that its transaction sees.
+        tx: a transaction of the user.
+        cipher: of the vault.
+        texts: read and returned in order; references in them are unchanged.
     """
     vault = _vault(tx, cipher)
     if not vault.rows:
@@ -55,8 +57,8 @@ def replace_known(tx: Transaction, cipher: Cipher, texts: Sequence[str]) -> list
     return [_replaced(text, tx.user, cipher, vault) for text in texts]
 
 
-_SIZE = func.length(secrets.c.ciphertext) - bindparam("around", type_=Integer)
-_HELD = Prepared(
+_SIZE = func.length(secrets.c.ciphertext) - bindparam("overhead", type_=Integer)
+_SECRETS_BY_LENGTH = Prepared(
     select(
         *(secrets.c[name] for name in ("digest", "id", "kind", "caption", "sensitivity")), _SIZE.label("size")
     ).where(secrets.c.user_id == bindparam("user"), bindparam("least", type_=Integer) <= _SIZE)
@@ -65,34 +67,34 @@ _HELD = Prepared(
 
 class _Vault(NamedTuple):
     rows: dict[str, Row[Any]]  # by digest
-    lengths: list[int]  # of the secrets in UTF-8, the longest first: it may hold a shorter one
+    lengths: list[int]  # of the secrets in UTF-8, the longest first: it may contain a shorter one
 
 
 def _vault(tx: Transaction, cipher: Cipher, least: int = 1) -> _Vault:
     if not tx.user_id:
         return _Vault({}, [])
-    rows = tx.all(_HELD, user=tx.user_id, around=cipher.around, least=least)
+    rows = tx.all(_SECRETS_BY_LENGTH, user=tx.user_id, overhead=cipher.overhead, least=least)
     return _Vault({row.digest: row for row in rows}, sorted({row.size for row in rows}, reverse=True))
 
 
 def _replaced(text: str, user: str, cipher: Cipher, vault: _Vault) -> str:
     pieces: list[str] = []
     end = 0
-    for found in (*find_references(text), None):  # these stay whole
-        between = _Read.of(text[end : found.start if found else len(text)])
+    for mark in (*find_references(text), None):
+        between = _Read.of(text[end : mark.start if mark else len(text)])
         done = 0
-        for start, stop, row in _places(between, _held([between], user, cipher, vault)):
+        for start, stop, row in _places(between, _known_pieces([between], user, cipher, vault)):
             pieces += [between.text(done, start), reference(row.id, row.caption)]
             done = stop
         pieces.append(between.text(done))
-        if found:
-            pieces.append(text[found.start : found.end])
-            end = found.end
+        if mark:
+            pieces.append(text[mark.start : mark.end])
+            end = mark.end
     return "".join(pieces)
 
 
 class _Read(NamedTuple):
-    """A text in UTF-8, in which the lengths of secrets are, and at which of its bytes a whole word may begin or end."""
+    """A text in UTF-8, and at which of its bytes a whole word may begin or end."""
 
     data: bytes
     edges: npt.NDArray[np.bool_]
@@ -121,36 +123,36 @@ class _Read(NamedTuple):
         return self.data[start:stop].decode("utf-8", "surrogatepass")
 
     def pieces(self, size: int) -> Iterator[set[bytes]]:
-        """What begins and ends with a word and has this length, in parts of a bounded number."""
+        """The pieces of ``size`` bytes that begin and end with a whole word, in batches."""
         if size >= len(self.edges):
             return
         starts = np.flatnonzero(self.edges[:-size] & self.edges[size:])
-        for part in range(0, len(starts), _AT_ONCE):
-            yield {self.data[at : at + size] for at in map(int, starts[part : part + _AT_ONCE])}
+        for part in range(0, len(starts), _BATCH):
+            yield {self.data[at : at + size] for at in map(int, starts[part : part + _BATCH])}
 
 
-def _held(read: Sequence[_Read], user: str, cipher: Cipher, vault: _Vault) -> dict[bytes, Row[Any]]:
-    """The secrets of the vault that stand somewhere in the texts. Tables repeat their words: each is digested once."""
-    found: dict[bytes, Row[Any]] = {}
+def _known_pieces(read: Sequence[_Read], user: str, cipher: Cipher, vault: _Vault) -> dict[bytes, Row[Any]]:
+    """The secrets of the vault that occur in the texts. Tables repeat their words: each is digested once."""
+    known: dict[bytes, Row[Any]] = {}
     for size in vault.lengths:
         seen: set[bytes] = set()
-        for one in read:
-            for pieces in one.pieces(size):
+        for text in read:
+            for pieces in text.pieces(size):
                 fresh = list(pieces - seen)
                 for piece, digest in zip(fresh, cipher.digests(fresh, user), strict=True):
                     row = vault.rows.get(digest.hex())
                     if row is not None:
-                        found[piece] = row
-                if len(seen) >= _REMEMBERED:
+                        known[piece] = row
+                if len(seen) >= _MAX_SEEN:
                     seen.clear()
                 seen.update(fresh)
-    return found
+    return known
 
 
-def _places(read: _Read, held: Mapping[bytes, Row[Any]]) -> list[tuple[int, int, Row[Any]]]:
-    """Where secrets stand, in bytes, from left to right, none within another; of those that begin at one the longest."""
+def _places(read: _Read, known: Mapping[bytes, Row[Any]]) -> list[tuple[int, int, Row[Any]]]:
+    """Start, end (in bytes) and row of the secrets in a text, from left to right without overlap, the longest first."""
     places: list[tuple[int, int, Row[Any]]] = []
-    for piece, row in held.items():
+    for piece, row in known.items():
         at = read.data.find(piece)
         while at >= 0:
             if read.edges[at] and read.edges[at + len(piece)]:

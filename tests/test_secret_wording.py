@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hexamem import Memory, Settings
-from hexamem.stores.secrets import find_secrets, replace_secrets, tell_references
+from hexamem.stores.secrets import find_secrets, format_references, replace_secrets
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from hexamem.stores.secrets import find_secrets, replace_secrets, tell_reference
     ],
 )
 def test_a_reference_reads_as_a_part_of_its_sentence(text: str, told: str) -> None:
-    assert tell_references(text) == told
+    assert format_references(text) == told
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_an_answer_by_rules_says_that_a_secret_is_kept_and_never_which(
 def test_no_word_of_a_secret_is_told() -> None:
     text = "my netflix password is netflix4711! and the pin is 8812"
     spans = find_secrets(text)
-    told = tell_references(replace_secrets(text, spans, ["s1", "s2"]))
+    told = format_references(replace_secrets(text, spans, ["s1", "s2"]))
     assert told.count("[secret: ") == len(spans) == 2
     assert "4711" not in told
     assert "8812" not in told

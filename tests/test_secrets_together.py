@@ -21,6 +21,7 @@ def found_in(text: str) -> list[str]:
         ("My PIN is 7718 for the Visa and 2046 for the Amex.", ["7718", "2046"]),
         ("The wifi password is hunter2! and the guest one is guest77!", ["hunter2!", "guest77!"]),
         ("Her passport number: YB4482119, mine is PA8830127.", ["YB4482119", "PA8830127"]),
+        ("My password was hunter2x. The new one is hunter3x.", ["hunter2x", "hunter3x"]),
         ("银行卡密码是339112，支付宝的是882077。", ["339112", "882077"]),
         ("门禁密码是4471，车库的是8802。", ["4471", "8802"]),
         ("My passport number is C01X00T47.", ["C01X00T47"]),

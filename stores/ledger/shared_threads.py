@@ -14,7 +14,7 @@ from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import steps, users
 from hexamem.stores.ledger.steps import chunks
-from hexamem.stores.secrets import hidden_words
+from hexamem.stores.secrets import replaced_texts
 
 __all__ = ["held_by_others"]
 
@@ -43,6 +43,6 @@ def held_by_others(tx: Transaction, thread_id: str, said: Mapping[str, str]) -> 
     found = set()
     for part in chunks(list(wanted)):
         for row in tx.all(_HELD, user=tx.user_id, thread=thread_id, ids=part):
-            if hidden_words(wanted[row.message_id], " ".join(row.content.split())) is not None:
+            if replaced_texts(wanted[row.message_id], " ".join(row.content.split())) is not None:
                 found.add(row.message_id)
     return frozenset(found)

@@ -1,7 +1,7 @@
-"""Secrets: finding them in a text, putting references in their place, encrypting them, and where the key comes from.
+"""Secrets: finding them in a text, replacing them by references, encrypting them, and loading the key.
 
-``find_secrets`` → ``Cipher.encrypt`` each plaintext under its id → ``replace_secrets``: the text that is stored then
-holds ``{{vault:ID|caption}}`` where a secret was. The vault's tables and the audit of ``reveal`` are the ledger's.
+``find_secrets`` → ``Cipher.encrypt`` each plaintext under its id → ``replace_secrets``: the stored text has
+``{{vault:ID|caption}}`` in place of each secret. The vault's tables and the audit of ``reveal`` are the ledger's.
 """
 
 from hexamem.stores.secrets.captions import caption_is_safe
@@ -12,10 +12,10 @@ from hexamem.stores.secrets.references import (
     VaultReference,
     clean_caption,
     find_references,
-    hidden_words,
+    format_references,
     reference,
+    replaced_texts,
     restore_references,
-    tell_references,
     with_captions,
 )
 from hexamem.stores.secrets.spans import SecretSpan, Sensitivity
@@ -32,15 +32,15 @@ __all__ = [
     "clean_caption",
     "find_references",
     "find_secrets",
-    "hidden_words",
+    "format_references",
     "key_id_of",
     "load_key",
     "new_key",
     "reference",
     "replace_secrets",
+    "replaced_texts",
     "restore_references",
     "seal",
-    "tell_references",
     "unseal",
     "with_captions",
 ]

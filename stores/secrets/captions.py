@@ -1,14 +1,14 @@
-"""Captions: what a secret is, in words that can be searched and that give nothing of it away."""
+"""Captions: what a secret is, in words that can be searched and that reveal nothing of its value."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["NEUTRAL_CAPTIONS", "caption_is_safe", "describe", "safe_caption", "words_of"]
+__all__ = ["caption_is_safe", "describe", "safe_caption", "words_of"]
 
-# Taken in turn when the text around a secret repeats it ("the netflix password is netflix123").
-NEUTRAL_CAPTIONS = ("login credential", "confidential value", "vault entry", "hidden text", "***")
+# Tried in order when the text around a secret repeats it ("the netflix password is netflix123").
+_NEUTRAL_CAPTIONS = ("login credential", "confidential value", "vault entry", "hidden text")
 
 _WORDS = re.compile(r"[^\W_]+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
@@ -23,12 +23,12 @@ no nr code's
 """
 _FILLERS = frozenset(_FILLER_WORDS.split())
 _HAN_FILLERS = re.compile(r"^(?:我家的?|我们的?|我的?|你的?|他的?|她的?|您的?|这个|这是|请记住|记住)+|的$")
-# Words that the noun itself already says ("one-time code", "security code").
+# Words that repeat the noun ("one-time code", "security code").
 _NAMES = frozenset({"one-time", "otp", "single-use", "verification", "password", "passwd", "code", "pin"})
 
 
 def describe(noun: str, before: Sequence[str], of: str = "") -> str:
-    """``noun`` with the words that tell it apart: ``describe("password", ["my", "wifi"])`` is "password of the wifi".
+    """``noun`` with the words that specify it: ``describe("password", ["my", "wifi"])`` is "password of the wifi".
 
     Args:
         noun: the name of the kind.
@@ -36,16 +36,16 @@ def describe(noun: str, before: Sequence[str], of: str = "") -> str:
         of: the complement right of it ("the office router"); preferred when there is one.
     """
     words = of.split() if of else list(before)
-    kept: list[str] = []
+    chosen: list[str] = []
     for word in words:
         bare = _HAN_FILLERS.sub("", word.strip("'’.-+&@/【】"))
         if bare.casefold() in _FILLERS or not bare or bare.casefold() in _NAMES:
-            # Right of the name fillers lead ("the office router"); left of it they cut off what came before.
+            # In a complement fillers come first ("the office router"); before the name they end what is unrelated.
             if not of:
-                kept.clear()
+                chosen.clear()
             continue
-        kept.append(re.sub(r"['’]s$", "", bare))
-    label = " ".join(kept[:4] if of else kept[-3:])
+        chosen.append(re.sub(r"['’]s$", "", bare))
+    label = " ".join(chosen[:4] if of else chosen[-3:])
     if not label or len(label) > 60:
         return noun
     return f"{noun} of {label}" if label[0].isupper() or not label[0].isascii() else f"{noun} of the {label}"
@@ -65,7 +65,7 @@ def caption_is_safe(caption: str, value: str) -> bool:
 
 def _tokens(text: str) -> set[str]:
     folded = text.casefold()
-    # With and without the signs inside: "12-34" is one word of a caption and may be two of a value.
+    # With and without punctuation: "12-34" is one word of a caption and may be two of a value.
     return {w for w in (*_WORDS.findall(folded), *folded.split()) if len(w) >= 3}
 
 
@@ -77,19 +77,18 @@ def words_of(values: Iterable[str]) -> frozenset[str]:
 def safe_caption(
     caption: str, noun: str, value: str, others: frozenset[str] = frozenset(), *, fixed: bool = False
 ) -> str:
-    """The most telling caption that gives nothing away of ``value``, and holds no word of ``others``.
+    """The most specific caption that reveals nothing of ``value`` and contains no word of ``others``.
 
-    ``others`` are the words of all secrets of the text (:func:`words_of`).
-
-    A ``fixed`` caption comes from a table ("OpenAI API key") and tells nothing that the value's format would not:
-    random text may hold one of its words by chance ("sk-ant-api03-…"), and it stands unless it holds the value.
+    ``others`` are the words of all secrets of the text (:func:`words_of`). A ``fixed`` caption comes from a table
+    ("OpenAI API key"): a value may contain one of its words by chance ("sk-ant-api03-…"), so only a caption that
+    contains the whole value is replaced.
     """
     if fixed and value.casefold() not in caption.casefold():
         return caption
-    for choice in (caption, noun, *NEUTRAL_CAPTIONS[:-1]):
-        # A noun comes from a table: what it shares with another secret of the text it shares by chance.
+    for choice in (caption, noun, *_NEUTRAL_CAPTIONS):
+        # A noun comes from a table: a word that it shares with another secret of the text is chance.
         if caption_is_safe(choice, value) and (
             choice != caption or choice == noun or others.isdisjoint(_tokens(choice))
         ):
             return choice
-    return NEUTRAL_CAPTIONS[-1]
+    return "***"

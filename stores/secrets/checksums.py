@@ -1,8 +1,7 @@
-"""Check digits of the numbers that people must not leak: each function is total, pure and linear in its input.
+"""Check digits: they distinguish a card number from any other sixteen digits.
 
-A check digit is what separates a card number from any other sixteen digits, so the detection rules ask here before
-they call a number a secret. Every function takes the bare characters (no spaces, no hyphens) and returns whether the
-number *can* be one of its kind; none of them raises on malformed text.
+Each function takes the characters without spaces and hyphens and returns whether the number *can* be one of its kind;
+none raises on malformed text.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def luhn_is_valid(digits: str) -> bool:
 
 
 def card_network(digits: str) -> str | None:
-    """The network that issues numbers with this prefix *and* length, or None; says nothing of the check digit."""
+    """The network that issues numbers with this prefix *and* length, or None; the check digit is not checked."""
     if not _is_digits(digits):
         return None
     n, two, three, four = len(digits), int(digits[:2] or 0), int(digits[:3] or 0), int(digits[:4] or 0)

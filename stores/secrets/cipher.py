@@ -1,4 +1,4 @@
-"""Encryption of vault secrets: AES-256-GCM bound to its place, and sealing with a passphrase for exports.
+"""Encryption of vault secrets: AES-256-GCM bound to user and secret, and sealing with a passphrase for exports.
 
 A ciphertext is ``version (1) | key id (8) | nonce (12) | ciphertext and tag``. The header and the context are
 authenticated, so a ciphertext that is altered, or moved to another user or secret, does not decrypt. A sealed blob is
@@ -42,7 +42,7 @@ _SEAL_HEADER_BYTES = len(_SEAL_MAGIC) + 3 + _SALT_BYTES + _NONCE_BYTES
 
 
 def _derive(key: bytes, purpose: bytes) -> bytes:
-    # One key a purpose: a digest must tell nothing about the key that encrypts.
+    # A key for each purpose: a digest must reveal nothing about the encryption key.
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=b"hexamem vault 1: " + purpose).derive(key)
 
 
@@ -54,7 +54,7 @@ def _check_key(key: bytes) -> None:
 
 
 def key_id_of(key: bytes) -> str:
-    """The public name of a key: 16 hexadecimal characters that tell nothing else about it.
+    """The public name of a key: 16 hexadecimal characters that reveal nothing else of it.
 
     Raises:
         SecretKeyError: the key is not 32 bytes.
@@ -64,7 +64,7 @@ def key_id_of(key: bytes) -> str:
 
 
 class Cipher:
-    """Encrypts, decrypts and recognises secrets with one 32-byte key.
+    """Encrypts, decrypts and recognizes secrets with one 32-byte key.
 
     ``context`` names the place of a secret (user id and secret id, or the user id alone for :meth:`digest`); it is
     authenticated, not stored, so the same context must be given to decrypt. Instances are immutable, safe to share
@@ -76,7 +76,7 @@ class Cipher:
 
     __slots__ = ("_aead", "_digest_key", "_key_id")
 
-    around = _HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES
+    overhead = _HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES
     """Bytes that a ciphertext has beyond those of its plaintext in UTF-8."""
 
     def __init__(self, key: bytes) -> None:
@@ -115,7 +115,7 @@ class Cipher:
             InvalidInputError: the context is empty.
         """
         associated = _context(context)
-        if len(ciphertext) < self.around:
+        if len(ciphertext) < self.overhead:
             raise CorruptFileError(f"the vault ciphertext for {context!r} has {len(ciphertext)} bytes: it was cut off")
         if ciphertext[0] != _VERSION:
             raise CorruptFileError(
@@ -138,7 +138,7 @@ class Cipher:
     def digest(self, plaintext: str, context: str) -> bytes:
         """32 bytes that are equal for equal (plaintext, context): HMAC-SHA-256 under a key of its own.
 
-        Recognises a secret that is told again without storing it. Without the key it cannot be tested by guessing.
+        Recognizes a repeated secret without storing it. Without the key it cannot be tested by guessing.
 
         Raises:
             InvalidInputError: the context is empty.
@@ -146,7 +146,7 @@ class Cipher:
         return hmac.digest(self._digest_key, _scope(context) + _utf8(plaintext), hashlib.sha256)
 
     def digests(self, plaintexts: Iterable[bytes], context: str) -> Iterator[bytes]:
-        """The digest of each of many plaintexts, given in UTF-8: as :meth:`digest`, in less than half the time.
+        """The digest of each of many plaintexts, given in UTF-8: as :meth:`digest`, in less than half the time of separate calls.
 
         Raises:
             InvalidInputError: the context is empty.
@@ -154,9 +154,9 @@ class Cipher:
         begun = HMAC(self._digest_key, SHA256())
         begun.update(_scope(context))
         for plaintext in plaintexts:
-            one = begun.copy()
-            one.update(plaintext)
-            yield one.finalize()
+            code = begun.copy()
+            code.update(plaintext)
+            yield code.finalize()
 
 
 def seal(plaintext: str, passphrase: str, *, log_n: int = _SCRYPT_LOG_N) -> bytes:
@@ -211,7 +211,7 @@ def _stretch(passphrase: str, salt: bytes, log_n: int, r: int, p: int) -> bytes:
 
 
 def _scope(context: str) -> bytes:
-    """What stands before a plaintext that is digested: the length keeps ("ab", "c") and ("a", "bc") apart."""
+    """The prefix of a plaintext to digest: its length distinguishes ("ab", "c") from ("a", "bc")."""
     scope = _context(context)
     return len(scope).to_bytes(8, "big") + scope
 

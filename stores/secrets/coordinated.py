@@ -1,6 +1,6 @@
-"""A second secret of the same kind that is told in the same breath: "the PIN of my Visa is 3391 and of my Amex 8820".
+"""Further secrets of the same kind in the same sentence: "the PIN of my Visa is 3391 and of my Amex 8820".
 
-Its name is left out, so it must look like the first one and stand where only such a value can: behind whose it is.
+Their name is not repeated, so each must have the form of the first and follow its owner.
 """
 
 from __future__ import annotations
@@ -9,37 +9,19 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hexamem.stores.secrets.captions import describe
-from hexamem.stores.secrets.grammar import CJK, ends_clause, followed_by_unit, read_value
+from hexamem.stores.secrets.grammar import CJK, continues_word, ends_clause, followed_by_unit, read_value
 from hexamem.stores.secrets.spans import Candidate, TextForms
 from hexamem.stores.secrets.values import Strength, strength
 
-__all__ = ["find_further"]
+__all__ = ["find_coordinated"]
 
 _KINDS = frozenset(
     {"pin", "access_code", "password", "passphrase", "card_cvv", "national_id", "bank_account", "one_time_code"}
 )
-_MOST = 4
-_NO_OWNER = frozenset(
-    (
-        "i",
-        "we",
-        "you",
-        "he",
-        "she",
-        "they",
-        "it",
-        "is",
-        "are",
-        "was",
-        "have",
-        "has",
-        "will",
-        "bring",
-        "need",
-        "paid",
-        "pay",
-    )
-)
+_MAX_FURTHER = 4
+_NO_OWNER = frozenset((
+    "i", "we", "you", "he", "she", "they", "it", "is", "are", "was", "have", "has", "will", "bring", "need", "paid", "pay",
+))  # fmt: skip
 _JOINT = (
     r"[\"'”’`)]?[!.]?[ ]{0,2}"
     r"(?:[,;]?[ ]{1,2}(?:and|while|but|then|whereas|plus|und|y|et)[ ]{1,2}|[,;&][ ]{1,2}|[ ]&[ ])(?:also[ ]|then[ ])?"
@@ -47,6 +29,7 @@ _JOINT = (
 _DET = r"(?:(?:the|my|our|his|her|their|mine|that|your)[ ])"
 _OWNER = r"(?P<of>[\w'’&.+-]{1,24}+(?:[ ][\w'’&.+-]{1,24}+){0,3}?)"
 _IS = r"(?:[ ](?:is|was)(?:[ ]now)?[ ]|'s[ ]|’s[ ]|[ ]?[:=][ ]?|,?[ ]it['’]s[ ])"
+_JOINT_PATTERN = re.compile(_JOINT)
 _FURTHER = re.compile(
     rf"{_JOINT}(?:"
     rf"(?:{_DET}?one[ ]|that[ ])?(?:of|for|to|on)[ ]{_DET}?{_OWNER}(?:{_IS}|[ ])"
@@ -66,72 +49,62 @@ _NEXT_FOR = re.compile(r"(?=[^\s]{3,40}[ ](?:for|on|to)[ ](?:the|my|our|his|her)
 _DIGITS = re.compile(r"[#*]?\d{3,16}(?:[- ]\d{2,6}){0,3}[#*]?")
 
 
-def find_further(forms: TextForms, found: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Candidates that go on from others: at most four from each."""
-    for first in found:
-        if first.kind not in _KINDS:
-            continue
-        last = first
-        for _ in range(_MOST):
-            further = _after(forms, first, last.end)
+def find_coordinated(forms: TextForms, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Secrets that follow a candidate and share its name: at most four after each."""
+    for first in candidates:
+        end = first.end
+        for _ in range(_MAX_FURTHER if first.kind in _KINDS else 0):
+            further = _next(forms, first, end)
             if further is None:
                 break
             yield further
-            last = further
+            end = further.end
 
 
-def _after(forms: TextForms, first: Candidate, end: int) -> Candidate | None:
-    match = _FURTHER.match(forms.norm, end) or _FURTHER_HAN.match(forms.norm, end)
-    of = next((part for part in match.groups() if part), "").strip() if match is not None else ""
-    at = match.end() if match is not None else -1
-    if match is None:
-        said_for = _FOR.match(forms.norm, end)
-        joint = re.compile(_JOINT).match(forms.norm, said_for.end()) if said_for is not None else None
-        if joint is None or _NEXT_FOR.match(forms.norm, joint.end()) is None:
+def _next(forms: TextForms, first: Candidate, end: int) -> Candidate | None:
+    norm = forms.norm
+    owner = ""
+    if match := _FURTHER.match(norm, end) or _FURTHER_HAN.match(norm, end):
+        owner = next((group for group in match.groups() if group), "").strip()
+        start = match.end()
+    else:
+        complement = _FOR.match(norm, end)
+        joint = _JOINT_PATTERN.match(norm, complement.end()) if complement is not None else None
+        if joint is None or _NEXT_FOR.match(norm, joint.end()) is None:
             return None
-        at = joint.end()
-    place = _like(forms, first, at) if _NO_OWNER.isdisjoint(of.casefold().split()) else None
+        start = joint.end()
+    place = (
+        _like(forms, norm[first.start : first.end], start) if _NO_OWNER.isdisjoint(owner.casefold().split()) else None
+    )
     if place is None:
         return None
-    noun = first.noun
-    return Candidate(*place, first.kind, describe(noun, [], of), noun, first.sensitivity, first.priority - 1)
+    caption = describe(first.noun, [], owner)
+    return Candidate(*place, first.kind, first.noun, first.sensitivity, first.priority - 1, caption)
 
 
-def _like(forms: TextForms, first: Candidate, at: int) -> tuple[int, int] | None:
-    """The value that stands there, where it looks like the first one."""
+def _like(forms: TextForms, model: str, start: int) -> tuple[int, int] | None:
+    """The value at ``start`` when it has the form of ``model``, the value before it."""
     norm = forms.norm
-    model = norm[first.start : first.end]
     if _DIGITS.fullmatch(model):
-        digits = _DIGITS.match(norm, at)
+        digits = _DIGITS.match(norm, start)
         if digits is None or followed_by_unit(forms.low, digits.end()):
             return None
-        one, two = (sum(map(str.isdigit, text)) for text in (model, digits[0]))
-        after = norm[digits.end() : digits.end() + 2]
-        joined = (after[:1].isascii() and after[:1].isalnum()) or (
-            len(after) == 2 and after[0] in ".,:/" and after[1].isdigit()
-        )
-        if abs(one - two) > 2 or two < 3 or joined or after[:1] in ("%", "€", "$", "£"):
-            return None
-        return (digits.start(), digits.end()) if _ends(forms, digits.end()) else None
-    value = read_value(norm, at, "copula")
-    if value is None:
+        end = digits.end()
+        joined = continues_word(norm, end, "%€$£") or norm[end : end + 1] in ("€", "£")
+        joined = joined or (norm[end : end + 1] in tuple(".,:/") and norm[end + 1 : end + 2].isdigit())
+        count, model_count = (sum(map(str.isdigit, text)) for text in (digits[0], model))
+        fits = count >= 3 and abs(count - model_count) <= 2 and not joined and _ends(forms, end)
+        return (start, end) if fits else None
+    value = read_value(norm, start, "copula")
+    text = norm[value.start : value.end] if value is not None else ""
+    if value is None or strength(text) is not Strength.STRONG:
         return None
-    text = norm[value.start : value.end]
     mark = norm[value.end : value.end + 1]
     if mark in ("!", "?") and model.endswith(mark):
-        return (value.start, value.end + 1) if strength(text) is Strength.STRONG else None
-    if value.quoted:
-        return (value.start, value.end) if strength(text) is Strength.STRONG else None
-    if (
-        strength(text) is not Strength.STRONG
-        or text.isdigit()
-        or len(text) < 5
-        or followed_by_unit(forms.low, value.end)
-    ):
-        return None
-    if not any(map(str.isdigit, text)):
-        return None
-    return (value.start, value.end) if _ends(forms, value.end) else None
+        return value.start, value.end + 1
+    bare = not text.isdigit() and any(map(str.isdigit, text)) and len(text) >= 5
+    bare = bare and not followed_by_unit(forms.low, value.end) and _ends(forms, value.end)
+    return (value.start, value.end) if value.quoted or bare else None
 
 
 def _ends(forms: TextForms, end: int) -> bool:

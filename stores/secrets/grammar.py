@@ -1,4 +1,4 @@
-"""How people join a name and a secret: links ("is", ":", "=", "是"), complements ("for the router"), values, ends.
+"""How a name and a secret are joined: names in identifiers, links ("is", ":", "是"), complements ("for the router"), values.
 
 Every pattern here is matched at one known place, over a bounded stretch and without nested repeats, so a rule's cost
 is a constant for each cue it meets.
@@ -16,9 +16,12 @@ __all__ = [
     "CJK",
     "Link",
     "Value",
+    "continues_word",
     "ends_clause",
     "find_link",
     "followed_by_unit",
+    "identifier_bounds",
+    "identifier_end",
     "left_words",
     "occurrences",
     "read_value",
@@ -36,9 +39,14 @@ class Link(NamedTuple):
     end: int
     of: str
 
+    @property
+    def is_explicit(self) -> bool:
+        """Whether a colon, an equals sign or a verb joins the two."""
+        return self.kind in {"colon", "equals", "copula"}
+
 
 class Value(NamedTuple):
-    """A value's place; ``quoted`` when marks around it decide where it ends, ``tight`` when ``=`` touches it."""
+    """A value's place; ``quoted`` when marks around it decide where it ends."""
 
     start: int
     end: int
@@ -73,7 +81,7 @@ _CJK_COPULA = (
 )
 _LINK = re.compile(
     _COMPLEMENT + r"(?:"
-    r"(?P<equals>[\"'`\])]{0,3}[ \t]{0,8}(?::=|=>|=(?!=))(?P<pad>[ \t]{0,8}))"
+    r"(?P<equals>[\"'`\])]{0,3}[ \t]{0,8}(?::=|=>|=(?!=))[ \t]{0,8})"
     rf"|(?P<colon>[\"'`*_\])]{{0,3}}[ \t]{{0,3}}(?::(?!:)|->|→|⇒)[*_]{{0,2}}{_SPACE})"
     rf"|(?P<copula>{_COPULA}|{_CJK_COPULA})"
     r"|(?P<dash>[ ]{1,2}[-–—][ ]{1,2})"
@@ -105,20 +113,63 @@ _UNIT = re.compile(
     r"位|个|個|次|天|年|月|日|号|"
     r"元|字|块|分|秒|岁|人|行|页|%)"
 )
+_OPEN = {")": "(", "]": "[", "}": "{", ">": "<"}
 _CLAUSE_MARKS = re.compile(r"[\n.,;:!?()\[\]{}|<>=&;`\"“”【】，。；：！？、（）]")
 
 
-def occurrences(low: str, signs: Iterable[str]) -> Iterator[int]:
-    """Where any of the signs stands, one sign after the other: ``str.find`` is many times faster than a pattern."""
-    for sign in filter(low.__contains__, signs):  # in most texts none does
-        at = low.find(sign)
+# Names that are read without a boundary before them ("wifipassword", "Masterpasswort").
+_GLUED = frozenset({"password", "passwd", "passphrase", "token", "passwort", "kennwort", "key"})
+_IDENTIFIER_END = re.compile(r"(?:_(?:prod|dev|test|staging|new|old|main|root|admin))?_?\d{0,2}(?![\w])")
+
+
+def occurrences(text: str, signs: Iterable[str]) -> Iterator[int]:
+    """The offsets of each sign, one sign after the other: ``str.find`` is many times faster than a pattern."""
+    for sign in filter(text.__contains__, signs):  # most texts contain none
+        at = text.find(sign)
         while at >= 0:
             yield at
-            at = low.find(sign, at + len(sign))
+            at = text.find(sign, at + len(sign))
+
+
+def continues_word(low: str, at: int, marks: str = "_") -> bool:
+    """Whether the character at ``at`` is an ASCII letter, digit or one of ``marks``: part of the same word."""
+    return 0 <= at < len(low) and low[at].isascii() and (low[at].isalnum() or low[at] in marks)
+
+
+def identifier_end(low: str, end: int) -> int | None:
+    """Where the identifier that a name at ``end`` belongs to ends; None when the name is the start of another word."""
+    match = _IDENTIFIER_END.match(low, end)
+    return match.end() if match else None
+
+
+def identifier_bounds(forms: TextForms, start: int, end: int) -> tuple[int, bool] | None:
+    """Where the identifier around the name ``start:end`` begins, and whether it is one.
+
+    ``DB_PASSWORD``, ``userPassword`` and ``password_2`` are identifiers; None when the name is part of another word
+    (``compass``). Chinese, Japanese and Korean names need no boundary.
+    """
+    low, norm = forms.low, forms.norm
+    if CJK.match(low, start):
+        return start, False
+    after = low[end : end + 1]
+    joined = continues_word(low, end) or (after.isalpha() and not CJK.match(after))
+    if joined and identifier_end(low, end) is None:
+        return None
+    begin = start
+    while start - begin < 40 and continues_word(low, begin - 1, "_-."):
+        begin -= 1
+    if begin == start:
+        alone = start == 0 or not low[start - 1].isalpha() or CJK.match(low, start - 1) is not None
+        return (begin, False) if alone else None
+    joint = low[start - 1]
+    camel = norm[start].isupper() and norm[start - 1].islower()
+    if joint in "_-." or (joint.isalpha() and (camel or low[start:end] in _GLUED)):
+        return begin, True
+    return None
 
 
 def find_link(forms: TextForms, at: int) -> Link | None:
-    """The link that starts at ``at`` (the end of a name); None when nothing joins there."""
+    """The link that starts at ``at``, the end of a name; None when there is none."""
     low = forms.low
     match = _LINK.match(low, at)
     if match is None:
@@ -131,21 +182,16 @@ def find_link(forms: TextForms, at: int) -> Link | None:
         return Link("direct", spaces, "") if spaces > at or CJK.match(low, at - 1) else None
     group = "of" if match["of"] is not None else "name"
     of = forms.norm[match.start(group) : match.end(group)].strip() if match[group] is not None else ""
-    if match["equals"] is not None:
-        return Link("equals", match.end(), of)
-    if match["colon"] is not None:
-        return Link("colon", match.end(), of)
-    return Link("dash" if match["dash"] is not None else "copula", match.end(), of)
+    kinds: tuple[LinkKind, ...] = ("equals", "colon", "copula", "dash")
+    return Link(next(kind for kind in kinds if match[kind] is not None), match.end(), of)
 
 
 def read_value(text: str, at: int, link: LinkKind, *, keep_marks: bool = False) -> Value | None:
-    """The value that starts at ``at``: what stands between quotes, else the run of characters up to a blank.
+    """The value that starts at ``at``: the text between quotes, else the run of characters up to a blank.
 
-    Marks that end the sentence are taken off a bare value; within quotes everything belongs to it. After "=", or with
-    ``keep_marks`` (a Chinese sentence ends with full-width marks), a final "!" or "?" stays with the value.
+    Marks that end the sentence are not part of a bare value; within quotes they are. After "=", or with ``keep_marks``
+    (a Chinese sentence ends with full-width marks), a final "!" or "?" belongs to the value.
     """
-    if at >= len(text):
-        return None
     if fence := _FENCE.match(text, at):
         return Value(fence.start(1), fence.end(1), True)
     if bold := _BOLD.match(text, at):
@@ -180,18 +226,18 @@ def read_value(text: str, at: int, link: LinkKind, *, keep_marks: bool = False) 
     script = CJK.search(text, start, end)
     if script is not None and script.start() > start:
         end = script.start()
-    end = _without_marks(text, start, end, code=keep_marks or link in {"equals", "tag"})
+    end = _without_marks(text, start, end, keep_marks=keep_marks or link in {"equals", "tag"})
     return Value(start, end, False) if end > start else None
 
 
-def _without_marks(text: str, start: int, end: int, *, code: bool) -> int:
-    """Where the value ends when closing quotes, unbalanced brackets and the sentence's own mark are taken off."""
+def _without_marks(text: str, start: int, end: int, *, keep_marks: bool) -> int:
+    """Where the value ends without closing quotes, unbalanced brackets and the mark that ends the sentence."""
     removed = ""
     while end > start:
         last = text[end - 1]
         if last in "\"'`”’" or (last in ")]}>" and not (start < text.rfind(_OPEN[last], start, end) + 1)):
             end -= 1
-        elif last in ".,;:!?" and (not removed or last == removed) and not (code and last in "!?"):
+        elif last in ".,;:!?" and (not removed or last == removed) and not (keep_marks and last in "!?"):
             # Only one kind of mark ends a sentence: in "hunter2!." the "!" is part of the value.
             removed = last
             end -= 1
@@ -200,9 +246,6 @@ def _without_marks(text: str, start: int, end: int, *, code: bool) -> int:
         else:
             break
     return end
-
-
-_OPEN = {")": "(", "]": "[", "}": "{", ">": "<"}
 
 
 def ends_clause(text: str, at: int, *, words: bool = True) -> bool:

@@ -30,9 +30,9 @@ _HOW_TO_MAKE = "make one with: python -c 'import base64, os; print(base64.b64enc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultKey:
-    """A loaded key. ``origin`` says where it came from; ``created`` is true when this call made it.
+    """A loaded key. ``origin`` names its source; ``created`` is true when this call created it.
 
-    ``key`` is left out of ``repr``; pass it to :class:`~hexamem.stores.secrets.cipher.Cipher` and keep it nowhere else.
+    ``key`` is left out of ``repr``; pass it to :class:`~hexamem.stores.secrets.cipher.Cipher` and store it nowhere else.
     """
 
     key: bytes = field(repr=False)
@@ -41,11 +41,11 @@ class VaultKey:
 
     @property
     def key_id(self) -> str:
-        """The public name of the key, as it stands in each ciphertext."""
+        """The public name of the key, as each ciphertext contains it."""
         return key_id_of(self.key)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a VaultKey cannot be pickled; load it again from where it is kept")
+        raise TypeError("a VaultKey cannot be pickled; load it again from its source")
 
 
 def new_key() -> bytes:
@@ -61,17 +61,17 @@ def load_key(
     create: bool = True,
     environ: Mapping[str, str] | None = None,
 ) -> VaultKey:
-    """The vault's key: from the variable ``env``, else the keyring if asked for, else ``home/vault.key``.
+    """The vault's key: from the variable ``env``, else from the keyring with ``keyring``, else from ``home/vault.key``.
 
     Args:
         home: the folder of the key file; None when there is no folder (the key must then come from elsewhere).
         env: the variable that holds 32 bytes in base64 (standard or URL-safe).
         keyring: use the system keyring (extra ``keyring``) instead of the key file.
-        create: make the key on first use; False when secrets exist already.
-        environ: stands in for ``os.environ``.
+        create: create the key on first use; False when secrets exist already.
+        environ: used in place of ``os.environ``.
 
     Raises:
-        SecretKeyError: the key is missing and may not be made, is not base64 of 32 bytes, lies in a file that others
+        SecretKeyError: the key is missing and may not be created, is not base64 of 32 bytes, lies in a file that others
             can read, or the keyring cannot be used. The message names the source and what to do.
         HomeNotWritableError: the key file cannot be created.
     """
@@ -128,7 +128,7 @@ def _check_mode(path: Path, status: os.stat_result) -> None:
         raise SecretKeyError(f"the vault key {path} is not a regular file")
     mode = stat.S_IMODE(status.st_mode)
     if os.name == "posix" and mode & 0o077:
-        # Not repaired in silence: whoever could read it may have read it, and only the owner can judge that.
+        # Not repaired: others may have read the key, which only the owner can judge.
         raise SecretKeyError(
             f"the vault key file {path} has mode {mode:03o}, so others can read it: run chmod 600 {path}, and make a "
             f"new key if someone else may have read this one"
@@ -136,7 +136,7 @@ def _check_mode(path: Path, status: os.stat_result) -> None:
 
 
 def _create_file(path: Path, key: bytes) -> bool:
-    """Write the file whole and durable or not at all; False when another process was first (its key stands)."""
+    """Write the file whole and durable or not at all; False when another process was first (its key is used)."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(prefix=".vault-key-", dir=path.parent)  # mode 600
@@ -169,7 +169,7 @@ def _from_keyring(account: str, *, create: bool) -> VaultKey:
         import keyring
         from keyring.errors import KeyringError
     except ImportError:
-        raise SecretKeyError("the system keyring was asked for: install hexamem[keyring]") from None
+        raise SecretKeyError("the vault key is to be read from the system keyring: install hexamem[keyring]") from None
     source = f"keyring entry {_KEYRING_SERVICE!r} / {account!r}"
     try:
         stored = keyring.get_password(_KEYRING_SERVICE, account)
@@ -179,7 +179,7 @@ def _from_keyring(account: str, *, create: bool) -> VaultKey:
             raise SecretKeyError(f"{source} is missing, and secrets were encrypted before: restore it from your backup")
         key = new_key()
         keyring.set_password(_KEYRING_SERVICE, account, _encode(key))
-        # Some backends accept and drop what they are given (keyring's null backend); a lost key is found out now.
+        # Some backends accept a password and drop it (keyring's null backend): the key is read back at once.
         if keyring.get_password(_KEYRING_SERVICE, account) != _encode(key):
             raise SecretKeyError(f"{source} was written but does not read back: choose another keyring backend")
     except KeyringError as error:

@@ -1,7 +1,7 @@
-"""Keys and tokens that only their name makes known: "my weather API key is …", ``SECRET_KEY = "…"``, "私钥：…".
+"""Keys and tokens that only their name identifies: "my weather API key is …", ``SECRET_KEY = "…"``, "私钥：…".
 
 "Key", "token" and "secret" are everyday words, so the value must look drawn at random; how long it must be depends on
-how plainly the name ("API key", ``X_TOKEN``) and the link say what it is.
+how clearly the name ("API key", ``X_TOKEN``) and the link show what it is.
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ import re
 from collections.abc import Iterator
 
 from hexamem.stores.secrets.captions import describe
-from hexamem.stores.secrets.grammar import Link, ends_clause, find_link, left_words, occurrences, read_value
-from hexamem.stores.secrets.names import identifier_bounds
+from hexamem.stores.secrets.grammar import (
+    Link,
+    ends_clause,
+    find_link,
+    identifier_bounds,
+    left_words,
+    occurrences,
+    read_value,
+)
 from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
 from hexamem.stores.secrets.values import Strength, is_placeholder, is_random, strength
 
@@ -63,22 +70,22 @@ def find_named_keys(forms: TextForms) -> Iterator[Candidate]:
         groups = _BASE32.match(norm, value.start) if _TWO_FACTOR.search(left) else None
         if groups is not None and any(map(str.isdigit, groups[0])):
             caption = describe("two-factor secret", left_words(norm, start), link.of)
-            yield Candidate(groups.start(), groups.end(), "token", caption, "two-factor secret", "high", _PRIORITY + 1)
+            yield Candidate(*groups.span(), "token", "two-factor secret", "high", _PRIORITY + 1, caption)
             continue
         text = norm[value.start : value.end]
         qualifier = _qualifier(left)
-        plain = cue[0] == "key" and _opens_something(forms, start, text, link, value.end)
-        if plain:
+        if cue[0] == "key" and _opens_something(forms, start, text, link, value.end):
             caption = describe("access key", left_words(norm, start), link.of)
-            yield Candidate(value.start, value.end, "password", caption, "access key", "high", _PRIORITY - 1)
-        if plain or not _is_key(text, qualifier, link, quoted=value.quoted, identifier=bounds[1]):
+            yield Candidate(value.start, value.end, "password", "access key", "high", _PRIORITY - 1, caption)
+            continue
+        if not _is_key(text, qualifier, link, quoted=value.quoted, identifier=bounds[1]):
             continue
         noun, kind = _noun(qualifier, cue[0].rstrip("s"), text)
         words = left_words(norm, start)
         while words and not set(re.split(r"[-_]", words[-1].casefold())).isdisjoint(noun.casefold().split()):
             words.pop()
         sensitivity: Sensitivity = "medium" if kind == "license_key" else "high"
-        yield Candidate(value.start, value.end, kind, describe(noun, words, link.of), noun, sensitivity, _PRIORITY)
+        yield Candidate(value.start, value.end, kind, noun, sensitivity, _PRIORITY, describe(noun, words, link.of))
 
 
 def _qualifier(left: str) -> str:
@@ -100,18 +107,18 @@ def _is_key(text: str, qualifier: str, link: Link, *, quoted: bool, identifier: 
         return False  # "=" is padding at the end, or the sign of another assignment
     if is_placeholder(text) or text.startswith(("$", "@", "/", "./")):
         return False
-    linked = link.kind in {"colon", "equals", "copula"}
     if _UUID.fullmatch(text):
-        return named and linked
+        return named and link.is_explicit
     if named and _AWS_SECRET.fullmatch(text):
         return True
     if text.isdigit() or strength(text) is Strength.NONE:
         return False
-    if not (linked and named):
+    if not (named and link.is_explicit):
         return is_random(text, min_length=20 if link.kind in {"direct", "dash"} and not named else 16)
-    # Short keys of small services and "django-insecure-…": quotes or an assignment vouch for them.
-    vouched = qualifier and (quoted or (link.kind == "equals" and not _IDENTIFIER.fullmatch(text)))
-    return is_random(text, min_length=10) or (bool(vouched) and len(text) >= 8 and strength(text) is Strength.STRONG)
+    # Short keys of small services and "django-insecure-…" count within quotes or in an assignment.
+    literal = quoted or (link.kind == "equals" and not _IDENTIFIER.fullmatch(text))
+    strong = bool(qualifier) and literal and len(text) >= 8 and strength(text) is Strength.STRONG
+    return is_random(text, min_length=10) or strong
 
 
 _THE_KEY = re.compile(
@@ -127,7 +134,7 @@ _CHOSEN = re.compile(
 
 
 def _opens_something(forms: TextForms, start: int, text: str, link: Link, end: int) -> bool:
-    """Whether "the key is …" tells words to get in by, letters with digits, and nothing of programs or music is spoken of."""
+    """Whether "the key is …" names a chosen password, letters with digits, outside a talk of programs or music."""
     if link.kind not in {"colon", "copula"} or not _CHOSEN.fullmatch(text) or strength(text) is not Strength.STRONG:
         return False
     if not _THE_KEY.search(forms.low[max(0, start - 40) : start]) or not ends_clause(forms.norm, end):

@@ -1,7 +1,7 @@
-"""Numbers that are secrets: payment cards, bank accounts, national identities. Check digits decide where they exist.
+"""Numbers that are secrets: payment cards, bank accounts, identity numbers. Check digits decide where they exist.
 
 Cards, IBANs and Chinese identity numbers are found anywhere, because their check digits, prefixes and dates leave
-little room for chance; numbers without a check digit only where their name stands before them.
+little room for chance; numbers without a check digit only after their name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hexamem.stores.secrets.checksums import (
     ssn_is_valid,
     verhoeff_is_valid,
 )
-from hexamem.stores.secrets.grammar import find_link, left_words, occurrences
+from hexamem.stores.secrets.grammar import continues_word, find_link, left_words, occurrences
 from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
 
 __all__ = ["find_numbers"]
@@ -35,17 +35,9 @@ _TWO_DIGITS = re.compile(r"\d[a-zA-Z]{0,18}\d")
 _RUN = re.compile(r"\d(?:\d|[ \-.\u2011\u2013](?=\d))+")
 _GROUP = re.compile(r"\d+")
 _CARD_GROUPS = {
-    (4, 4, 4, 4),
-    (4, 6, 5),
-    (4, 6, 4),
-    (4, 4, 4, 4, 1),
-    (4, 4, 4, 4, 2),
-    (4, 4, 4, 4, 3),
-    (6, 13),
-    (8, 8),
-    (4, 4, 4, 3),
-    (6, 4, 6),
-}
+    (4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 1), (4, 4, 4, 4, 2), (4, 4, 4, 4, 3),
+    (6, 13), (8, 8), (4, 4, 4, 3), (6, 4, 6),
+}  # fmt: skip
 _CARD_WORDS = re.compile(
     r"card|visa|master|amex|american express|discover|unionpay|credit|debit|karte|tarjeta|carte|银行卡|卡号|"
     r"信用卡|储蓄卡|刷卡|\bcc\b|\bpan\b"
@@ -57,6 +49,8 @@ _OTHER_NUMBER = re.compile(
 )
 _IBAN = re.compile(r"[A-Z]{2}\d{2}(?=[ ]?[A-Z0-9]{4}|-[A-Z0-9]{4})[A-Z0-9 \-]{11,44}")
 _IBAN_LOW = re.compile(r"[a-z]{2}\d{2}[a-z0-9 \-]{11,44}")
+_PART_NUMBER = re.compile(r"(?:part|model|item|case|id|no\.?|number|#|code|zip|sku)[\s:#-]*$")
+_CURRENCIES = ("€", "£")
 _SSN_WORDS = re.compile(r"\bssn\b|social security|sozialversicherung|seguridad social|\bsoc\b")
 
 
@@ -66,103 +60,96 @@ def _bare(text: str) -> str:
 
 def _digit_runs(forms: TextForms) -> Iterator[Candidate]:
     """Cards, Chinese identity numbers and US social security numbers, from each run of digits and separators."""
-    low, norm = forms.low, forms.norm
+    norm = forms.norm
     for run in _RUN.finditer(norm):
         if run.end() - run.start() < 9:
             continue
-        groups = [(g.start(), g.end()) for g in _GROUP.finditer(norm, run.start(), run.end())]
-        sizes = [end - start for start, end in groups]
-        used = 0
-        for i, size in enumerate(sizes):
-            if i < used:
-                continue
-            start = groups[i][0]
-            left = norm[start - 1 : start]
-            if i == 0 and ((left.isascii() and (left.isalnum() or left in "_.,/#$€£+")) and left):
-                used = i + 1
-                continue
-            if i and left == ".":
-                continue  # decimals of a number
-            if size in {17, 18} and (found := _chinese_id(norm, start, groups[i][1])):
-                yield found
-            elif 13 <= size <= 19:
-                yield from _card(forms, start, groups[i][1], grouped=False)
-            elif size in {4, 6, 8}:
-                for n in (5, 4, 3, 2):
-                    shape = tuple(sizes[i : i + n])
-                    if (
-                        len(shape) == n
-                        and shape in _CARD_GROUPS
-                        and _one_separator(norm, groups[i : i + n])
-                        and not _goes_on(norm, groups, i, n)
-                    ):
-                        found_cards = list(_card(forms, start, groups[i + n - 1][1], grouped=True))
-                        if found_cards:
-                            yield from found_cards
-                            used = i + n
-                            break
-            elif size == 3 and tuple(sizes[i : i + 3]) == (3, 2, 4) and _one_separator(norm, groups[i : i + 3]):
-                end = groups[i + 2][1]
-                separator = norm[groups[i][1]]
-                context = low[max(0, start - 48) : start]
-                after = norm[end : end + 1]
-                alone = len(groups) == 3 and separator in "-\u2011\u2013" and not _OTHER_NUMBER.search(context)
-                if (
-                    ssn_is_valid(_bare(norm[start:end]))
-                    and not after.isalnum()
-                    and after != "-"
-                    and (
-                        _SSN_WORDS.search(context)
-                        or (
-                            alone
-                            and not re.search(
-                                r"(?:part|model|item|case|id|no\.?|number|#|code|zip|sku)[\s:#-]*$", context
-                            )
-                        )
-                    )
-                ):
-                    noun = "social security number"
-                    yield Candidate(start, end, "national_id", noun, noun, "high", _PRIORITY, fixed=True)
+        groups = [group.span() for group in _GROUP.finditer(norm, run.start(), run.end())]
+        # A number that continues a word, a path, a decimal or an amount is read from its second group.
+        index = (
+            1
+            if continues_word(norm, run.start() - 1, "_.,/#$+") or norm[run.start() - 1 : run.start()] in _CURRENCIES
+            else 0
+        )
+        while index < len(groups):
+            candidate, length = _number_at(forms, groups, index)
+            if candidate is not None:
+                yield candidate
+            index += length
+
+
+def _number_at(forms: TextForms, groups: Sequence[tuple[int, int]], index: int) -> tuple[Candidate | None, int]:
+    """The number that begins with a group of digits, and how many groups to go on by."""
+    start, end = groups[index]
+    if index and forms.norm[start - 1] == ".":
+        return None, 1  # decimals
+    size = end - start
+    if size in {17, 18} and (chinese_id := _chinese_id(forms.norm, start, end)):
+        return chinese_id, 1
+    if 13 <= size <= 19:
+        return _card(forms, start, end, grouped=False), 1
+    if size == 3:
+        return _ssn(forms, groups, index), 1
+    for count in (5, 4, 3, 2) if size in {4, 6, 8} else ():
+        shape = tuple(b - a for a, b in groups[index : index + count])
+        if shape in _CARD_GROUPS and len(shape) == count and not _is_list(forms.norm, groups, index, count):
+            card = _card(forms, start, groups[index + count - 1][1], grouped=True)
+            if card is not None:
+                return card, count
+    return None, 1
+
+
+def _ssn(forms: TextForms, groups: Sequence[tuple[int, int]], index: int) -> Candidate | None:
+    norm = forms.norm
+    parts = groups[index : index + 3]
+    start, end = parts[0][0], parts[-1][1]
+    if [b - a for a, b in parts] != [3, 2, 4] or not _one_separator(norm, parts):
+        return None
+    if not ssn_is_valid(_bare(norm[start:end])) or norm[end : end + 1].isalnum() or norm[end : end + 1] == "-":
+        return None
+    context = forms.low[max(0, start - 48) : start]
+    if not _SSN_WORDS.search(context):
+        hyphens = len(groups) == 3 and norm[parts[0][1]] in "-\u2011\u2013"
+        if not hyphens or _OTHER_NUMBER.search(context) or _PART_NUMBER.search(context):
+            return None
+    return Candidate(start, end, "national_id", "social security number", "high", _PRIORITY, fixed=True)
 
 
 def _one_separator(norm: str, groups: Sequence[tuple[int, int]]) -> bool:
     return len({norm[a[1] : b[0]] for a, b in itertools.pairwise(groups)}) <= 1
 
 
-def _goes_on(norm: str, groups: Sequence[tuple[int, int]], i: int, n: int) -> bool:
-    """Whether the same separator joins another group of four: then it is a list of numbers."""
-    separator = norm[groups[i][1] : groups[i + 1][0]]
+def _is_list(norm: str, groups: Sequence[tuple[int, int]], index: int, count: int) -> bool:
+    """Whether the groups have different separators, or their separator joins another group of four: no single number."""
+    separator = norm[groups[index][1] : groups[index + 1][0]]
 
-    def joins(a: int, b: int) -> bool:
-        return (
-            norm[groups[a][1] : groups[b][0]] == separator
-            and groups[b][1] - groups[b][0] == 4 == groups[a][1] - groups[a][0]
-        )
+    def joins(left: int, right: int) -> bool:
+        fours = all(groups[at][1] - groups[at][0] == 4 for at in (left, right))
+        return fours and norm[groups[left][1] : groups[right][0]] == separator
 
-    return (i > 0 and joins(i - 1, i)) or (i + n < len(groups) and joins(i + n - 1, i + n))
+    end = index + count
+    before, after = index > 0 and joins(index - 1, index), end < len(groups) and joins(end - 1, end)
+    return before or after or not _one_separator(norm, groups[index:end])
 
 
-def _card(forms: TextForms, start: int, end: int, *, grouped: bool) -> Iterator[Candidate]:
+def _card(forms: TextForms, start: int, end: int, *, grouped: bool) -> Candidate | None:
     low, norm = forms.low, forms.norm
     digits = _bare(norm[start:end])
-    after = norm[end : end + 2]
-    if (after[:1].isascii() and (after[:1].isalnum() or after[:1] in "_%")) and after:
-        return
-    if len(after) == 2 and after[0] in ".," and after[1].isdigit():
-        return
+    if continues_word(norm, end, "_%") or (norm[end : end + 1] in (".", ",") and norm[end + 1 : end + 2].isdigit()):
+        return None
     if not luhn_is_valid(digits):
-        return
+        return None
     network = card_network(digits)
     context = low[max(0, start - 60) : start] + " " + low[end : end + 24]
     named = _CARD_WORDS.search(context) is not None
     if not named and _OTHER_NUMBER.search(low[max(0, start - 32) : start]):
-        return
+        return None
     # Thirteen and fourteen digits are also bar codes and timestamps, nineteen also post ids.
     plausible = network is not None and (grouped or len(digits) in {15, 16} or network == "UnionPay")
-    if named or plausible:
-        noun = "card number"
-        caption = f"{noun} ({network})" if network else noun
-        yield Candidate(start, end, "card_number", caption, noun, "high", _PRIORITY + 5, fixed=True)
+    if not (named or plausible):
+        return None
+    caption = f"card number ({network})" if network else "card number"
+    return Candidate(start, end, "card_number", "card number", "high", _PRIORITY + 5, caption, fixed=True)
 
 
 def _chinese_id(norm: str, start: int, end: int) -> Candidate | None:
@@ -170,12 +157,10 @@ def _chinese_id(norm: str, start: int, end: int) -> Candidate | None:
         if norm[end : end + 1] not in {"X", "x"}:
             return None
         end += 1
-    if norm[end : end + 1].isascii() and norm[end : end + 1].isalnum():
-        return None
-    if not chinese_id_is_valid(norm[start:end]):
+    if continues_word(norm, end, "") or not chinese_id_is_valid(norm[start:end]):
         return None
     noun = "Chinese identity number (身份证)"
-    return Candidate(start, end, "national_id", noun, noun, "high", _PRIORITY + 6, fixed=True)
+    return Candidate(start, end, "national_id", noun, "high", _PRIORITY + 6, fixed=True)
 
 
 def _ibans(forms: TextForms) -> Iterator[Candidate]:
@@ -186,35 +171,27 @@ def _ibans(forms: TextForms) -> Iterator[Candidate]:
 
 def _ibans_in(text: str, pattern: re.Pattern[str]) -> Iterator[Candidate]:
     for match in pattern.finditer(text):
-        left = text[match.start() - 1 : match.start()]
         length = iban_length(match[0][:2].upper())
-        if length is None or (left.isalnum() and left.isascii()):
+        if length is None or continues_word(text, match.start() - 1, ""):
             continue
         at, count = match.start(), 0
         while at < match.end() and count < length:
             count += text[at].isalnum()
             at += 1
-        after = text[at : at + 1]
-        if (
-            count == length
-            and not (after.isascii() and after.isalnum())
-            and iban_is_valid(_bare(text[match.start() : at]).upper())
-        ):
-            yield Candidate(
-                match.start(), at, "iban", "IBAN (bank account)", "bank account", "medium", _PRIORITY + 4, fixed=True
-            )
+        whole = count == length and not continues_word(text, at, "")
+        if whole and iban_is_valid(_bare(text[match.start() : at]).upper()):
+            caption = "IBAN (bank account)"
+            yield Candidate(match.start(), at, "iban", "bank account", "medium", _PRIORITY + 4, caption, fixed=True)
 
 
-# Name, value, check, kind, noun, sensitivity. The name is followed by a link or a blank, then by the value.
-# Signs (each starts its name), name, value, check, kind, noun, sensitivity; a link or a blank stands in between.
 _N = r"(?:[ ]?(?:number|num\b|no\b\.?|nr\b\.?|#|id\b))?"
-
-
 # Letters and digits of one number: at least two digits and a letter, six signs or more ("C01X00T47").
 _MIXED = r"(?=(?:[a-z]*\d){2})(?=\d*[a-z])[a-z\d]{6,20}(?![a-z\d])"
 
 
 class _Named(NamedTuple):
+    """A number without a check digit of its own kind: ``name`` begins with one of ``signs``; a link or a blank, then ``value``."""
+
     signs: tuple[str, ...]
     name: re.Pattern[str]
     value: re.Pattern[str]
@@ -303,32 +280,29 @@ _NAMED: tuple[_Named, ...] = (
 )  # fmt: skip
 
 
-def _joined(low: str, at: int) -> bool:
-    return 0 <= at < len(low) and low[at].isascii() and (low[at].isalnum() or low[at] in "_%")
-
-
 def _named(forms: TextForms) -> Iterator[Candidate]:
     low, norm = forms.low, forms.norm
     for rule in _NAMED:
         for start in occurrences(low, rule.signs):
             cue = rule.name.match(low, start)
-            if cue is None or (low[start].isascii() and _joined(low, start - 1)) or _joined(low, cue.end()):
+            if cue is None or continues_word(low, cue.end(), "_%"):
+                continue
+            if low[start].isascii() and continues_word(low, start - 1, "_%"):
                 continue
             link = find_link(forms, cue.end())
             if link is None or link.kind == "tag":
                 continue
             at = link.end + (low[link.end : link.end + 1] in {'"', "'", "`", "“"})
             match = rule.value.match(low, at)
-            if match is None or _joined(low, match.end()):
+            if match is None or continues_word(low, match.end(), "_%"):
                 continue
-            if rule.check is not None and not rule.check(_bare(match[0])):
-                continue
-            caption = describe(rule.noun, left_words(norm, start), link.of)
-            yield Candidate(match.start(), match.end(), rule.kind, caption, rule.noun, rule.sensitivity, _PRIORITY)
+            if rule.check is None or rule.check(_bare(match[0])):
+                caption = describe(rule.noun, left_words(norm, start), link.of)
+                yield Candidate(*match.span(), rule.kind, rule.noun, rule.sensitivity, _PRIORITY, caption)
 
 
 def find_numbers(forms: TextForms) -> Iterator[Candidate]:
-    """Candidates that are numbers. A text with less than two digits close together is done at once."""
+    """Cards, accounts and identity numbers. A text without two digits close together is not searched further."""
     if _SIX_DIGITS.search(forms.norm) is not None:
         yield from _digit_runs(forms)
         yield from _ibans(forms)

@@ -33,7 +33,7 @@ _CODES = re.compile(rf"{_CODE}(?:[\s,;]{{1,3}}{_CODE}){{0,19}}")
 
 
 def find_recovery_secrets(forms: TextForms) -> Iterator[Candidate]:
-    """Seed phrases and backup codes that stand after their name; a list is one secret."""
+    """Seed phrases and backup codes after their name; a list is one secret."""
     if any(map(forms.low.__contains__, ("seed", "mnemonic", " phrase", " words", "助"))):
         yield from _seed_phrases(forms)
     if " code" in forms.low or "码" in forms.low:
@@ -57,12 +57,11 @@ def _seed_phrases(forms: TextForms) -> Iterator[Candidate]:
         while len(ends) < _LENGTHS[-1] and (word := _SEED_WORD.match(norm, at)) and word[1] not in _NOT_SEED_WORDS:
             at = word.end()
             ends.append(at)
-        done = at  # what was read once as a list of words is not read again for a name among them
+        done = at  # a name among the words of a list is not read again
         counts = [n for n in _LENGTHS if n <= len(ends)]
         if counts:
-            noun = "seed phrase"
-            caption = describe(noun, left_words(norm, begin))
-            yield Candidate(start, ends[counts[-1] - 1], "seed_phrase", caption, noun, "high", _PRIORITY + 20)
+            caption = describe("seed phrase", left_words(norm, begin))
+            yield Candidate(start, ends[counts[-1] - 1], "seed_phrase", "seed phrase", "high", _PRIORITY + 20, caption)
 
 
 def _backup_codes(forms: TextForms) -> Iterator[Candidate]:
@@ -70,10 +69,9 @@ def _backup_codes(forms: TextForms) -> Iterator[Candidate]:
     for begin in occurrences(low, _BACKUP_SIGNS):
         cue = _BACKUP.match(low, begin)
         link = find_link(forms, cue.end()) if cue else None
-        if link is None or link.kind not in {"colon", "copula", "equals", "dash"}:
+        if link is None or not (link.is_explicit or link.kind == "dash"):
             continue
         match = _CODES.match(low, link.end)
         if match is not None and sum(map(str.isdigit, match[0])) >= 4:
-            noun = "recovery codes"
-            caption = describe(noun, left_words(norm, begin), link.of)
-            yield Candidate(match.start(), match.end(), "recovery_code", caption, noun, "high", _PRIORITY + 1)
+            caption = describe("recovery codes", left_words(norm, begin), link.of)
+            yield Candidate(*match.span(), "recovery_code", "recovery codes", "high", _PRIORITY + 1, caption)

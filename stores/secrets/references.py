@@ -1,7 +1,7 @@
-"""The mark that stands in a text where a secret was: ``{{vault:ID|caption}}``.
+"""The reference that replaces a secret in a text: ``{{vault:ID|caption}}``.
 
-The ID names the vault record; the caption says what was there, for people and for models. A reference is plain text:
-it survives prompts, indexes and exports, and :func:`restore_references` puts the plaintext back for whoever may see it.
+The ID names the vault record; the caption describes the secret for people and models. A reference is plain text: it
+passes prompts, indexes and exports unchanged, and :func:`restore_references` inserts the plaintext again.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from dataclasses import dataclass
 from hexamem.errors import InvalidInputError
 
 __all__ = [
-    "MAX_CAPTION_LENGTH",
     "VaultReference",
     "clean_caption",
     "find_references",
-    "hidden_words",
+    "format_references",
     "reference",
+    "replaced_texts",
     "restore_references",
-    "tell_references",
     "with_captions",
 ]
 
-MAX_CAPTION_LENGTH = 120
+_MAX_CAPTION_LENGTH = 120
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
 _REFERENCE = re.compile(r"\{\{vault:([A-Za-z0-9_.:-]{1,80})\|([^{}|\r\n]{0,200})\}\}")
@@ -44,9 +43,9 @@ class VaultReference:
 
 
 def clean_caption(caption: str) -> str:
-    """The caption as it can stand in a reference: one line, no braces or pipes, at most 120 characters."""
+    """The caption in the form that a reference allows: one line, no braces or pipes, at most 120 characters."""
     cleaned = _BLANKS.sub(" ", caption.translate(_UNSAFE)).strip()
-    return cleaned[:MAX_CAPTION_LENGTH].rstrip() or "secret"
+    return cleaned[:_MAX_CAPTION_LENGTH].rstrip() or "secret"
 
 
 def reference(id: str, caption: str) -> str:
@@ -57,7 +56,7 @@ def reference(id: str, caption: str) -> str:
     """
     if not _ID.fullmatch(id):
         raise InvalidInputError(
-            f"vault id {id!r} cannot stand in a reference: use 1 to 80 ASCII letters, digits, '_', '.', ':' or '-'"
+            f"vault id {id!r} is not valid in a reference: use 1 to 80 ASCII letters, digits, '_', '.', ':' or '-'"
         )
     return f"{{{{vault:{id}|{clean_caption(caption)}}}}}"
 
@@ -69,40 +68,41 @@ def find_references(text: str) -> tuple[VaultReference, ...]:
     return tuple(VaultReference(start=m.start(), end=m.end(), id=m[1], caption=m[2]) for m in _REFERENCE.finditer(text))
 
 
-def hidden_words(text: str, referring: str) -> tuple[str, ...] | None:
-    """What stands in a text where another has references; None where they differ in anything else.
+def replaced_texts(text: str, with_references: str) -> tuple[str, ...] | None:
+    """What a text contains at the place of each reference of another; None when they differ in anything else.
 
     Args:
         text: without references, or with some of them.
-        referring: the text with a reference in place of each secret.
+        with_references: the text with a reference in place of each secret.
     """
-    if text == referring:
-        return tuple(referring[one.start : one.end] for one in find_references(referring))
+    references = find_references(with_references)
+    if text == with_references:
+        return tuple(with_references[place.start : place.end] for place in references)
     pattern, end = "", 0
-    for one in find_references(referring):
-        pattern += re.escape(referring[end : one.start]) + "(.+?)"
-        end = one.end
-    found = re.fullmatch(pattern + re.escape(referring[end:]), text, re.DOTALL) if end else None
-    return found.groups() if found is not None else None
+    for place in references:
+        pattern += re.escape(with_references[end : place.start]) + "(.+?)"
+        end = place.end
+    match = re.fullmatch(pattern + re.escape(with_references[end:]), text, re.DOTALL) if end else None
+    return match.groups() if match is not None else None
 
 
 def with_captions(text: str) -> str:
-    """The text with each secret's caption alone in place of its reference."""
+    """The text with the caption alone in place of each reference."""
     return _REFERENCE.sub(lambda m: m[2], text) if "{{vault:" in text else text
 
 
 def restore_references(text: str, plaintexts: Mapping[str, str]) -> str:
-    """Put the plaintext back where its id is known; other references stay as they are.
+    """Insert the plaintext where its id is known; other references are unchanged.
 
-    Plaintext is inserted as it is and not searched again, so a secret that contains a reference cannot pull in another.
+    Inserted plaintext is not searched again, so a secret that contains a reference cannot pull in another.
     """
     if "{{vault:" not in text:
         return text
     return _REFERENCE.sub(lambda m: plaintexts.get(m[1], m[0]), text)
 
 
-def tell_references(text: str) -> str:
-    """The text as people read it: of each reference ``[secret: …]`` with its caption in the order of a sentence.
+def format_references(text: str) -> str:
+    """The text for people: each reference as ``[secret: …]`` with its caption in the order of a sentence.
 
     "My wifi password is {{vault:s1|password of the wifi}}." becomes "My wifi password is [secret: wifi password]."
     """

@@ -1,4 +1,4 @@
-"""What the rules find: the public :class:`SecretSpan`, and the candidate that a rule hands to the one who decides."""
+"""What the rules read and return: a text in its forms, candidates, and the public :class:`SecretSpan`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Sensitivity = Literal["low", "medium", "high"]
 class SecretSpan:
     """One secret in a text: characters ``start`` to ``end``, the value alone without the words around it.
 
-    ``caption`` says for people and for search what it is; it holds neither the plaintext nor a word of it.
+    ``caption`` describes the secret for people and for search; it contains neither the plaintext nor a word of it.
     """
 
     start: int
@@ -28,22 +28,22 @@ class SecretSpan:
 class Candidate(NamedTuple):
     """A rule's proposal. Of two that overlap the higher ``priority`` wins, then the longer one.
 
-    ``caption`` may hold words of the text (``"password of the wifi"``) and is used when they give nothing away;
-    ``noun`` is the bare name of the kind. ``fixed`` captions come from a table and hold no word of the text.
+    ``noun`` is the bare name of the kind. ``caption`` (default: the noun) may contain words of the text ("password of
+    the wifi") and is used when they reveal nothing; with ``fixed`` it comes from a table and holds no word of the text.
     """
 
     start: int
     end: int
     kind: str
-    caption: str
     noun: str
     sensitivity: Sensitivity
     priority: int
+    caption: str = ""
     fixed: bool = False
 
 
 _FULL_WIDTH = re.compile(r"[\uff03-\uff5e\u3000\u00a0]")
-# Full-width letters, digits and the signs that link or bracket a value, one to one; sentence marks stay, they end it.
+# Full-width letters, digits and marks that link or bracket a value, one to one; sentence marks are unchanged: they end it.
 _TO_ASCII = {0x3000: " ", 0x00A0: " "} | {
     c: chr(c - 0xFEE0) for c in range(0xFF03, 0xFF5F) if chr(c) not in "，；？！．"
 }
@@ -65,6 +65,6 @@ class TextForms:
             return
         self.norm = text.translate(_TO_ASCII) if _FULL_WIDTH.search(text) else text
         low = self.norm.lower()
-        if len(low) != len(text):  # a few letters grow in lower case (U+0130); they keep their place instead
+        if len(low) != len(text):  # a few letters grow in lower case (U+0130): they are left as they are
             low = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.norm)
         self.low = low

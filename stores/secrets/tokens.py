@@ -1,8 +1,8 @@
-"""Secrets that show by their form alone: vendor tokens, private keys, passwords in URLs, headers and webhooks.
+"""Secrets of a defined form: vendor tokens, private keys, passwords in URLs, headers and webhooks.
 
 Formats that are defined by a literal prefix are data: a prefix is looked for with ``str.find``, and its pattern is
 matched there. Some patterns come from detect-secrets' plugins; they are anchored, and a match is widened to the whole
-run of token characters, because several of them know one fixed length and would leave the tail of a longer key behind.
+run of token characters, because several of them match one fixed length only, and the tail of a longer key would stay.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from hexamem.stores.secrets.checksums import base58check_is_valid
-from hexamem.stores.secrets.grammar import occurrences
+from hexamem.stores.secrets.grammar import continues_word, occurrences
 from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
 from hexamem.stores.secrets.values import is_placeholder
 
@@ -32,8 +32,7 @@ _FAKE = re.compile(
 
 
 class _PluginPattern:
-    """The patterns of a plugin of detect-secrets as one; the plugin is imported at the first use, since an HTTP client
-    comes with it."""
+    """The patterns of a plugin of detect-secrets as one; the plugin, which imports an HTTP client, is imported when first used."""
 
     def __init__(self, module: str, plugin: str, before: str = "", after: str = "", flags: int = 0) -> None:
         self._module, self._plugin, self._before, self._after, self._flags = module, plugin, before, after, flags
@@ -150,20 +149,15 @@ _FORMATS: tuple[_Format, ...] = (
 )  # fmt: skip
 
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,16000}(?:\.[A-Za-z0-9_-]{0,4000})?")
-_DISCORD = _PluginPattern("discord", "DiscordBotTokenDetector")
-_TELEGRAM = _PluginPattern("telegram_token", "TelegramBotTokenDetector", r"(?<![\w-])(?:", r")(?![\w-])")
-_MAILCHIMP = _PluginPattern("mailchimp", "MailchimpDetector", r"(?<![\w-])(?:", r")(?![\w-])")
-_TERRAFORM = re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{60,70}")
-_AIRTABLE = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")
+_ALONE = (r"(?<![\w-])(?:", r")(?![\w-])")
 _WIF = re.compile(r"(?<![A-Za-z0-9])(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9])")
-_SAS = re.compile(r"(?<=[?&;])sig=([A-Za-z0-9%+/=_-]{30,100})")
-_AZURE = re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,88}={0,2})")
-_OTPAUTH = re.compile(r"otpauth://[^\s]{1,200}?[?&]secret=([A-Z2-7a-z]{16,128})")
 _WIFI_QR = re.compile(r"WIFI:(?:[A-OQ-Z]:(?:[^;\\\n]|\\.){0,64};){0,4}P:((?:[^;\\\n]|\\.){1,64});")
 _CREDENTIAL = re.compile(
     r"(?:bearer|basic|authorization[\"']?:[ \t]{0,3}[\"']?token)[ \t]{1,3}([A-Za-z0-9_\-.+/=~]{16,4000})", re.IGNORECASE
 )
-_URL_LOGIN = re.compile(r"[A-Za-z0-9+.\-]{0,30}://[^\s:/@?#\"'<>{}]{0,100}:([^\s/@\"'<>]{1,200})@[\w.\-\[]")
+_SCHEME = re.compile(r"[A-Za-z0-9+.\-]+$")
+_URL_LOGIN = re.compile(r"://[^\s:/@?#\"'<>{}]{0,100}:([^\s/@\"'<>]{1,200})@[\w.\-\[]")
+_PLACEHOLDER_PASSWORDS = frozenset({"password", "pass", "pwd", "passwd", "secret"})
 _SCHEME_NAMES = {
     "postgres": "PostgreSQL", "postgresql": "PostgreSQL", "mysql": "MySQL", "mariadb": "MariaDB", "mongodb": "MongoDB",
     "redis": "Redis", "rediss": "Redis", "amqp": "RabbitMQ", "amqps": "RabbitMQ", "mssql": "SQL Server",
@@ -175,29 +169,31 @@ _PEM_BEGIN = re.compile(
 _PEM_BODY = re.compile(r"(?:[ \t>]*(?:[A-Za-z0-9+/=_\-]{8,}|[A-Za-z-]{3,20}: [^\n]{0,120}|)(?:\\n|\r?\n|$))*")
 _PEM_DATA = re.compile(r"[A-Za-z0-9+/=]{24}")
 _PEM_LIMIT = 40_000
-_PUTTY = re.compile(r"PuTTY-User-Key-File-\d: ")
+_PUTTY = re.compile(r"PuTTY-User-Key-File-\d: .{0,8000}?Private-MAC: [^\n]*", re.DOTALL)
 
 
-def _token(start: int, end: int, caption: str, kind: str = "token", sensitivity: Sensitivity = "high") -> Candidate:
-    return Candidate(start, end, kind, caption, caption, sensitivity, _PRIORITY, fixed=True)
+def _token(
+    start: int,
+    end: int,
+    caption: str,
+    kind: str = "token",
+    sensitivity: Sensitivity = "high",
+    priority: int = _PRIORITY,
+) -> Candidate:
+    return Candidate(start, end, kind, caption, sensitivity, priority, fixed=True)
 
 
 def _by_prefix(text: str) -> Iterator[Candidate]:
     for form in _FORMATS:
-        for prefix in form.prefixes:
-            at = text.find(prefix)
-            while at >= 0:
-                end = at + len(prefix)
-                before = text[at - 1] if at else " "
-                if not (before.isascii() and (before.isalnum() or before in "_-")):
-                    match = form.pattern.match(text, at)
-                    if match is not None and not _FAKE.search(match[0]):
-                        tail = _TAIL.match(text, match.end())
-                        end = tail.end() if tail else match.end()
-                        # A run that goes on for long is another thing (base64 data that begins alike by chance).
-                        if end - match.end() <= 200:
-                            yield _token(at, end, form.caption, form.kind, form.sensitivity)
-                at = text.find(prefix, end)
+        for start in occurrences(text, form.prefixes):
+            match = None if continues_word(text, start - 1, "_-") else form.pattern.match(text, start)
+            if match is None or _FAKE.search(match[0]):
+                continue
+            tail = _TAIL.match(text, match.end())
+            end = tail.end() if tail else match.end()
+            # A long tail is other text, such as base64 data that begins alike by chance.
+            if end - match.end() <= 200:
+                yield _token(start, end, form.caption, form.kind, form.sensitivity)
 
 
 def _private_keys(text: str) -> Iterator[Candidate]:
@@ -212,7 +208,7 @@ def _private_keys(text: str) -> Iterator[Candidate]:
             end = min(len(text), stop + 5) if stop >= 0 else close + 9
             if text[end - 1 : end] != "-":
                 end -= 1
-        else:  # cut off: what looks like its body is as secret as a whole key
+        else:  # cut off: a part of the body is as secret as a whole key
             body = _PEM_BODY.match(text, begin.end(), begin.end() + _PEM_LIMIT)
             end = body.end() if body else begin.end()
             end = begin.end() + len(text[begin.end() : end].rstrip())
@@ -222,47 +218,20 @@ def _private_keys(text: str) -> Iterator[Candidate]:
         caption = {"OPENSSH": "SSH private key", "PGP": "PGP private key", "SSH2": "SSH private key"}.get(
             label.split()[0], "private key"
         )
-        yield Candidate(begin.start(), end, "private_key", caption, caption, "high", _PRIORITY + 5, fixed=True)
+        yield _token(begin.start(), end, caption, "private_key", priority=_PRIORITY + 5)
     for putty in _PUTTY.finditer(text):
-        close = text.find("Private-MAC: ", putty.end(), putty.end() + _PEM_LIMIT)
-        line = text.find("\n", close) if close >= 0 else -1
-        end = len(text) if close >= 0 and line < 0 else line
-        if close >= 0:
-            yield Candidate(
-                putty.start(),
-                end,
-                "private_key",
-                "SSH private key",
-                "SSH private key",
-                "high",
-                _PRIORITY + 5,
-                fixed=True,
-            )
+        yield _token(*putty.span(), "SSH private key", "private_key", priority=_PRIORITY + 5)
 
 
 def _in_urls(text: str) -> Iterator[Candidate]:
-    at = text.find("://")
-    while at >= 0:
-        start = at
-        while (
-            start > 0
-            and at - start < 30
-            and text[start - 1].isascii()
-            and (text[start - 1].isalnum() or text[start - 1] in "+.-")
-        ):
-            start -= 1
+    for start in occurrences(text, ("://",)):
         match = _URL_LOGIN.match(text, start)
-        if (
-            match is not None
-            and match[1].lower() not in {"password", "pass", "pwd", "passwd", "secret"}
-            and not is_placeholder(match[1])
-        ):
-            scheme = text[start:at].split("+", maxsplit=1)[0].lower()
-            name = _SCHEME_NAMES.get(scheme)
-            caption = f"password in a {name} connection string" if name else "password in a web address"
-            kind = "connection_string" if name else "password"
-            yield Candidate(match.start(1), match.end(1), kind, caption, caption, "high", _PRIORITY - 5, fixed=True)
-        at = text.find("://", at + 3)
+        if match is None or match[1].lower() in _PLACEHOLDER_PASSWORDS or is_placeholder(match[1]):
+            continue
+        scheme = _SCHEME.search(text[max(0, start - 30) : start])
+        name = _SCHEME_NAMES.get(scheme[0].split("+", maxsplit=1)[0].lower()) if scheme else None
+        caption = f"password in a {name} connection string" if name else "password in a web address"
+        yield _token(*match.span(1), caption, "connection_string" if name else "password", priority=_PRIORITY - 5)
 
 
 def _basic_is_valid(value: str) -> bool:
@@ -278,37 +247,49 @@ def _is_jwt(token: str) -> bool:
     return bool(JwtTokenDetector.is_formally_valid(".".join(token.split(".")[:2])))
 
 
-def _with_words(text: str, low: str) -> Iterator[Candidate]:
-    """Formats without a prefix of their own, each looked for only when its sign is there."""
-    if "eyJ" in text:
-        for at in occurrences(text, ("eyJ",)):
-            match = None if text[at - 1 : at].isalnum() and at else _JWT.match(text, at)
-            # The signature may be cut off in a chat; header and payload must be JSON.
-            if match is not None and _is_jwt(match[0]):
-                yield _token(at, at + len(match[0].rstrip(".")), "JSON Web Token")
-    for sign, pattern, caption, kind in (
-        (".", _DISCORD, "Discord bot token", "token"),
-        (":A", _TELEGRAM, "Telegram bot token", "token"),
-        ("-us", _MAILCHIMP, "Mailchimp API key", "api_key"),
-        (".atlasv1.", _TERRAFORM, "Terraform Cloud token", "token"),
-        ("pat", _AIRTABLE, "Airtable token", "token"),
-    ):
-        if sign in text:
-            for match in pattern.finditer(text):
-                left, right = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-                if not (left.isalnum() or left == "_" or right.isalnum() or right == "_"):
-                    yield _token(match.start(), match.end(), caption, kind)
+# Formats without a prefix: a sign that the text contains, the pattern, caption, kind.
+_WHOLE_FORMATS: tuple[tuple[str, re.Pattern[str] | _PluginPattern, str, str], ...] = (
+    (".", _PluginPattern("discord", "DiscordBotTokenDetector"), "Discord bot token", "token"),
+    (":A", _PluginPattern("telegram_token", "TelegramBotTokenDetector", *_ALONE), "Telegram bot token", "token"),
+    ("-us", _PluginPattern("mailchimp", "MailchimpDetector", *_ALONE), "Mailchimp API key", "api_key"),
+    (".atlasv1.", re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{60,70}"), "Terraform Cloud token", "token"),
+    ("pat", re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"), "Airtable token", "token"),
+)
+# Formats whose secret is group 1 of the pattern.
+_PART_FORMATS = (
+    ("sig=", re.compile(r"(?<=[?&;])sig=([A-Za-z0-9%+/=_-]{30,100})"), "Azure shared access signature", "token"),
+    (
+        "Key=",
+        re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,88}={0,2})"),
+        "Azure storage key",
+        "api_key",
+    ),
+    (
+        "otpauth://",
+        re.compile(r"otpauth://[^\s]{1,200}?[?&]secret=([A-Z2-7a-z]{16,128})"),
+        "two-factor secret",
+        "token",
+    ),
+)
+
+
+def _by_form(text: str) -> Iterator[Candidate]:
+    for start in occurrences(text, ("eyJ",)):
+        jwt = None if text[start - 1 : start].isalnum() else _JWT.match(text, start)
+        # The signature may be cut off in a chat; header and payload must be JSON.
+        if jwt is not None and _is_jwt(jwt[0]):
+            yield _token(start, start + len(jwt[0].rstrip(".")), "JSON Web Token")
+    for sign, pattern, caption, kind in _WHOLE_FORMATS:
+        for match in pattern.finditer(text) if sign in text else ():
+            around = text[match.start() - 1 : match.start()] + text[match.end() : match.end() + 1]
+            if not any(char.isalnum() or char == "_" for char in around):
+                yield _token(*match.span(), caption, kind)
     for match in _WIF.finditer(text):
         if base58check_is_valid(match[0]):
-            yield _token(match.start(), match.end(), "Bitcoin private key", "private_key")
-    for sign, pattern, caption in (
-        ("sig=", _SAS, "Azure shared access signature"),
-        ("Key=", _AZURE, "Azure storage key"),
-        ("otpauth://", _OTPAUTH, "two-factor secret"),
-    ):
-        if sign in text:
-            for match in pattern.finditer(text):
-                yield _token(match.start(1), match.end(1), caption, "api_key" if sign == "Key=" else "token")
+            yield _token(*match.span(), "Bitcoin private key", "private_key")
+    for sign, part, caption, kind in _PART_FORMATS:
+        for match in part.finditer(text) if sign in text else ():
+            yield _token(*match.span(1), caption, kind)
 
 
 def _in_headers(text: str, low: str) -> Iterator[Candidate]:
@@ -318,22 +299,22 @@ def _in_headers(text: str, low: str) -> Iterator[Candidate]:
             continue
         if low[start : start + 5] == "basic":
             if _basic_is_valid(match[1]):
-                yield _token(match.start(1), match.end(1), "login in an Authorization header", "password")
+                yield _token(*match.span(1), "login in an Authorization header", "password")
         elif sum(map(str.isdigit, match[1])) >= 2 and not _FAKE.search(match[1]):
-            yield _token(match.start(1), match.end(1), "bearer token")
+            yield _token(*match.span(1), "bearer token")
 
 
 def find_tokens(forms: TextForms) -> Iterator[Candidate]:
-    """Candidates that their own form gives away. One cheap look for a long run of token characters comes first."""
+    """Secrets that their form alone identifies. One cheap search for a long run of token characters comes first."""
     text, low = forms.norm, forms.low
     if "://" in text and "@" in text:
         yield from _in_urls(text)
     if "WIFI:" in text:
         for match in _WIFI_QR.finditer(text):
-            yield _token(match.start(1), match.end(1), "wifi password", "password", "medium")
+            yield _token(*match.span(1), "wifi password", "password", "medium")
     if "PRIVATE KEY" in text or "PuTTY-User" in text:
         yield from _private_keys(text)
     yield from _in_headers(text, low)
     if _RUN.search(text):
         yield from _by_prefix(text)
-        yield from _with_words(text, low)
+        yield from _by_form(text)

@@ -1,6 +1,6 @@
-"""Is this piece of text a secret's value? Judged by its shape and by lists of words that never are one.
+"""Whether a piece of text may be the value of a secret, by its form and by lists of words that never are.
 
-Precision lives here: "my password is hunter2" and "my password is weak" differ in nothing but the last word.
+"my password is hunter2" and "my password is weak" differ in nothing but the last word.
 """
 
 from __future__ import annotations
@@ -62,29 +62,11 @@ incorrecta correcta segura larga corta muy olvidada necesaria obligatoria secret
 incorrect oublié changé correct expiré trop très obligatoire requis secret sûr faible long
 """
 NOT_VALUES = frozenset(_WORDS.split())
-# The same without the nouns and adjectives that people do build passphrases of.
-FUNCTION_WORDS = NOT_VALUES - frozenset(
-    [
-        "correct",
-        "love",
-        "hope",
-        "trust",
-        "time",
-        "home",
-        "life",
-        "people",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-    ]
-)
+# Without the nouns and adjectives that occur in passphrases.
+FUNCTION_WORDS = NOT_VALUES - {
+    "correct", "love", "hope", "trust", "time", "home", "life", "people",
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+}  # fmt: skip
 
 _PLACEHOLDER = re.compile(
     r"""
@@ -97,7 +79,7 @@ _PLACEHOLDER = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# Calls, subscripts, attribute chains, templates and paths: program text that stands where a value would.
+# Calls, subscripts, attribute chains, templates and paths: program text in the place of a value.
 _CODE = re.compile(
     r"[A-Za-z_][\w.]*(?:\(.*|\[[^\]]*\]?|<\w.*)"
     r"|(?:self|this|os|sys|process|env|config|settings|request|req|args|user|form|data|params|options|ctx|app)[.\[]\S*"
@@ -128,7 +110,7 @@ _TOKEN_ALPHABET = re.compile(r"[A-Za-z0-9_\-+/=.~:%$!@#^&*,]+")
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether the value stands for one: masked, a template, ``your-key-here``, a variable."""
+    """Whether the text is a placeholder: masked, a template, ``your-key-here``, a variable."""
     return _PLACEHOLDER.fullmatch(value) is not None
 
 
@@ -168,7 +150,7 @@ def entropy(value: str) -> float:
 
 
 def is_random(value: str, *, min_length: int = 16) -> bool:
-    """Whether a token looks drawn at random: long, mixed, and not words, a path, a date or an identifier.
+    """Whether a token looks random: long, mixed, and not words, a path, a date or an identifier.
 
     Linear in the value's length; hexadecimal text passes at a lower entropy, since it has only 16 characters.
     """

@@ -1,4 +1,4 @@
-"""Passwords, passphrases and logins that someone says: "the wifi password is hunter2!", "密码：abc12345".
+"""Passwords, passphrases and logins in sentences: "the wifi password is hunter2!", "密码：abc12345".
 
 A *name* (password, passphrase, 口令 …) is joined to a *value* by a *link*. The weaker the link, the more the value must look
 like a secret by itself: after "password:" a plain last word is enough, after "password" alone it is not.
@@ -17,15 +17,15 @@ from hexamem.stores.secrets.grammar import (
     ends_clause,
     find_link,
     followed_by_unit,
+    identifier_bounds,
+    identifier_end,
     left_words,
-    occurrences,
     read_value,
 )
-from hexamem.stores.secrets.names import identifier_bounds, identifier_suffix
 from hexamem.stores.secrets.spans import Candidate, Sensitivity, TextForms
 from hexamem.stores.secrets.values import FUNCTION_WORDS, NOT_VALUES, Strength, is_placeholder, is_plain_word, strength
 
-__all__ = ["find_said_secrets"]
+__all__ = ["find_passwords"]
 
 _PRIORITY = 50
 
@@ -44,7 +44,9 @@ _PHRASES = frozenset({"passphrase", "pass phrase", "pass-phrase", "phrase de pas
 _COMMON_WORDS = frozenset({"pass", "clave", "pw", "psw", "暗号", "passcode", "pass code", "pass-code"})
 _FOREIGN = frozenset({"passwort", "kennwort", "contrasena", "clave", "mot de passe", "mdp", "senha", "wachtwoord"})
 _LOGIN_NEARBY = re.compile(r"login|log-in|user|account|email|e-mail|wifi|wi-fi|\bpw\b|ssid|网|账|用户")
-_ASKS = frozenset({"if", "whether", "a", "any", "every", "no", "ensure", "your", "each", "whose", "une", "eine", "una"})
+_GENERAL = frozenset(
+    {"if", "whether", "a", "any", "every", "no", "ensure", "your", "each", "whose", "une", "eine", "una"}
+)
 _TO = re.compile(r"[ ]{1,2}(?:to|as|auf|a|en)[ ]{1,2}")
 _CHANGE = re.compile(r"(?:chang|set|reset|updat|switch|geändert|cambi)\w*[^.!?\n]{0,40}$")
 _WIFI = re.compile(r"wi-?fi|wlan|guest|router")
@@ -52,6 +54,7 @@ _MYSQL = re.compile(r"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]{0,120}?\s-
 _SSHPASS = re.compile(r"\bsshpass\s+-p\s{0,2}['\"]?([^\s'\"]{3,64})")
 _CURL = re.compile(r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]{1,64}:([^\s'\"]{3,64})")
 
+_TEMPLATE = re.compile(r"https?://|\{\{|\$\{|os\.environ")
 _PHRASE = re.compile(r"[^\W\d_][\w'’-]{0,24}(?:[ -]{1,2}[\w'’-]{1,24}){2,11}")
 
 _REVERSED = re.compile(
@@ -79,11 +82,11 @@ def _passwords(forms: TextForms) -> Iterator[Candidate]:
         begin, identifier = bounds
         end = cue.end()
         if identifier or not CJK.match(name):
-            end = identifier_suffix(low, end) or end
+            end = identifier_end(low, end) or end
         before = left_words(norm, cue.start())
-        backward = _said_before(forms, cue.start(), end)
-        if backward is not None:
-            yield _password(forms, *backward, name, before, "")
+        preceding = _value_before(forms, cue.start(), end)
+        if preceding is not None:
+            yield _password(*preceding, name, before, "")
         link = find_link(forms, end)
         if link is None or (link.kind == "tag" and norm[begin - 1 : begin] not in ("<", "/")):
             continue
@@ -91,41 +94,36 @@ def _passwords(forms: TextForms) -> Iterator[Candidate]:
             continue
         if name == "pass" and link.kind not in {"colon", "equals", "copula"}:
             continue
-        found = _password_value(forms, link, name, cue.start(), identifier)
-        if found is None and link.kind == "direct":
-            found = _changed_to(forms, cue.start(), end)
-        if found is not None:
-            yield _password(forms, found[0], found[1], name, before, link.of)
+        place = _password_value(forms, link, name, cue.start(), identifier)
+        if place is None and link.kind == "direct":
+            place = _changed_to(forms, cue.start(), end)
+        if place is not None:
+            yield _password(*place, name, before, link.of)
 
 
-def _password(forms: TextForms, start: int, end: int, name: str, before: list[str], of: str) -> Candidate:
-    phrase = name in _PHRASES
-    noun = kind = "passphrase" if phrase else "password"
+def _password(start: int, end: int, name: str, before: list[str], of: str) -> Candidate:
+    noun = kind = "passphrase" if name in _PHRASES else "password"
     if not name.isascii() or name in _FOREIGN:
-        noun = f"{noun} ({name})"  # searched for in the language it was said in
+        noun = f"{noun} ({name})"  # found by a search in the language of the text
     if name.startswith("passcode") or name in {"pass code", "pass-code"}:
         noun = "passcode"
     words = f"{' '.join(before)} {of}".casefold()
     sensitivity: Sensitivity = "medium" if _WIFI.search(words) else "high"
-    return Candidate(start, end, kind, describe(noun, before, of), noun, sensitivity, _PRIORITY)
+    return Candidate(start, end, kind, noun, sensitivity, _PRIORITY, describe(noun, before, of))
 
 
 def _changed_to(forms: TextForms, start: int, end: int) -> tuple[int, int] | None:
     """ "changed the password to hunter2": the preposition links only after a verb of change."""
     match = _TO.match(forms.low, end)
-    if match is None:
-        return None
-    if not _CHANGE.search(forms.low[max(0, start - 60) : start]):
+    if match is None or not _CHANGE.search(forms.low[max(0, start - 60) : start]):
         return None
     value = read_value(forms.norm, match.end(), "copula")
     if value is None:
         return None
     text = forms.norm[value.start : value.end]
-    if (value.quoted and (_quoted_ok(text) or text.isalnum())) or (
-        strength(text) is Strength.STRONG and not followed_by_unit(forms.low, value.end)
-    ):
-        return value.start, value.end
-    return None
+    quoted = value.quoted and (_is_quoted_secret(text) or text.isalnum())
+    strong = strength(text) is Strength.STRONG and not followed_by_unit(forms.low, value.end)
+    return (value.start, value.end) if quoted or strong else None
 
 
 def _password_value(forms: TextForms, link: Link, name: str, start: int, identifier: bool) -> tuple[int, int] | None:
@@ -140,20 +138,18 @@ def _password_value(forms: TextForms, link: Link, name: str, start: int, identif
     if value.quoted:
         if link.kind == "direct" and strength(text) is not Strength.STRONG:
             return None
-        return (value.start, value.end) if _quoted_ok(text) else None
-    han = CJK.match(text)
-    if han:
+        return (value.start, value.end) if _is_quoted_secret(text) else None
+    if CJK.match(text):
         return _han_value(forms, value, link, name)
     power = strength(text)
-    end_of_clause = ends_clause(norm, value.end)
     if name.startswith("passcode") and text.isdigit():
-        return None  # a short code; that rule knows it better
+        return None  # a short code: find_codes finds it
     if power is Strength.STRONG:
         if followed_by_unit(low, value.end) and (text.replace("-", "").isdigit() or len(text) < 6):
             return None
         if name == "pass" and text.isdigit() and not _LOGIN_NEARBY.search(low[max(0, start - 60) : start]):
             return None
-        if link.kind in {"direct", "dash"} and not (end_of_clause and len(text) >= 4):
+        if link.kind in {"direct", "dash"} and not (ends_clause(norm, value.end) and len(text) >= 4):
             return None
         if link.kind == "direct" and not (CJK.match(name) or len(text) >= 6):
             return None
@@ -162,15 +158,13 @@ def _password_value(forms: TextForms, link: Link, name: str, start: int, identif
         return value.start, value.end
     if text.isdigit() and link.kind != "dash" and (groups := _DIGIT_GROUPS.match(norm, value.start)) is not None:
         return groups.span() if ends_clause(norm, groups.end()) else None
-    return (
-        _weak_value(forms, value, link, name, start, identifier)
-        if power is Strength.WEAK or link.kind != "direct"
-        else None
-    )
+    if power is Strength.NONE and link.kind == "direct":
+        return None
+    return _weak_value(forms, value, link, name, start, identifier)
 
 
 def _with_its_mark(norm: str, value: Value, link: Link) -> Value:
-    """The value with a "!" or "?" behind it that is its own: where the sentence goes on, or without it there is no secret."""
+    """The value with a "!" or "?" that belongs to it: the sentence goes on after the mark, or the value needs it."""
     mark = norm[value.end : value.end + 1]
     if value.quoted or mark not in ("!", "?") or norm[value.end + 1 : value.end + 2] == mark:
         return value
@@ -190,43 +184,35 @@ def _weak_value(
     low, norm = forms.low, forms.norm
     text = norm[value.start : value.end]
     phrase = _spoken_phrase(norm, value.start, least=3 if name in _PHRASES else 4)
-    if (
-        phrase is not None
-        and link.kind in {"colon", "equals", "copula"}
-        and not _asks(low, start)
-        and name not in _COMMON_WORDS
-    ):
+    if phrase is not None and link.is_explicit and not _is_general(low, start) and name not in _COMMON_WORDS:
         return phrase
     if strength(text) is not Strength.WEAK or not is_plain_word(text) or not ends_clause(norm, value.end, words=False):
         return None
     above = norm.rfind("\n", start, value.start)
     if above >= 0 and (value.start > above + 1 or norm[value.end : value.end + 1].strip(" \r\n")):
         return None  # "if password:" and the next line of the program
-    if link.kind in {"colon", "equals"}:
-        if name in _COMMON_WORDS and not _LOGIN_NEARBY.search(low[max(0, start - 60) : start]):
-            return None
-        return value.start, value.end
-    if link.kind == "tag":
-        return value.start, value.end
-    if link.kind == "copula" and name not in _COMMON_WORDS and not identifier and not _asks(low, start):
-        return value.start, value.end
-    return None
+    if link.kind == "copula":
+        is_value = name not in _COMMON_WORDS and not identifier and not _is_general(low, start)
+    elif link.kind in {"colon", "equals"}:
+        is_value = name not in _COMMON_WORDS or _LOGIN_NEARBY.search(low[max(0, start - 60) : start]) is not None
+    else:
+        is_value = link.kind == "tag"
+    return (value.start, value.end) if is_value else None
 
 
-def _asks(low: str, start: int) -> bool:
-    """Whether the clause speaks of passwords in general or under a condition: "if your password is …"."""
-    return not _ASKS.isdisjoint(left_words(low, start))
+def _is_general(low: str, start: int) -> bool:
+    """Whether the clause is about passwords in general or under a condition: "if your password is …"."""
+    return not _GENERAL.isdisjoint(left_words(low, start))
 
 
-def _quoted_ok(text: str) -> bool:
+def _is_quoted_secret(text: str) -> bool:
+    """Whether a text between quotes may be a password: no placeholder, no single common word, no plain sentence."""
     stripped = text.strip()
     words = stripped.casefold().split()
     if len(stripped) < 3 or len(words) > 12 or is_placeholder(stripped):
         return False
     if len(words) == 1:
-        return words[0].strip(".,;:!?") not in NOT_VALUES and not re.match(
-            r"(?:https?://|\{\{|\$\{|os\.environ)", stripped
-        )
+        return words[0].strip(".,;:!?") not in NOT_VALUES and not _TEMPLATE.match(stripped)
     return sum(w.strip(".,;:!?") in FUNCTION_WORDS for w in words) * 2 < len(words)
 
 
@@ -250,7 +236,7 @@ def _spoken_phrase(norm: str, at: int, *, least: int) -> tuple[int, int] | None:
 
 
 def _han_value(forms: TextForms, value: Value, link: Link, name: str) -> tuple[int, int] | None:
-    if name not in {"口令", "暗号"} or link.kind not in {"colon", "copula", "equals"}:
+    if name not in {"口令", "暗号"} or not link.is_explicit:
         return None
     match = _HAN_VALUE.match(forms.norm, value.start)
     if match is None or _HAN_FUNCTION.search(match[0]) or not ends_clause(forms.norm, match.end(), words=False):
@@ -258,20 +244,18 @@ def _han_value(forms: TextForms, value: Value, link: Link, name: str) -> tuple[i
     return match.start(), match.end()
 
 
-def _said_before(forms: TextForms, start: int, end: int) -> tuple[int, int] | None:
-    """The value that stands before its name: '"hunter2" is my password', "use hunter2 as the wifi password"."""
+def _value_before(forms: TextForms, start: int, end: int) -> tuple[int, int] | None:
+    """The value before its name: '"hunter2" is my password', "use hunter2 as the wifi password"."""
     low, norm = forms.low, forms.norm
-    window = low[max(0, start - 110) : start]
-    if not (
-        " is " in window or " as " in window or "that's " in window or " was " in window or "是" in window
-    ) or not ends_clause(norm, end):
-        return None
     offset = max(0, start - 110)
+    window = low[offset:start]
+    if not any(map(window.__contains__, (" is ", " as ", "that's ", " was ", "是"))) or not ends_clause(norm, end):
+        return None
     match = _REVERSED.search(window) if " " in window else None
     if match is not None:
         group = next(i for i in range(1, 6) if match[i] is not None)
         text = norm[offset + match.start(group) : offset + match.end(group)]
-        if (group < 5 and _quoted_ok(text)) or strength(text) is Strength.STRONG:
+        if (group < 5 and _is_quoted_secret(text)) or strength(text) is Strength.STRONG:
             return offset + match.start(group), offset + match.end(group)
     cjk = _REVERSED_CJK.search(window)
     if cjk is not None and CJK.match(low[start]):
@@ -281,17 +265,13 @@ def _said_before(forms: TextForms, start: int, end: int) -> tuple[int, int] | No
     return None
 
 
-def _other_one(forms: TextForms) -> Iterator[Candidate]:
-    """ "my old password was hunter2 and the new one is hunter3"."""
-    low, norm = forms.low, forms.norm
-    for at in occurrences(low, (" one is ", " one was ")):
-        head = low.rfind(" ", max(0, at - 12), at) + 1
-        match = _OTHER_ONE.match(low, head)
-        if match is None or "password" not in low[max(0, at - 100) : at]:
-            continue
-        value = read_value(norm, match.end(), "copula")
-        if value is not None and strength(norm[value.start : value.end]) is Strength.STRONG:
-            yield Candidate(value.start, value.end, "password", "password", "password", "high", _PRIORITY)
+def _other_ones(forms: TextForms) -> Iterator[Candidate]:
+    """ "The password was hunter2. The new one is hunter3": a name in the sentence before."""
+    for match in _OTHER_ONE.finditer(forms.low):
+        value = read_value(forms.norm, match.end(), "copula")
+        named = "password" in forms.low[max(0, match.start() - 100) : match.start()]
+        if named and value is not None and strength(forms.norm[value.start : value.end]) is Strength.STRONG:
+            yield Candidate(value.start, value.end, "password", "password", "high", _PRIORITY)
 
 
 def _in_commands(forms: TextForms) -> Iterator[Candidate]:
@@ -299,46 +279,41 @@ def _in_commands(forms: TextForms) -> Iterator[Candidate]:
         if sign in forms.low:
             for match in pattern.finditer(forms.norm):
                 if strength(match[1]) is not Strength.NONE:
-                    caption = "password in a command"
-                    yield Candidate(match.start(1), match.end(1), "password", caption, caption, "high", _PRIORITY)
+                    yield Candidate(*match.span(1), "password", "password in a command", "high", _PRIORITY)
 
 
 _LOGIN_SIGNS = ("login", "log-in", "credential", "creds", "username", "user name", "zugangsdaten")
-_LOGIN = re.compile(r"(?:log-?in(?: (?:details|info|data|credentials))?|credentials?|creds|zugangsdaten)(?![\w-])")
+_LOGIN = re.compile(
+    r"(?<![^\W_])(?<![_-])(?:log-?in(?: (?:details|info|data|credentials))?|credentials?|creds|zugangsdaten)(?![\w-])"
+)
 _PAIR = re.compile(r"[\w.@+\-]{2,64}[ ]{0,2}[/:|][ ]{0,2}(?=[^\s/])")
 
 
 def _logins(forms: TextForms) -> Iterator[Candidate]:
-    """ "creds are bob:hunter2", "login: admin / s3cret" (when "pass:" names the value the password rule has it)."""
+    """ "creds are bob:hunter2", "login: admin / s3cret"; a value after "pass:" is found by :func:`_passwords`."""
     low, norm = forms.low, forms.norm
     for cue in _LOGIN.finditer(low):
-        if cue.start() and (low[cue.start() - 1].isalnum() or low[cue.start() - 1] in "_-"):
-            continue
         link = find_link(forms, cue.end())
-        if link is None or link.kind not in {"colon", "equals", "copula"}:
-            continue
-        pair = _PAIR.match(norm, link.end)
-        if pair is None:
-            continue
-        value = read_value(norm, pair.end(), "copula")
-        if value is None:
+        pair = _PAIR.match(norm, link.end) if link is not None and link.is_explicit else None
+        value = read_value(norm, pair.end(), "copula") if pair is not None else None
+        if link is None or value is None:
             continue
         text = norm[value.start : value.end]
         if strength(text) is Strength.STRONG and not text.isdigit() and "://" not in norm[link.end : value.end]:
             caption = describe("password", left_words(norm, cue.start()), link.of)
-            yield Candidate(value.start, value.end, "password", caption, "password", "high", _PRIORITY - 5)
+            yield Candidate(value.start, value.end, "password", "password", "high", _PRIORITY - 5, caption)
 
 
 _RULES = (
     (_PASSWORD_SIGNS, _passwords),
-    (("password",), _other_one),
+    ((" one is ", " one was "), _other_ones),
     (("mysql", "mariadb", "sshpass", "curl"), _in_commands),
     (_LOGIN_SIGNS, _logins),
 )
 
 
-def find_said_secrets(forms: TextForms) -> Iterator[Candidate]:
-    """Candidates that the words around them name. Each rule runs only when one of its signs stands in the text."""
+def find_passwords(forms: TextForms) -> Iterator[Candidate]:
+    """Passwords that the words around them name. Each rule runs only when the text contains one of its signs."""
     low = forms.low
     for signs, rule in _RULES:
         if any(map(low.__contains__, signs)):
