@@ -107,7 +107,7 @@ class Memory:
         self.projector = projector = Projector(
             home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
         )
-        projector.let_go = self.drop_kept
+        projector.on_removal = self.drop_kept
         self.searcher = Searcher(
             home.ledger,
             home.vectors,

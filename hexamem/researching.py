@@ -22,7 +22,6 @@ from hexamem.redactions import Redactions
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.search import Searcher
 from hexamem.retrieval.strategies import strategy_named
-from hexamem.stores.kept_records import KeptRecords
 from hexamem.stores.ledger import Transaction, recall_row
 from hexamem.stores.ledger.labels import count_labels, read_labels
 from hexamem.stores.ledger.said_steps import index_texts, step_speakers
@@ -30,6 +29,7 @@ from hexamem.stores.ledger.schema import steps
 from hexamem.stores.ledger.steps import steps_since
 from hexamem.stores.ledger.usage import keep_usage
 from hexamem.stores.projections import Projector
+from hexamem.stores.record_cache import RecordCache
 from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class Researching:
         self._building = threading.Lock()
         self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
         self._guard = threading.Lock()
-        self._spoke = KeptRecords(_spoke, steps_since)
-        self._worths = KeptRecords(_worths, steps_since)
+        self._spoke = RecordCache(_spoke, steps_since)
+        self._worths = RecordCache(_worths, steps_since)
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph, built when first needed."""

@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping
 from hexamem.stores.documents import searchable
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.token_bags import TokenBag
-from hexamem.stores.kept_records import KeptRecords
-from hexamem.stores.kept_vocabularies import KeptVocabularies
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.labels import carried_labels
 from hexamem.stores.ledger.said_steps import step_texts
 from hexamem.stores.ledger.steps import steps_before, steps_since
 from hexamem.stores.ledger.told_items import item_states, item_texts, items_before, items_since
+from hexamem.stores.record_cache import RecordCache
+from hexamem.stores.vocabulary_cache import VocabularyCache
 
 __all__ = ["RecallCaches"]
 
@@ -35,11 +35,11 @@ class RecallCaches:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self.vocabularies = KeptVocabularies()
-        self.carried = KeptRecords(carried_labels, steps_since)
-        self.states = KeptRecords(item_states, items_since)
-        self._steps = KeptRecords(self._step_bags, steps_since)
-        self._items = KeptRecords(self._item_bags, items_since)
+        self.vocabularies = VocabularyCache()
+        self.carried = RecordCache(carried_labels, steps_since)
+        self.states = RecordCache(item_states, items_since)
+        self._steps = RecordCache(self._step_bags, steps_since)
+        self._items = RecordCache(self._item_bags, items_since)
 
     def bags(self, tx: Transaction, record_ids: Collection[str]) -> dict[str, TokenBag]:
         """What late interaction compares of active steps and of items; only for an embedder that has vectors of

@@ -26,14 +26,14 @@ from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.item_set import ItemFacts, ItemSet, read_facts
-from hexamem.stores.kept_vocabularies import KeptVocabularies
-from hexamem.stores.kept_working_sets import KeptWorkingSets
 from hexamem.stores.ledger import Ledger, get_items
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items as item_table
 from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.vectors import VectorIndex
+from hexamem.stores.vocabulary_cache import VocabularyCache
 from hexamem.stores.working_set import WorkingSet
+from hexamem.stores.working_set_cache import WorkingSetCache
 
 __all__ = ["LearnedSearch", "Measured", "QuestionRead", "SignalRanks"]
 
@@ -105,11 +105,11 @@ class LearnedSearch:
         embedder: Embedder,
         retrievers: Retrievers,
         intent: QueryIntent | None,
-        vocabularies: KeptVocabularies,
+        vocabularies: VocabularyCache,
         folder: Path | None,
     ) -> None:
         self._ledger, self._vectors, self._embedder, self._retrievers = ledger, vectors, embedder, retrievers
-        self._kept = KeptWorkingSets(vectors, embedder, folder, labelled=intent is not None)
+        self._kept = WorkingSetCache(vectors, embedder, folder, labelled=intent is not None)
         self._intent, self._vocabularies = intent, vocabularies
 
     def drop(self, user: str) -> None:
@@ -125,9 +125,9 @@ class LearnedSearch:
                 return
             steps, items = self._kept.of(tx)
             with self._kept.using(user):
-                steps.settle(_NEAR)
+                steps.prepare(_NEAR)
                 if items is not None:
-                    items.settle(_SETTLED)
+                    items.prepare(_SETTLED)
                 if self._intent is not None:
                     labels = self._kept.labels(tx, steps)
                     if labels.scope_ids:

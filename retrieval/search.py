@@ -102,7 +102,7 @@ class Searcher:
     def drop(self, user: str) -> None:
         """Forget what is cached of a user, in memory and on disk."""
         self.caches.drop(user)
-        self._vectors.let_go(user_key(user))
+        self._vectors.evict(user_key(user))
         self._learned.drop(user)
         self._embedder.forget()
 

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, func, select
 from hexamem.stores.documents import searchable
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
-from hexamem.stores.grown import Arrays, Grown, IntArray, packed_names, quantised, short_products, unpacked_names
+from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, dot_products, pack_ids, quantize, unpack_ids
 from hexamem.stores.ledger import Transaction, user_key
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, sources
@@ -89,7 +89,7 @@ class _Stored:
 
     def __init__(self, state: Arrays, count: int) -> None:
         self._lengths, self._stems, self._counts = state["lengths"], state["stems"], state["stem_counts"]
-        self._pieces, self._cites = state["pieces"], unpacked_names(state["cites"])
+        self._pieces, self._cites = state["pieces"], unpack_ids(state["cites"])
         self._ends = {name: [0, *np.cumsum(state[f"{name}_of"]).tolist()] for name in ("stems", "pieces", "cites")}
         sizes = {"stems": len(self._stems), "pieces": len(self._pieces), "cites": len(self._cites)}
         if any(self._ends[name][-1] != size or len(self._ends[name]) != count + 1 for name, size in sizes.items()):
@@ -120,8 +120,8 @@ class ItemSet:
         self._facts: list[ItemFacts | None] = []  # None for one that is still as stored, or gone
         self._stored: _Stored | None = None
         self._settled = 0  # up to which place there is none left as stored
-        self._there = Grown(np.bool_)
-        self._numbers, self._scales = Grown(np.int8, embedder.dimension), Grown(np.float32)
+        self._there = GrowingArray(np.bool_)
+        self._numbers, self._scales = GrowingArray(np.int8, embedder.dimension), GrowingArray(np.float32)
 
     @staticmethod
     def fits(tx: Transaction) -> bool:
@@ -156,7 +156,7 @@ class ItemSet:
     def _put(self, facts: Sequence[ItemFacts]) -> None:
         if not facts:
             return
-        numbers, scales = quantised(np.stack([one.vector for one in facts]))
+        numbers, scales = quantize(np.stack([one.vector for one in facts]))
         for index, one in enumerate(facts):
             place = self._row_of.get(one.id)
             if place is None:
@@ -189,7 +189,7 @@ class ItemSet:
             found = self._facts[place] = self._stored.facts(self.ids[place], place)
         return found
 
-    def settle(self, most: int) -> None:
+    def prepare(self, most: int) -> None:
         """Make the facts of so many more items that are still as they lay in the file."""
         while self._settled < len(self.ids) and most:
             if self._facts[self._settled] is None and self._there.values[self._settled]:
@@ -211,7 +211,7 @@ class ItemSet:
         """
         if not len(self):
             return []
-        found = short_products(self._numbers.values, vector[None])[:, 0] * self._scales.values
+        found = dot_products(self._numbers.values, vector[None])[:, 0] * self._scales.values
         order = np.flatnonzero(self._there.values)
         if among is None and count < len(order):  # with all that are as near as the last of them
             values = found[order]
@@ -233,7 +233,7 @@ class ItemSet:
         facts = [self._fact(place) for place in places.tolist()]
         counts = [len(one.stems) for one in facts]
         return {
-            "ids": packed_names([one.id for one in facts]),
+            "ids": pack_ids([one.id for one in facts]),
             "numbers": self._numbers.values[places],
             "scales": self._scales.values[places],
             "lengths": np.array([one.length for one in facts], np.int32),
@@ -242,7 +242,7 @@ class ItemSet:
             "stems_of": np.array(counts, np.int32),
             "pieces": np.concatenate([np.empty(0, np.int32), *(one.pieces for one in facts)]),
             "pieces_of": np.array([len(one.pieces) for one in facts], np.int32),
-            "cites": packed_names([cited for one in facts for cited in one.cites]),
+            "cites": pack_ids([cited for one in facts for cited in one.cites]),
             "cites_of": np.array([len(one.cites) for one in facts], np.int32),
         }
 
@@ -252,7 +252,7 @@ class ItemSet:
         Raises:
             ValueError, KeyError: it was not that.
         """
-        self.ids = unpacked_names(state["ids"])
+        self.ids = unpack_ids(state["ids"])
         self._row_of = {one: place for place, one in enumerate(self.ids)}
         self._facts = [None] * len(self.ids)
         self._there.extend(np.ones(len(self.ids), bool))

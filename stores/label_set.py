@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Select, Text, and_, bindparam, select, type_coerce
 
-from hexamem.stores.grown import Arrays, Grown, IntArray, packed_names, unpacked_names
+from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, pack_ids, unpack_ids
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.columns import decode_text
 from hexamem.stores.ledger.schema import intents, steps
@@ -51,8 +51,8 @@ class LabelSet:
         self.label_ids: list[str] = []
         self._scope_number: dict[str, int] = {}
         self._label_number: dict[str, int] = {}
-        self._scope = Grown(np.int32)
-        self._events, self._entities = Grown(np.int32, _EVENTS), Grown(np.int32, _ENTITIES)
+        self._scope = GrowingArray(np.int32)
+        self._events, self._entities = GrowingArray(np.int32, _EVENTS), GrowingArray(np.int32, _ENTITIES)
         self._canonical: tuple[Vocabulary, tuple[str, ...], IntArray] | None = None
 
     @property
@@ -106,7 +106,7 @@ class LabelSet:
                 one.extend(np.full((missing, *shape), -1, np.int32))
             self._canonical = None
 
-    def taken(self, steps: WorkingSet, rows: npt.NDArray[np.int64]) -> LabelSet:
+    def subset(self, steps: WorkingSet, rows: npt.NDArray[np.int64]) -> LabelSet:
         """The labels of another set, which holds these rows of this one's."""
         self._fill()
         made, state = LabelSet(steps), self.state()
@@ -128,8 +128,8 @@ class LabelSet:
             "scope": self._scope.values,
             "events": self._events.values,
             "entities": self._entities.values,
-            "scope_ids": packed_names(self.scope_ids),
-            "label_ids": packed_names(self.label_ids),
+            "scope_ids": pack_ids(self.scope_ids),
+            "label_ids": pack_ids(self.label_ids),
         }
 
     def restore(self, state: Arrays, change: int) -> None:
@@ -138,7 +138,7 @@ class LabelSet:
         Raises:
             ValueError, KeyError: it was not that, or not of these steps.
         """
-        self.scope_ids, self.label_ids = unpacked_names(state["scope_ids"]), unpacked_names(state["label_ids"])
+        self.scope_ids, self.label_ids = unpack_ids(state["scope_ids"]), unpack_ids(state["label_ids"])
         self._scope_number = {one: number for number, one in enumerate(self.scope_ids)}
         self._label_number = {one: number for number, one in enumerate(self.label_ids)}
         for grown, name, ids in (

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.stores.embedders.base import FloatArray, TokenModel
-from hexamem.stores.grown import quantised, short_products
+from hexamem.stores.growing_array import dot_products, quantize
 
 __all__ = ["PieceVectors"]
 
@@ -31,12 +31,12 @@ class PieceVectors:
         if not inverse.all():
             self._read(np.unique(numbers[inverse == 0]))
             inverse = self._inverse[numbers]
-        found = short_products(self._bytes, others, numbers)
+        found = dot_products(self._bytes, others, numbers)
         found *= inverse[:, None]
         return found
 
     def _read(self, numbers: npt.NDArray[np.integer]) -> None:
-        rows, _ = quantised(self.model.token_rows(numbers, ()))
+        rows, _ = quantize(self.model.token_rows(numbers, ()))
         self._bytes[numbers] = rows
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float32))
         self._inverse[numbers] = 1 / np.maximum(lengths, _TINY)  # last: it says that the piece is there

@@ -36,7 +36,7 @@ from hexamem.stores.page_index import page_top
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor, redact_texts
 from hexamem.stores.secrets import Cipher, find_references
-from hexamem.stores.vector_cache import keep_vectors
+from hexamem.stores.vector_cache import prune_vectors
 
 __all__ = ["CLEANUP", "RedactRequest", "erase", "finish_redactions", "redact", "reveal"]
 
@@ -106,10 +106,10 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
         due = _due(tx)
     if not due:
         return False
-    projector.let_go(user)
+    projector.on_removal(user)
     with ledger.write(user, create=False) as tx:
         media.keep_only(user_key(user), kept_files(tx))
-        keep_vectors(tx, _indexed_texts(tx))
+        prune_vectors(tx, _indexed_texts(tx))
     projector.purge(user)
     ledger.checkpoint()
     with ledger.write(user, create=False) as tx:
@@ -248,7 +248,7 @@ def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) ->
             rows = erase_rows(tx) if tx.user_id else {}
         with ledger.write(user, create=False) as tx:  # of a call that kept its files and then found no user to write to
             media_files += media.keep_only(key, kept_files(tx))
-        projector.let_go(user)  # while nobody labels or indexes, so that nothing read before is kept again
+        projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is kept again
         ledger.checkpoint()
     return EraseReceipt(
         user_key=key, rows=rows, vectors=vectors, documents=documents, files=media_files, erased_at=utc_now()

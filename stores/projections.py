@@ -38,7 +38,7 @@ from hexamem.stores.ledger.labels import get_intents, read_labels, steps_renamed
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, steps
 from hexamem.stores.lexical import LexicalDocument, LexicalStore
-from hexamem.stores.memory_use import give_back
+from hexamem.stores.memory_use import release_memory
 from hexamem.stores.page_index import PageIndex
 from hexamem.stores.vector_cache import embed_texts
 from hexamem.stores.vectors import VectorIndex
@@ -166,7 +166,7 @@ class Projector:
         self._held_vectors: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
         """By user and id, while :meth:`purge` writes the vectors of unchanged texts anew."""
         self.pages: PageIndex | None = None  # set by whoever makes pages; erased, purged and rebuilt with the others
-        self.let_go: Callable[[str], None] = lambda user: None
+        self.on_removal: Callable[[str], None] = lambda user: None
         """Called with a user whose words were taken out of the ledger; set by whoever keeps some in memory."""
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
@@ -458,7 +458,7 @@ class Projector:
             self._writes += 1
             if self._writes >= _GIVEN_BACK and time.monotonic() - self._given_back >= _APART:
                 self._writes, self._given_back = 0, time.monotonic()
-                give_back()
+                release_memory()
             return
         first, *rest = lacking.items()
         with ThreadPoolExecutor(1, "hexamem-index") as pool:  # one more thread, since each costs memory of its own
@@ -466,7 +466,7 @@ class Projector:
             for target, documents in rest:
                 self._write(user, target, documents)
             beside.result()
-        give_back()
+        release_memory()
 
     def _write(self, user: str, target: _Target, documents: list[Document]) -> None:
         key = user_key(user)

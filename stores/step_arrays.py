@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hexamem.memory_types.step import Role
 from hexamem.stores.embedders.base import FloatArray
-from hexamem.stores.grown import Grown, IntArray
+from hexamem.stores.growing_array import GrowingArray, IntArray
 from hexamem.stores.step_form import FORM_FLAGS
 
 __all__ = ["BY_ROW", "BY_SESSION", "LAGS", "OF_STEP", "ROLES", "StepArrays"]
@@ -40,20 +40,20 @@ class StepArrays:
     """
 
     def __init__(self, dimension: int) -> None:
-        self._seq, self._thread = Grown(np.int64), Grown(np.int64)
-        self._turn, self._digest = Grown(np.int32), Grown(np.int64)
-        self._vectors, self._scales = Grown(np.int8, dimension), Grown(np.float32)
-        self._before, self._after = Grown(np.int32), Grown(np.int32)
-        self._session, self._position = Grown(np.int32), Grown(np.int32)
-        self._day, self._seconds = Grown(np.int32), Grown(np.int64)
-        self._speaker, self._role = Grown(np.int32), Grown(np.int8)
-        self._form, self._lags = Grown(np.float32, len(FORM_FLAGS)), Grown(np.float32, LAGS)
-        self._session_sum = Grown(np.float32, dimension)
-        self._session_length, self._session_size = Grown(np.float32), Grown(np.int32)
+        self._seq, self._thread = GrowingArray(np.int64), GrowingArray(np.int64)
+        self._turn, self._digest = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._vectors, self._scales = GrowingArray(np.int8, dimension), GrowingArray(np.float32)
+        self._before, self._after = GrowingArray(np.int32), GrowingArray(np.int32)
+        self._session, self._position = GrowingArray(np.int32), GrowingArray(np.int32)
+        self._day, self._seconds = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._speaker, self._role = GrowingArray(np.int32), GrowingArray(np.int8)
+        self._form, self._lags = GrowingArray(np.float32, len(FORM_FLAGS)), GrowingArray(np.float32, LAGS)
+        self._session_sum = GrowingArray(np.float32, dimension)
+        self._session_length, self._session_size = GrowingArray(np.float32), GrowingArray(np.int32)
 
-    def array(self, name: str) -> Grown:
+    def array(self, name: str) -> GrowingArray:
         """One of :data:`BY_ROW` or :data:`BY_SESSION`."""
-        found: Grown = getattr(self, f"_{name}")
+        found: GrowingArray = getattr(self, f"_{name}")
         return found
 
     @property

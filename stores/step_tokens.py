@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
-from hexamem.stores.grown import Arrays, Grown, IntArray, hash_of, short_products
+from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, dot_products, hash_text
 from hexamem.stores.piece_vectors import PieceVectors
 
 __all__ = ["StepTokens"]
@@ -22,10 +22,10 @@ class StepTokens:
 
     def __init__(self, pieces: PieceVectors) -> None:
         self.pieces, self._model = pieces, pieces.model
-        self._numbers, self._start, self._count = Grown(np.int32), Grown(np.int64), Grown(np.int32)
+        self._numbers, self._start, self._count = GrowingArray(np.int32), GrowingArray(np.int64), GrowingArray(np.int32)
         self._frequency: npt.NDArray[np.int32] = np.zeros(pieces.model.pieces, np.int32)
         self._number_of: dict[int, int] = {}
-        self._hashes, self._vectors = Grown(np.int64), Grown(np.float16, pieces.model.width)
+        self._hashes, self._vectors = GrowingArray(np.int64), GrowingArray(np.float16, pieces.model.width)
 
     @property
     def nbytes(self) -> int:
@@ -55,7 +55,7 @@ class StepTokens:
 
     def _numbered(self, others: Sequence[str]) -> list[int]:
         """Numbers of tokens of other scripts, new ones for those not met before."""
-        keys = [hash_of(token) for token in others]
+        keys = [hash_text(token) for token in others]
         new = {key: token for key, token in zip(keys, others, strict=True) if key not in self._number_of}
         if new:
             self._vectors.extend(unit_rows(self._model.token_rows(np.empty(0, np.int64), list(new.values()))))
@@ -79,7 +79,7 @@ class StepTokens:
 
     def known(self, ids: Sequence[int], others: Sequence[str]) -> npt.NDArray[np.int64]:
         """Numbers of the distinct word pieces, then of the other tokens; -1 for one of these that was not met."""
-        numbers = [self._number_of.get(hash_of(one), -1) for one in others]
+        numbers = [self._number_of.get(hash_text(one), -1) for one in others]
         base = self._model.pieces
         return np.array([*dict.fromkeys(ids), *(base + one if one >= 0 else -1 for one in numbers)], np.int64)
 
@@ -95,7 +95,7 @@ class StepTokens:
             return self.pieces.cosines(numbers, others)
         found = np.empty((len(numbers), len(others)), np.float32)
         found[own] = self.pieces.cosines(numbers[own], others)
-        found[~own] = short_products(self._vectors.values, others, numbers[~own] - self._model.pieces)
+        found[~own] = dot_products(self._vectors.values, others, numbers[~own] - self._model.pieces)
         return found
 
     # ----------------------------------------------------------------------------------------------------------- files
@@ -132,7 +132,7 @@ class StepTokens:
         self._start.replace(np.cumsum(counts, dtype=np.int64) - counts)
         self._frequency = np.bincount(numbers, minlength=most).astype(np.int32)
 
-    def taken(self, rows: npt.NDArray[np.int64], used: IntArray) -> tuple[StepTokens, IntArray]:
+    def subset(self, rows: npt.NDArray[np.int64], used: IntArray) -> tuple[StepTokens, IntArray]:
         """These rows alone, in this order, and of the tokens of other scripts those that they hold, or are used.
 
         Returns:

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.stores.grown import Arrays, Grown, IntArray, hash_of
+from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, hash_text
 from hexamem.stores.lexical.records import make_stemmer
 from hexamem.stores.lexical.tokens import tokenize_document, tokenize_query
 
@@ -32,13 +32,13 @@ class StepWords:
         self._stemmer = make_stemmer()
         self._stem_of: dict[str, int] = {}  # word → number of its stem, for words met in this process
         self._number_of: dict[int, int] = {}
-        self._hashes = Grown(np.int64)
-        self._length = Grown(np.float32)
+        self._hashes = GrowingArray(np.int64)
+        self._length = GrowingArray(np.float32)
         self.total = 0
         # Of each stem the rows that hold it, as often as they do; what came last stands behind, in no order.
         self._rows: IntArray = np.empty(0, np.int32)
         self._starts: npt.NDArray[np.int64] = np.zeros(1, np.int64)
-        self._late_stems, self._late_rows = Grown(np.int32), Grown(np.int32)
+        self._late_stems, self._late_rows = GrowingArray(np.int32), GrowingArray(np.int32)
 
     @property
     def length(self) -> npt.NDArray[np.float32]:
@@ -69,7 +69,7 @@ class StepWords:
         self.total += int(lengths.sum())
 
     def _number(self, stem: str) -> int:
-        key = hash_of(stem)
+        key = hash_text(stem)
         number = self._number_of.get(key)
         if number is None:
             number = self._number_of[key] = len(self._number_of)
@@ -81,7 +81,7 @@ class StepWords:
         words that ask."""
         words = tokenize_query(text).stemmed if question else tokenize_document(text).stemmed
         stems = list(dict.fromkeys(self._stemmer.analyze(" ".join(words)))) if words else []
-        return [(stem, self._number_of.get(hash_of(stem), -1)) for stem in stems]
+        return [(stem, self._number_of.get(hash_text(stem), -1)) for stem in stems]
 
     def counted(self, text: str) -> tuple[dict[int, int], int]:
         """How often a text that is no row holds each stem, by number, and how many words it has."""
@@ -96,7 +96,7 @@ class StepWords:
 
     def rows_holding(self, number: int) -> IntArray:
         """The rows that hold a stem, one as often as it holds it; ascending."""
-        self.settle()
+        self.prepare()
         known = number + 1 < len(self._starts)
         early = self._rows[self._starts[number] : self._starts[number + 1]] if known else self._rows[:0]
         if not self._late_stems.size:
@@ -104,7 +104,7 @@ class StepWords:
         late = self._late_rows.values[self._late_stems.values == number]
         return np.concatenate([early, late]) if len(late) else early
 
-    def settle(self) -> None:
+    def prepare(self) -> None:
         """Put what came last among the rest, where it is much."""
         if self._late_stems.size > max(_LEAST_TAIL, int(_TAIL * len(self._rows))) or not len(self._rows):
             self.sort()
@@ -121,7 +121,7 @@ class StepWords:
         self._rows = rows[np.argsort(stems.astype(np.uint16) if few else stems, kind="stable")]
         counts = np.bincount(stems, minlength=len(self._number_of))
         self._starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-        self._late_stems, self._late_rows = Grown(np.int32), Grown(np.int32)
+        self._late_stems, self._late_rows = GrowingArray(np.int32), GrowingArray(np.int32)
 
     # ----------------------------------------------------------------------------------------------------------- files
 
@@ -149,7 +149,7 @@ class StepWords:
         if len(self._starts) != len(self._number_of) + 1 or int(self._starts[-1]) != self.total:
             raise ValueError("the postings do not fit the stems")
 
-    def taken(
+    def subset(
         self, rows: npt.NDArray[np.int64], place: npt.NDArray[np.int32], used: IntArray
     ) -> tuple[StepWords, IntArray]:
         """These rows alone, in this order, and the stems that they hold, or are used.

@@ -14,7 +14,7 @@ from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.schema import vectors
 from hexamem.stores.ledger.steps import chunks
 
-__all__ = ["embed_texts", "keep_vectors"]
+__all__ = ["embed_texts", "prune_vectors"]
 
 
 def embed_texts(ledger: Ledger, user: str, embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -69,7 +69,7 @@ def embed_texts(ledger: Ledger, user: str, embedder: Embedder, texts: Sequence[s
     return np.stack([known[digest] for digest in hashes])
 
 
-def keep_vectors(tx: Transaction, texts: Iterable[str]) -> None:
+def prune_vectors(tx: Transaction, texts: Iterable[str]) -> None:
     """Drop what the cache holds of other texts than these: after a redaction, whose words a hash may betray."""
     rows = tx.all(select(vectors.c.text_hash).where(vectors.c.user_id == tx.user_id).distinct())
     if rows:

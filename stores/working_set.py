@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.stores.embedders.base import FloatArray, TokenModel
-from hexamem.stores.grown import Arrays, Grown, IntArray, hash_of, quantised, short_products
+from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, dot_products, hash_text, quantize
 from hexamem.stores.piece_vectors import PieceVectors
 from hexamem.stores.step_arrays import BY_ROW, BY_SESSION, LAGS, OF_STEP, ROLES, StepArrays
 from hexamem.stores.step_form import form_of
@@ -115,7 +115,7 @@ class WorkingSet(StepArrays):
     @property
     def nbytes(self) -> int:
         """About how much memory it takes, in bytes."""
-        grown = sum(one.nbytes for one in vars(self).values() if isinstance(one, Grown))
+        grown = sum(one.nbytes for one in vars(self).values() if isinstance(one, GrowingArray))
         tokens = 0 if self._tokens is None else self._tokens.nbytes
         return grown + self._words.nbytes + tokens + len(self.ids) * 220 + len(self._last_of) * 300
 
@@ -137,12 +137,12 @@ class WorkingSet(StepArrays):
             return
         first = len(self.ids)
         self._together = None
-        numbers, scales = quantised(np.asarray(vectors, np.float32))
+        numbers, scales = quantize(np.asarray(vectors, np.float32))
         self._vectors.extend(numbers)
         self._scales.extend(scales)
         self.row_of.update(zip([step.id for step in steps], range(first, first + len(steps)), strict=True))
         self.ids.extend([step.id for step in steps])
-        threads = {name: hash_of(name) for name in {step.thread_id for step in steps}}
+        threads = {name: hash_text(name) for name in {step.thread_id for step in steps}}
         self._thread.extend([threads[step.thread_id] for step in steps])
         self._seq.extend([step.seq for step in steps])
         self._turn.extend([step.turn for step in steps])
@@ -221,13 +221,13 @@ class WorkingSet(StepArrays):
 
     def similarities(self, vector: FloatArray) -> FloatArray:
         """The cosine of every row with a vector, exact but for rounding; of several, ``(n, dimension)``, a row each."""
-        products = short_products(self._vectors.values, np.atleast_2d(vector)).T
+        products = dot_products(self._vectors.values, np.atleast_2d(vector)).T
         found = np.multiply(products, self._scales.values, order="C")
         return found if vector.ndim > 1 else np.asarray(found[0], np.float32)
 
     def products(self, rows: npt.NDArray[np.integer], others: FloatArray) -> FloatArray:
         """The cosine of some rows with some unit vectors ``(n, dimension)``, exact but for rounding: ``(len(rows), n)``."""
-        found = short_products(self._vectors.values, others, rows)
+        found = dot_products(self._vectors.values, others, rows)
         found *= np.take(self._scales.values, rows)[:, None]
         return found
 
@@ -257,10 +257,10 @@ class WorkingSet(StepArrays):
             known = self._together = (weight, (1 / np.sqrt(np.maximum(1 + before + after, 1e-3))).astype(np.float32))
         return known[1]
 
-    def settle(self, weight: float) -> None:
+    def prepare(self, weight: float) -> None:
         """Work out now what the next question would have to, for that weight of :meth:`with_neighbours`."""
         self._shares_together(weight)
-        self._words.settle()
+        self._words.prepare()
 
     def stems_of(self, text: str, *, question: bool = True) -> list[tuple[str, int]]:
         """The distinct stems of a text, each with its number, -1 for one that no step holds; of a question without
@@ -302,7 +302,7 @@ class WorkingSet(StepArrays):
 
     # ------------------------------------------------------------------------------------------------------- revising
 
-    def taken(
+    def subset(
         self, rows: npt.NDArray[np.int64], used_stems: IntArray, used_tokens: IntArray
     ) -> tuple[WorkingSet, IntArray, IntArray]:
         """A set of these rows alone, in this order, as if no other had ever been taken in.
@@ -321,10 +321,10 @@ class WorkingSet(StepArrays):
             made.array(name).replace(self.array(name).values[rows])
         made.ids = [self.ids[row] for row in rows.tolist()]
         made.row_of = dict(zip(made.ids, range(len(rows)), strict=True))
-        made._words, stems = self._words.taken(rows, place, used_stems)
+        made._words, stems = self._words.subset(rows, place, used_stems)
         tokens = np.empty(0, np.int32)
         if self._tokens is not None:
-            made._tokens, tokens = self._tokens.taken(rows, used_tokens)
+            made._tokens, tokens = self._tokens.subset(rows, used_tokens)
         made._name_speakers([self.speakers[number] for number in made.speaker[made._first_rows()].tolist()])
         if len(rows):
             made.oldest, made.latest = int(made.seconds.min()), int(made.seconds.max())

@@ -1,7 +1,7 @@
-"""Working sets on disk, one file a user, so that a new process need not make them anew: arrays and ids, no text.
+"""Working sets on disk, one file for each user, so that a new process need not build them: arrays and ids, no text.
 
-A file is written whole beside its place and then moved there, and read whole against its checksum. It is a projection
-like the indexes: what is damaged, of another format or embedder, or ahead of the ledger is thrown away.
+A file is replaced atomically and read with its checksum. It is derived like the indexes: a file that is damaged, of
+another format or embedder, or ahead of the ledger is not used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from hexamem.errors import CorruptFileError, HomeNotWritableError
-from hexamem.stores.grown import Arrays
+from hexamem.stores.growing_array import Arrays
 
 __all__ = ["read_arrays", "remove_arrays", "write_arrays"]
 
@@ -26,20 +26,20 @@ _SUFFIX = ".writing"
 
 
 def write_arrays(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write arrays with a description into a file, in place of what is there: the whole of it, or nothing.
+    """Replace a file by these arrays and a description, whole or not at all.
 
     Args:
-        about: anything that JSON can hold.
+        about: a JSON object.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     text = json.dumps(about, sort_keys=True)
-    given = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     new = path.with_name(path.name + _SUFFIX)
     try:
-        save_file(given, new, {"about": text, "checksum": str(_checksum(text, given))})
+        save_file(contiguous, new, {"about": text, "checksum": str(_checksum(text, contiguous))})
         os.replace(new, path)
     except SafetensorError as error:
         new.unlink(missing_ok=True)
@@ -50,10 +50,10 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], Arrays] | None:
-    """What :func:`write_arrays` wrote; None where there is no file.
+    """The description and arrays that :func:`write_arrays` wrote; None without a file.
 
     Raises:
-        CorruptFileError: it is not what was written.
+        CorruptFileError: the file is not what was written.
     """
     try:
         with safe_open(path, framework="np") as file:
@@ -71,24 +71,24 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], Arrays] | None:
 
 
 def remove_arrays(path: Path) -> None:
-    """Remove the file, and what an interrupted writing left of one.
+    """Remove the file, and the temporary file of an interrupted write.
 
     Raises:
-        HomeNotWritableError: it is there and cannot be removed.
+        HomeNotWritableError: a file exists and cannot be removed.
     """
-    for one in (path, path.with_name(path.name + _SUFFIX)):
+    for file in (path, path.with_name(path.name + _SUFFIX)):
         try:
-            one.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
         except NotADirectoryError:
             return
         except OSError as error:
-            raise HomeNotWritableError(f"{one} cannot be removed ({error.strerror or error}): remove it") from error
+            raise HomeNotWritableError(f"{file} cannot be removed ({error.strerror or error}): remove it") from error
 
 
 def _checksum(text: str, arrays: Arrays) -> int:
-    found = zlib.crc32(text.encode())
+    checksum = zlib.crc32(text.encode())
     for name in sorted(arrays):
         array = arrays[name]
-        found = zlib.crc32(f"{name}{array.dtype.str}{array.shape}".encode(), found)
-        found = zlib.crc32(array.reshape(-1).view(np.uint8).data if array.size else b"", found)
-    return found
+        checksum = zlib.crc32(f"{name}{array.dtype.str}{array.shape}".encode(), checksum)
+        checksum = zlib.crc32(array.reshape(-1).view(np.uint8).data if array.size else b"", checksum)
+    return checksum

@@ -44,7 +44,7 @@ hypothesis_settings.load_profile("hexamem")
 
 # No test is about what a process keeps of the memory that was freed: to get it from the system again for each of some
 # thousand memories takes half of all time in the system.
-memory_use._KEPT_FREE = 32 << 20
+memory_use._MAX_FREE = 32 << 20
 
 # No test is about the time that guessing a passphrase takes, but for the one that says what is shipped.
 SHIPPED_COST = cipher.seal.__kwdefaults__["log_n"]

@@ -24,11 +24,11 @@ from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.models.encoder import open_encoder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.static import StaticEmbedder
-from hexamem.stores.kept_records import KeptRecords
-from hexamem.stores.kept_working_sets import KeptWorkingSets
 from hexamem.stores.ledger import Transaction, user_key
 from hexamem.stores.ledger.schema import recalls
 from hexamem.stores.projections import _TARGETS
+from hexamem.stores.record_cache import RecordCache
+from hexamem.stores.working_set_cache import WorkingSetCache
 
 from .anna_and_ben import TALK as ANNA_AND_BEN
 from .conftest import Traces
@@ -46,7 +46,7 @@ Removal = Callable[[UserMemory, str], None]
 @pytest.fixture(autouse=True, scope="module")
 def every_change_is_written() -> Iterator[None]:
     """Files of working sets are written after every recall that found a change, not after many changes."""
-    with patch.dict(KeptWorkingSets.__init__.__kwdefaults__, {"least": 1}):
+    with patch.dict(WorkingSetCache.__init__.__kwdefaults__, {"min_changes": 1}):
         yield
 
 
@@ -228,7 +228,7 @@ class Records:
     def __init__(self, words: str, **bounds: int) -> None:
         self.rows = {name: (1, name) for name in words}
         self.read_ids: list[str] = []
-        self.cache = KeptRecords(self.read, self.changed, **bounds)
+        self.cache = RecordCache(self.read, self.changed, **bounds)
 
     def read(self, tx: Transaction, ids: Collection[str]) -> dict[str, str]:
         self.read_ids.append("".join(sorted(ids)))

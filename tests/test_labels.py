@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import InvalidInputError, NotFoundError, UndoRefusedError
 from hexamem.memory_types import Label, LabelKind
-from hexamem.stores.kept_vocabularies import KeptVocabularies
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.vocabulary import Vocabulary
+from hexamem.stores.vocabulary_cache import VocabularyCache
 
 from .ledger_databases import NewDatabase, new_database  # noqa: F401
 from .word_labeler import WordLabeler
@@ -500,7 +500,7 @@ def test_a_vocabulary_that_labels_joined_is_what_it_would_be_made_anew(new: list
 
 def test_kept_labels_are_those_of_the_ledger_after_any_change(trip: Trip) -> None:
     user, steps = trip
-    kept = KeptVocabularies()
+    kept = VocabularyCache()
 
     def whole() -> Vocabulary:
         user.flush()

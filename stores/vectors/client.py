@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from hexamem.errors import ConfigError, HomeNotWritableError, StorageFullError
-from hexamem.stores.memory_use import give_back
+from hexamem.stores.memory_use import release_memory
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -107,4 +107,4 @@ def close_client(client: Client) -> None:
     client.close()
     # Blocks of 2.7 MB leave holes in the C library's arenas, which would add up: 990 MB instead of 280 after 1,000
     # collections. Only glibc has this call, and only it needs it.
-    give_back()
+    release_memory()

@@ -196,7 +196,7 @@ class VectorIndex:
         with self._using(user_key, part) as (owner, _):
             return self.store.ids(owner, part)
 
-    def let_go(self, user_key: str) -> None:
+    def evict(self, user_key: str) -> None:
         """Drop what is in memory of the user."""
         with self._guard:
             for part in PARTS:
