@@ -1,4 +1,4 @@
-"""What ranking needs to know of a user's items, in memory beside the working set of steps."""
+"""The features of a user's items that ranking reads, in memory beside the working set of steps."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["ItemFacts", "ItemSet", "read_facts"]
 
-_COMPARED = 4_000  # characters of an item
-_MOST = 25_000
-"""Of more items a user's set is not kept: the vector index gives the nearest, and their words are read."""
-_KEPT_STATUSES = ("active", "superseded")
+_MAX_CHARACTERS = 4_000  # of an item
+_MAX_ITEMS = 25_000
+"""With more items a user has no set: the vector index returns the nearest, and their words are read."""
+_INDEXED_STATUSES = ("active", "superseded")
 _BATCH = 2_000
 
 _CHANGED = Prepared(
@@ -42,14 +42,14 @@ _CITED = Prepared(
 
 
 class ItemFacts(NamedTuple):
-    """What is compared of a record that is no step: its words, tokens and vector.
+    """The features of an item: its words, tokens and vector.
 
     Attributes:
-        stems: number of each stem → how often it holds it.
-        length: how many words it has.
+        stems: number of each stem → its count.
+        length: number of words.
         pieces: numbers of its distinct tokens.
-        vector: of length 1, ``(dimension,)``; zeros for one that is in no index.
-        cites: ids of the steps it points at, the first one first.
+        vector: of length 1, ``(dimension,)``; zeros for an item that is not indexed.
+        cites: ids of its source steps, in order.
     """
 
     id: str
@@ -73,19 +73,19 @@ def read_facts(
         for row in tx.all(_CITED, user=tx.user_id, ids=part):
             cites.setdefault(row.item_id, []).append(row.step_id)
     model = embedder.token_model
-    said = {one: searchable(text)[:_COMPARED] for one, text in texts.items()}
-    tokens = model.tokenize(list(said.values())) if model is not None and said else [((), ())] * len(said)
-    made = []
-    for (item_id, text), (numbers, others) in zip(said.items(), tokens, strict=True):
+    searched = {item_id: searchable(text)[:_MAX_CHARACTERS] for item_id, text in texts.items()}
+    tokens = model.tokenize(list(searched.values())) if model is not None and searched else [((), ())] * len(searched)
+    facts = []
+    for (item_id, text), (numbers, others) in zip(searched.items(), tokens, strict=True):
         stems, length = steps.counted(text)
         bag = steps.bag(numbers, others) if model is not None else np.empty(0, np.int32)
         vector = _unit(vectors.get(item_id), embedder.dimension)
-        made.append(ItemFacts(item_id, stems, length, bag, vector, tuple(cites.get(item_id, ()))))
-    return made
+        facts.append(ItemFacts(item_id, stems, length, bag, vector, tuple(cites.get(item_id, ()))))
+    return facts
 
 
 class _Stored:
-    """Facts as they lie in a file; those of one item are made when they are asked for."""
+    """Facts in the form of a file; the facts of an item are built when they are read."""
 
     def __init__(self, state: Arrays, count: int) -> None:
         self._lengths, self._stems, self._counts = state["lengths"], state["stems"], state["stem_counts"]
@@ -96,7 +96,7 @@ class _Stored:
             raise ValueError("the parts of the items do not fit them")
 
     def facts(self, item_id: str, place: int) -> ItemFacts:
-        """Those of one, without its vector."""
+        """The facts of one item, without its vector."""
         (stems, pieces, cites) = (slice(*self._ends[name][place : place + 2]) for name in ("stems", "pieces", "cites"))
         counts = dict(zip(self._stems[stems].tolist(), self._counts[stems].tolist(), strict=True))
         nothing = np.empty(0, np.float32)
@@ -109,7 +109,7 @@ class ItemSet:
     """The facts of all items of a user that are in the indexes, with their vectors as one array.
 
     Args:
-        steps: whose numbers of stems and tokens the facts use; with another set the items are read anew.
+        steps: defines the numbers of stems and tokens; with another set the items are read again.
     """
 
     def __init__(self, steps: WorkingSet, embedder: Embedder, vectors: VectorIndex) -> None:
@@ -117,30 +117,30 @@ class ItemSet:
         self.change = 0
         self.ids: list[str] = []
         self._row_of: dict[str, int] = {}
-        self._facts: list[ItemFacts | None] = []  # None for one that is still as stored, or gone
+        self._facts: list[ItemFacts | None] = []  # None for an item that is only stored, or gone
         self._stored: _Stored | None = None
-        self._settled = 0  # up to which place there is none left as stored
+        self._prepared = 0  # the items before this place have their facts
         self._there = GrowingArray(np.bool_)
         self._numbers, self._scales = GrowingArray(np.int8, embedder.dimension), GrowingArray(np.float32)
 
     @staticmethod
     def fits(tx: Transaction) -> bool:
-        """Whether the user's items are few enough to be kept."""
+        """Whether the user's items are few enough for a set."""
         row = tx.first(_COUNT, user=tx.user_id)
-        return row is not None and int(row[0]) <= _MOST
+        return row is not None and int(row[0]) <= _MAX_ITEMS
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it takes, in bytes."""
+        """Approximate memory in bytes."""
         return self._numbers.nbytes + self._scales.nbytes + 1_500 * len(self.ids)
 
     def refresh(self, tx: Transaction, change: int) -> None:
-        """Take in what changed since the last time; ``change`` is the ledger's change number now."""
+        """Read what changed since the last call; ``change`` is the current change number of the ledger."""
         rows = tx.all(_CHANGED, user=tx.user_id, since=self.change)
-        texts = {row.id: row.text for row in rows if row.status in _KEPT_STATUSES}
+        texts = {row.id: row.text for row in rows if row.status in _INDEXED_STATUSES}
         for row in rows:
             if row.id not in texts and (place := self._row_of.get(row.id)) is not None:
                 self._facts[place] = None
@@ -150,77 +150,74 @@ class ItemSet:
         for start in range(0, len(names), _BATCH):
             part = names[start : start + _BATCH]
             vectors = self._vectors.vectors(user_key(tx.user), "items", part)
-            self._put(read_facts(tx, {one: texts[one] for one in part}, vectors, self.steps, self._embedder))
+            self._put(
+                read_facts(tx, {item_id: texts[item_id] for item_id in part}, vectors, self.steps, self._embedder)
+            )
         self.change = change
 
     def _put(self, facts: Sequence[ItemFacts]) -> None:
         if not facts:
             return
-        numbers, scales = quantize(np.stack([one.vector for one in facts]))
-        for index, one in enumerate(facts):
-            place = self._row_of.get(one.id)
+        numbers, scales = quantize(np.stack([item.vector for item in facts]))
+        for index, item in enumerate(facts):
+            place = self._row_of.get(item.id)
             if place is None:
-                place = self._row_of[one.id] = len(self.ids)
-                self.ids.append(one.id)
+                place = self._row_of[item.id] = len(self.ids)
+                self.ids.append(item.id)
                 self._facts.append(None)
                 self._there.extend([True])
                 self._numbers.extend(numbers[index : index + 1])
                 self._scales.extend(scales[index : index + 1])
             self._numbers.values[place], self._scales.values[place] = numbers[index], scales[index]
             self._there.values[place] = True
-            self._facts[place] = one._replace(vector=np.empty(0, np.float32))
+            self._facts[place] = item._replace(vector=np.empty(0, np.float32))
 
     def facts(self, item_ids: Sequence[str]) -> list[ItemFacts]:
-        """The facts of items, in order; without those that are in no index."""
-        places = [
-            place for one in item_ids if (place := self._row_of.get(one)) is not None and self._there.values[place]
-        ]
+        """The facts of items, in order, without those that are not indexed."""
+        rows = map(self._row_of.get, item_ids)
+        places = [place for place in rows if place is not None and self._there.values[place]]
         vectors = self._numbers.values[places].astype(np.float32) * self._scales.values[places][:, None]
-        made = []
-        for place, vector in zip(places, vectors, strict=True):
-            one = self._fact(place)
-            made.append(ItemFacts(one.id, one.stems, one.length, one.pieces, vector, one.cites))
-        return made
+        return [self._fact(place)._replace(vector=vector) for place, vector in zip(places, vectors, strict=True)]
 
     def _fact(self, place: int) -> ItemFacts:
-        found = self._facts[place]
-        if found is None:
+        facts = self._facts[place]
+        if facts is None:
             assert self._stored is not None
-            found = self._facts[place] = self._stored.facts(self.ids[place], place)
-        return found
+            facts = self._facts[place] = self._stored.facts(self.ids[place], place)
+        return facts
 
-    def prepare(self, most: int) -> None:
-        """Make the facts of so many more items that are still as they lay in the file."""
-        while self._settled < len(self.ids) and most:
-            if self._facts[self._settled] is None and self._there.values[self._settled]:
-                self._fact(self._settled)
-                most -= 1
-            self._settled += 1
+    def prepare(self, limit: int) -> None:
+        """Build the facts of at most ``limit`` more items that are only stored."""
+        while self._prepared < len(self.ids) and limit:
+            if self._facts[self._prepared] is None and self._there.values[self._prepared]:
+                self._fact(self._prepared)
+                limit -= 1
+            self._prepared += 1
 
     def renumbered(self, steps: WorkingSet, state: Arrays) -> ItemSet:
-        """The same items by what :meth:`state` gave, with the numbers that stems and tokens have in other steps."""
-        made = ItemSet(steps, self._embedder, self._vectors)
-        made.restore(state, self.change)
-        return made
+        """The same items in a state of :meth:`state` with the numbers of stems and tokens of other steps."""
+        items = ItemSet(steps, self._embedder, self._vectors)
+        items.restore(state, self.change)
+        return items
 
     def nearest(self, vector: FloatArray, count: int, among: set[str] | None) -> list[tuple[str, float]]:
-        """The items nearest to a vector with their cosines, best first: all of them compared, exactly but for rounding.
+        """The items nearest to a vector with their cosines, best first; all items are compared.
 
         Args:
-            among: ids of those that may come back; None for all.
+            among: ids of the items to search; None for all.
         """
         if not len(self):
             return []
-        found = dot_products(self._numbers.values, vector[None])[:, 0] * self._scales.values
+        cosines = dot_products(self._numbers.values, vector[None])[:, 0] * self._scales.values
         order = np.flatnonzero(self._there.values)
-        if among is None and count < len(order):  # with all that are as near as the last of them
-            values = found[order]
+        if among is None and count < len(order):  # with all that are as near as the last
+            values = cosines[order]
             order = order[values >= np.partition(values, len(values) - count)[len(values) - count]]
-        order = order[np.argsort(-found[order], kind="stable")]
+        order = order[np.argsort(-cosines[order], kind="stable")]
         hits: list[tuple[str, float]] = []
         for place in order.tolist():
             if among is None or self.ids[place] in among:
-                hits.append((self.ids[place], float(found[place])))
+                hits.append((self.ids[place], float(cosines[place])))
                 if len(hits) == count:
                     break
         return hits
@@ -228,32 +225,34 @@ class ItemSet:
     # ----------------------------------------------------------------------------------------------------------- files
 
     def state(self) -> Arrays:
-        """Everything but the change number, as arrays; without what is gone."""
+        """Everything except the change number, as arrays, without items that are gone."""
         places = np.flatnonzero(self._there.values)
         facts = [self._fact(place) for place in places.tolist()]
-        counts = [len(one.stems) for one in facts]
+        counts = [len(item.stems) for item in facts]
         return {
-            "ids": pack_ids([one.id for one in facts]),
+            "ids": pack_ids([item.id for item in facts]),
             "numbers": self._numbers.values[places],
             "scales": self._scales.values[places],
-            "lengths": np.array([one.length for one in facts], np.int32),
-            "stems": np.fromiter(chain.from_iterable(one.stems for one in facts), np.int32, sum(counts)),
-            "stem_counts": np.fromiter(chain.from_iterable(one.stems.values() for one in facts), np.int32, sum(counts)),
+            "lengths": np.array([item.length for item in facts], np.int32),
+            "stems": np.fromiter(chain.from_iterable(item.stems for item in facts), np.int32, sum(counts)),
+            "stem_counts": np.fromiter(
+                chain.from_iterable(item.stems.values() for item in facts), np.int32, sum(counts)
+            ),
             "stems_of": np.array(counts, np.int32),
-            "pieces": np.concatenate([np.empty(0, np.int32), *(one.pieces for one in facts)]),
-            "pieces_of": np.array([len(one.pieces) for one in facts], np.int32),
-            "cites": pack_ids([cited for one in facts for cited in one.cites]),
-            "cites_of": np.array([len(one.cites) for one in facts], np.int32),
+            "pieces": np.concatenate([np.empty(0, np.int32), *(item.pieces for item in facts)]),
+            "pieces_of": np.array([len(item.pieces) for item in facts], np.int32),
+            "cites": pack_ids([cited for item in facts for cited in item.cites]),
+            "cites_of": np.array([len(item.cites) for item in facts], np.int32),
         }
 
     def restore(self, state: Arrays, change: int) -> None:
-        """Take over, empty as it is, what :meth:`state` gave at a change number.
+        """Fill an empty set from :meth:`state` at a change number.
 
         Raises:
-            ValueError, KeyError: it was not that.
+            ValueError, KeyError: the state is not valid.
         """
         self.ids = unpack_ids(state["ids"])
-        self._row_of = {one: place for place, one in enumerate(self.ids)}
+        self._row_of = {item_id: place for place, item_id in enumerate(self.ids)}
         self._facts = [None] * len(self.ids)
         self._there.extend(np.ones(len(self.ids), bool))
         self._numbers.replace(state["numbers"])

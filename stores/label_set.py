@@ -1,4 +1,4 @@
-"""What ranking needs to know of the labels of a user's steps, in memory beside the working set."""
+"""The labels of a user's steps that ranking reads, in memory beside the working set."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from hexamem.stores.working_set import WorkingSet
 __all__ = ["LabelSet"]
 
 _EVENTS, _ENTITIES = 4, 8
-"""Labels of a kind that are kept of a step; few carry more."""
+"""Labels of a kind that are stored for a step; few steps have more."""
 
-# Lists of ids are read as the database has them: most steps carry what others carry too.
+# Lists of ids are read as JSON text: many steps have the same list, which is then parsed once.
 _CHANGED: Select[Any] = (
     select(
         intents.c.step_id,
@@ -35,13 +35,13 @@ _CHANGED: Select[Any] = (
 
 
 class LabelSet:
-    """The labels that each row of a working set carries, kept up to date by the ledger's change number.
+    """The labels of each row of a working set, updated by the ledger's change number.
 
     Args:
-        steps: whose rows these are; with another set the labels are read anew.
+        steps: the set of the rows; with another set the labels are read again.
 
     Attributes:
-        scope_ids: the distinct ids of scopes, ``label_ids`` those of events and entities, as they were given.
+        scope_ids: the distinct ids of scopes; ``label_ids`` are those of events and entities. Aliases are not resolved.
     """
 
     def __init__(self, steps: WorkingSet) -> None:
@@ -57,7 +57,7 @@ class LabelSet:
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it takes, in bytes."""
+        """Approximate memory in bytes."""
         arrays = self._scope.nbytes + self._events.nbytes + self._entities.nbytes
         return arrays + 150 * (len(self.scope_ids) + len(self.label_ids))
 
@@ -72,7 +72,7 @@ class LabelSet:
         return self._entities.values
 
     def refresh(self, tx: Transaction, change: int) -> None:
-        """Take in what changed since the last time; ``change`` is the ledger's change number now."""
+        """Read what changed since the last call; ``change`` is the current change number of the ledger."""
         self._fill()
         if change == self.change:
             return
@@ -99,7 +99,7 @@ class LabelSet:
         self.change = change
 
     def _fill(self) -> None:
-        """Rows without labels for steps that were added."""
+        """Add rows without labels for new steps."""
         missing = len(self.steps) - self._scope.size
         if missing:
             for one, shape in ((self._scope, ()), (self._events, (_EVENTS,)), (self._entities, (_ENTITIES,))):
@@ -107,23 +107,23 @@ class LabelSet:
             self._canonical = None
 
     def subset(self, steps: WorkingSet, rows: npt.NDArray[np.int64]) -> LabelSet:
-        """The labels of another set, which holds these rows of this one's."""
+        """The labels of these rows, for another set that consists of them."""
         self._fill()
-        made, state = LabelSet(steps), self.state()
+        labels, state = LabelSet(steps), self.state()
         state.update((name, state[name][rows]) for name in ("scope", "events", "entities"))
-        made.restore(state, self.change)
-        return made
+        labels.restore(state, self.change)
+        return labels
 
     def _numbers(self, given: str | None, width: int) -> list[int]:
-        """The numbers of a list of label ids as the database has it, filled up with -1."""
+        """The numbers of a list of label ids in JSON, padded with -1."""
         ids = json.loads(decode_text(given)) if given else None
-        numbers = [_numbered(one, self._label_number, self.label_ids) for one in (ids or ())[:width]]
+        numbers = [_numbered(label_id, self._label_number, self.label_ids) for label_id in (ids or ())[:width]]
         return numbers + [-1] * (width - len(numbers))
 
     # ----------------------------------------------------------------------------------------------------------- files
 
     def state(self) -> Arrays:
-        """Everything but the change number, as arrays."""
+        """Everything except the change number, as arrays."""
         return {
             "scope": self._scope.values,
             "events": self._events.values,
@@ -133,33 +133,33 @@ class LabelSet:
         }
 
     def restore(self, state: Arrays, change: int) -> None:
-        """Take over what :meth:`state` gave at a change number.
+        """Replace the content by that of :meth:`state` at a change number.
 
         Raises:
-            ValueError, KeyError: it was not that, or not of these steps.
+            ValueError, KeyError: the state is not valid, or not of these steps.
         """
         self.scope_ids, self.label_ids = unpack_ids(state["scope_ids"]), unpack_ids(state["label_ids"])
-        self._scope_number = {one: number for number, one in enumerate(self.scope_ids)}
-        self._label_number = {one: number for number, one in enumerate(self.label_ids)}
-        for grown, name, ids in (
+        self._scope_number = {label_id: number for number, label_id in enumerate(self.scope_ids)}
+        self._label_number = {label_id: number for number, label_id in enumerate(self.label_ids)}
+        for array, name, ids in (
             (self._scope, "scope", self.scope_ids),
             (self._events, "events", self.label_ids),
             (self._entities, "entities", self.label_ids),
         ):
-            grown.replace(state[name])
-            if grown.size > len(self.steps) or int(grown.values.max(initial=-1)) >= len(ids):
+            array.replace(state[name])
+            if array.size > len(self.steps) or int(array.values.max(initial=-1)) >= len(ids):
                 raise ValueError("the labels do not fit the steps")
         self.change = change
 
     def scopes(self, vocabulary: Vocabulary) -> tuple[tuple[str, ...], IntArray]:
-        """The scopes that steps carry, aliases resolved, and the number of each row's; -1 for one without."""
+        """The scopes of the steps, aliases resolved, and for each row the index of its scope, or -1."""
         numbers = self._scope.values
-        kept = self._canonical
-        if kept is None or kept[0] is not vocabulary:
+        cached = self._canonical
+        if cached is None or cached[0] is not vocabulary:
             own: dict[str, int] = {}
-            place = [own.setdefault(vocabulary.canonical(one), len(own)) for one in self.scope_ids]
-            kept = self._canonical = (vocabulary, tuple(own), np.array([*place, -1], np.int32)[numbers])
-        return kept[1], kept[2]
+            place = [own.setdefault(vocabulary.canonical(scope_id), len(own)) for scope_id in self.scope_ids]
+            cached = self._canonical = (vocabulary, tuple(own), np.array([*place, -1], np.int32)[numbers])
+        return cached[1], cached[2]
 
 
 def _numbered(label_id: str, number_of: dict[str, int], ids: list[str]) -> int:

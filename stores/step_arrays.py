@@ -1,4 +1,4 @@
-"""The arrays of a working set, one row a step or a session."""
+"""The arrays of a working set, with one row per step or per session."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hexamem.stores.step_form import FORM_FLAGS
 __all__ = ["BY_ROW", "BY_SESSION", "LAGS", "OF_STEP", "ROLES", "StepArrays"]
 
 LAGS = 4
-"""How many steps ahead the cosines between steps are kept: a window of five needs four."""
+"""Cosines are stored with so many following steps: a window of five needs four."""
 ROLES: tuple[str, ...] = get_args(Role)
-"""By their numbers."""
+"""Roles, indexed by their numbers."""
 
 OF_STEP = (
     "seq", "thread", "turn", "digest", "vectors", "scales", "day", "seconds", "speaker", "role", "form",
 )  # fmt: skip
-"""Arrays that tell of a step alone."""
+"""Arrays that depend on the step alone."""
 BY_SESSION = ("session_sum", "session_length", "session_size")
 BY_ROW = (*OF_STEP, "before", "after", "session", "position", "lags")
 
@@ -31,12 +31,12 @@ class StepArrays:
     """Steps as rows of arrays.
 
     Attributes:
-        before, after: row of the step before and after in the same session, -1 where there is none.
-        session: number of the session of each row; ``position`` the place in it, from 0.
-        day: of each row, days since 1970 in the time in which it was told; ``seconds`` its moment.
+        before, after: row of the previous and next step of the same session, or -1.
+        session: number of the session of each row; ``position`` is the position in it, from 0.
+        day: local date of each row in days since 1970; ``seconds`` is its time since 1970.
         speaker: number of the speaker of each row.
         form: float32 ``(rows, len(FORM_FLAGS))``, see :mod:`.step_form`.
-        lags: float32 ``(rows, LAGS)``: cosine with the 1st, 2nd, … step after it in its session, 0 where there is none.
+        lags: float32 ``(rows, LAGS)``: cosine with the 1st, 2nd, … following step of its session, or 0.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -53,8 +53,8 @@ class StepArrays:
 
     def array(self, name: str) -> GrowingArray:
         """One of :data:`BY_ROW` or :data:`BY_SESSION`."""
-        found: GrowingArray = getattr(self, f"_{name}")
-        return found
+        array: GrowingArray = getattr(self, f"_{name}")
+        return array
 
     @property
     def before(self) -> IntArray:
@@ -94,23 +94,23 @@ class StepArrays:
 
     @property
     def session_length(self) -> FloatArray:
-        """How many words each session has."""
+        """Number of words of each session."""
         return self._session_length.values
 
     @property
     def session_size(self) -> IntArray:
-        """How many steps each session has."""
+        """Number of steps of each session."""
         return self._session_size.values
 
     def role_of(self, row: int) -> str:
-        """The role of who spoke in a row."""
+        """The role of the speaker of a row."""
         return ROLES[int(self._role.values[row])]
 
     def vectors(self, rows: npt.NDArray[np.integer]) -> FloatArray:
         """The vectors of rows, float32 ``(n, dimension)``."""
-        found = np.take(self._vectors.values, rows, axis=0).astype(np.float32)
-        found *= np.take(self._scales.values, rows)[:, None]
-        return found
+        vectors = np.take(self._vectors.values, rows, axis=0).astype(np.float32)
+        vectors *= np.take(self._scales.values, rows)[:, None]
+        return vectors
 
     def session_vectors(self, sessions: npt.NDArray[np.integer]) -> FloatArray:
         """The mean direction of each session, of length 1."""

@@ -1,4 +1,4 @@
-"""Reading what a working set takes in of steps, quickly: a home may have hundreds of thousands."""
+"""Reads the facts of steps for a working set, fast: a home may have hundreds of thousands of steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ReadStep", "changed_ids", "count_steps", "read_speakers", "read_step
 _BATCH = 4_000
 _MICROS = 1_000_000
 
-# Columns are read as the database has them: their types cost more than the rows.
+# Columns are read without their SQLAlchemy types, whose conversion costs more than the rows.
 _EVERY = (
     select(
         steps.c.id,
@@ -52,7 +52,7 @@ _NAMES = Prepared(
 
 
 class ReadStep(NamedTuple):
-    """A step as read: what a set takes in, what is embedded of it, and whether it is one that may be found."""
+    """A step as read: its facts, the text to embed, and whether it is active."""
 
     facts: StepFacts
     embedded: str
@@ -60,12 +60,11 @@ class ReadStep(NamedTuple):
 
 
 def read_steps(tx: Transaction, since: int = 0) -> Iterator[list[ReadStep]]:
-    """The steps whose change number is above ``since``, in the order in which they were stored, in batches; from 0 on
-    the active ones alone."""
+    """The steps whose change number is above ``since``, in the order of storage, in batches; only active ones from 0 on."""
     statement: Select[Any] = _CHANGED if since else _ACTIVE
     values = {"user": tx.user_id, **({"since": since} if since else {})}
-    found = tx.connection.execute(statement, values, execution_options={"yield_per": _BATCH})
-    for rows in found.partitions():
+    result = tx.connection.execute(statement, values, execution_options={"yield_per": _BATCH})
+    for rows in result.partitions():
         yield [_read(*row) for row in rows]
 
 
@@ -86,7 +85,7 @@ def _read(
     said = decode_text(content)
     text = plain = searchable(said)
     if resolved is not None:
-        # What was said, and the words by which its references were resolved; embedded as resolved.
+        # The stored text and the words that replace its references; the resolved text is embedded.
         plain = decode_text(resolved)
         known = set(text.split())
         text = " ".join([text, *(word for word in plain.split() if word not in known)])
@@ -108,19 +107,19 @@ def _read(
 
 
 def read_speakers(tx: Transaction, step_ids: list[str]) -> list[str]:
-    """Who said these steps; those that are gone are left out."""
-    found = {
+    """The speakers of these steps, without steps that are gone."""
+    speakers = {
         row.id: row.name or row.role for part in chunks(step_ids) for row in tx.all(_NAMES, user=tx.user_id, ids=part)
     }
-    return [found[one] for one in step_ids if one in found]
+    return [speakers[step_id] for step_id in step_ids if step_id in speakers]
 
 
 def changed_ids(tx: Transaction, since: int) -> list[str]:
-    """The ids of the steps whose change number is above ``since``, whatever became of them."""
+    """The ids of the steps whose change number is above ``since``, active or not."""
     return [row.id for row in tx.all(_IDS, user=tx.user_id, since=since)]
 
 
 def count_steps(tx: Transaction) -> int:
-    """How many active steps the user has."""
+    """The number of active steps of the user."""
     row = tx.first(_COUNT, user=tx.user_id)
     return 0 if row is None else int(row[0])

@@ -1,4 +1,4 @@
-"""The distinct tokens of each row of a working set by number: what late interaction compares."""
+"""The distinct tokens of each row of a working set, by number, for late interaction."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["StepTokens"]
 
 
 class StepTokens:
-    """Word pieces have the numbers of their model; tokens of other scripts have numbers above these, and are known by a
-    hash and a direction (two bytes a dimension)."""
+    """Tokens of rows. Word pieces have the numbers of their model; tokens of other scripts, stored as a hash and a vector of
+    two bytes per dimension, have higher numbers."""
 
     def __init__(self, pieces: PieceVectors) -> None:
         self.pieces, self._model = pieces, pieces.model
@@ -29,12 +29,12 @@ class StepTokens:
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it takes, in bytes."""
-        grown = (self._numbers, self._start, self._count, self._hashes, self._vectors)
-        return sum(one.nbytes for one in grown) + self._frequency.nbytes + 100 * len(self._number_of)
+        """Approximate memory in bytes."""
+        arrays = (self._numbers, self._start, self._count, self._hashes, self._vectors)
+        return sum(array.nbytes for array in arrays) + self._frequency.nbytes + 100 * len(self._number_of)
 
     def add(self, texts: Sequence[str]) -> None:
-        """Take in the tokens of new rows."""
+        """Append the tokens of new rows."""
         tokens = self._model.tokenize(texts)
         lists = [[*ids, *self._numbered(others)] if others else ids for ids, others in tokens]
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
@@ -54,7 +54,7 @@ class StepTokens:
             self._frequency = np.pad(self._frequency, (0, missing))
 
     def _numbered(self, others: Sequence[str]) -> list[int]:
-        """Numbers of tokens of other scripts, new ones for those not met before."""
+        """The numbers of tokens of other scripts; unknown ones are added."""
         keys = [hash_text(token) for token in others]
         new = {key: token for key, token in zip(keys, others, strict=True) if key not in self._number_of}
         if new:
@@ -64,13 +64,13 @@ class StepTokens:
         return [self._model.pieces + self._number_of[key] for key in keys]
 
     def bag(self, ids: Sequence[int], others: Sequence[str]) -> IntArray:
-        """The numbers of the distinct tokens of a text that is no row."""
+        """The numbers of the distinct tokens of a text that is not a row."""
         numbers = {*ids, *self._numbered(others)} if others else set(ids)
         self._widen()
         return np.fromiter(sorted(numbers), np.int32, len(numbers))
 
     def of(self, rows: npt.NDArray[np.integer]) -> tuple[IntArray, npt.NDArray[np.int64]]:
-        """The numbers of the tokens of rows, one after the other, and how many each has."""
+        """The numbers of the tokens of rows, concatenated, and the number of tokens of each row."""
         counts = self._count.values[rows].astype(np.int64)
         starts = self._start.values[rows]
         ends = np.cumsum(counts)
@@ -78,30 +78,30 @@ class StepTokens:
         return np.take(self._numbers.values, places), counts
 
     def known(self, ids: Sequence[int], others: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Numbers of the distinct word pieces, then of the other tokens; -1 for one of these that was not met."""
-        numbers = [self._number_of.get(hash_text(one), -1) for one in others]
+        """Numbers of the distinct word pieces, then of the other tokens, -1 for an unknown one."""
         base = self._model.pieces
-        return np.array([*dict.fromkeys(ids), *(base + one if one >= 0 else -1 for one in numbers)], np.int64)
+        numbers = (self._number_of.get(hash_text(token), -1 - base) for token in others)
+        return np.array([*dict.fromkeys(ids), *(base + number for number in numbers)], np.int64)
 
     def frequency(self, numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-        """How many rows hold each token."""
+        """The number of rows with each token."""
         known = (numbers >= 0) & (numbers < len(self._frequency))
         return np.where(known, self._frequency[np.where(known, numbers, 0)], 0).astype(np.int64)
 
     def cosines(self, numbers: npt.NDArray[np.integer], others: FloatArray) -> FloatArray:
-        """The cosine of each token with each of some unit vectors ``(n, dimension)``: ``(len(numbers), n)``."""
+        """The cosine of each token with unit vectors ``(n, dimension)``: ``(len(numbers), n)``."""
         own = numbers < self._model.pieces
         if own.all():
             return self.pieces.cosines(numbers, others)
-        found = np.empty((len(numbers), len(others)), np.float32)
-        found[own] = self.pieces.cosines(numbers[own], others)
-        found[~own] = dot_products(self._vectors.values, others, numbers[~own] - self._model.pieces)
-        return found
+        cosines = np.empty((len(numbers), len(others)), np.float32)
+        cosines[own] = self.pieces.cosines(numbers[own], others)
+        cosines[~own] = dot_products(self._vectors.values, others, numbers[~own] - self._model.pieces)
+        return cosines
 
     # ----------------------------------------------------------------------------------------------------------- files
 
     def state(self) -> Arrays:
-        """Everything as arrays."""
+        """The content as arrays."""
         return {
             "tokens": self._numbers.values,
             "token_counts": self._count.values,
@@ -110,10 +110,10 @@ class StepTokens:
         }
 
     def restore(self, state: Arrays) -> None:
-        """Take over what :meth:`state` gave.
+        """Replace the content by that of :meth:`state`.
 
         Raises:
-            ValueError, KeyError: it was not that.
+            ValueError, KeyError: the state is not valid.
         """
         self._numbers.replace(state["tokens"])
         self._hashes.replace(state["others"])
@@ -133,10 +133,10 @@ class StepTokens:
         self._frequency = np.bincount(numbers, minlength=most).astype(np.int32)
 
     def subset(self, rows: npt.NDArray[np.int64], used: IntArray) -> tuple[StepTokens, IntArray]:
-        """These rows alone, in this order, and of the tokens of other scripts those that they hold, or are used.
+        """These rows only, in this order, with their tokens of other scripts and those in ``used``.
 
         Returns:
-            Them, and the new number of each token, -1 for one that is left out.
+            The rows, and the new number of each token, -1 for those left out.
         """
         numbers, counts = self.of(rows)
         base = self._model.pieces
@@ -144,8 +144,8 @@ class StepTokens:
         held[:base] = held[numbers] = held[used] = True
         renamed = np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
         others = held[base:]
-        made = StepTokens(self.pieces)
-        made.restore(
+        subset = StepTokens(self.pieces)
+        subset.restore(
             {
                 "tokens": renamed[numbers],
                 "token_counts": counts.astype(np.int32),
@@ -153,4 +153,4 @@ class StepTokens:
                 "other_vectors": self._vectors.values[others],
             }
         )
-        return made, renamed
+        return subset, renamed

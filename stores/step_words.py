@@ -1,4 +1,4 @@
-"""Which stems each row of a working set holds: numbers of stems, and the rows that hold each."""
+"""The stems of each row of a working set: numbers of stems, and for each stem its rows."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from hexamem.stores.lexical.tokens import tokenize_document, tokenize_query
 
 __all__ = ["StepWords"]
 
-_TAIL = 0.1  # share of the tokens that may stand outside the sorted postings
-_LEAST_TAIL = 4_096
+_UNSORTED_SHARE = 0.1  # of the words that may be outside of the sorted postings
+_MIN_UNSORTED = 4_096
 _SHORT = 1 << 16
 
 
 class StepWords:
-    """The stems of rows. A stem is known by a hash alone.
+    """The stems of rows, each stored as a hash.
 
     Attributes:
-        length: how many words each row has, those without meaning of their own included.
-        total: words of all rows.
+        length: number of words of each row, stop words included.
+        total: number of words of all rows.
     """
 
     def __init__(self) -> None:
         self._stemmer = make_stemmer()
-        self._stem_of: dict[str, int] = {}  # word → number of its stem, for words met in this process
+        self._stem_of: dict[str, int] = {}  # word → number of its stem, for words read in this process
         self._number_of: dict[int, int] = {}
         self._hashes = GrowingArray(np.int64)
         self._length = GrowingArray(np.float32)
         self.total = 0
-        # Of each stem the rows that hold it, as often as they do; what came last stands behind, in no order.
+        # The rows of each stem, each row as often as it has the stem; the latest words are not sorted in yet.
         self._rows: IntArray = np.empty(0, np.int32)
         self._starts: npt.NDArray[np.int64] = np.zeros(1, np.int64)
         self._late_stems, self._late_rows = GrowingArray(np.int32), GrowingArray(np.int32)
@@ -46,19 +46,19 @@ class StepWords:
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it takes, in bytes."""
-        grown = (self._hashes, self._length, self._late_stems, self._late_rows)
-        arrays = sum(one.nbytes for one in grown) + self._rows.nbytes + self._starts.nbytes
+        """Approximate memory in bytes."""
+        growing = (self._hashes, self._length, self._late_stems, self._late_rows)
+        arrays = sum(array.nbytes for array in growing) + self._rows.nbytes + self._starts.nbytes
         return arrays + 100 * len(self._number_of) + 120 * len(self._stem_of)
 
     def add(self, texts: Sequence[str]) -> None:
-        """Take in the words of new rows."""
+        """Append the words of new rows."""
         first = self._length.size
         streams = [tokenize_document(text).stemmed for text in texts]
         stem_of = self._stem_of
         new = list({word for words in streams for word in words if word not in stem_of})
         if new:
-            # One call for all: the analyzer is quick, calling it is not. A stem never holds a space.
+            # One call for all, since a call is slow and the analyzer is fast. A stem contains no space.
             for word, stem in zip(new, self._stemmer.analyze(" ".join(new)), strict=True):
                 stem_of[word] = self._number(stem)
         lengths = np.fromiter(map(len, streams), np.int64, len(streams))
@@ -77,16 +77,15 @@ class StepWords:
         return number
 
     def known(self, text: str, *, question: bool = True) -> list[tuple[str, int]]:
-        """The distinct stems of a text, each with its number, -1 for one that was not met; of a question without the
-        words that ask."""
+        """The distinct stems of a text with their numbers, -1 for an unknown stem; a question without its question words."""
         words = tokenize_query(text).stemmed if question else tokenize_document(text).stemmed
         stems = list(dict.fromkeys(self._stemmer.analyze(" ".join(words)))) if words else []
         return [(stem, self._number_of.get(hash_text(stem), -1)) for stem in stems]
 
     def counted(self, text: str) -> tuple[dict[int, int], int]:
-        """How often a text that is no row holds each stem, by number, and how many words it has."""
+        """The count of each stem, by number, in a text that is not a row, and its number of words."""
         words = tokenize_document(text).stemmed
-        # Words of such a text are not kept, and a stem has a number though no row holds it: one may later.
+        # The words of such a text are not stored; its stems are numbered, since a later row may have them.
         numbers = {word: self._stem_of.get(word, -1) for word in words}
         missing = [word for word, number in numbers.items() if number < 0]
         if missing:
@@ -95,7 +94,7 @@ class StepWords:
         return Counter(numbers[word] for word in words), len(words)
 
     def rows_holding(self, number: int) -> IntArray:
-        """The rows that hold a stem, one as often as it holds it; ascending."""
+        """The rows with a stem, ascending, each as often as it has the stem."""
         self.prepare()
         known = number + 1 < len(self._starts)
         early = self._rows[self._starts[number] : self._starts[number + 1]] if known else self._rows[:0]
@@ -105,12 +104,12 @@ class StepWords:
         return np.concatenate([early, late]) if len(late) else early
 
     def prepare(self) -> None:
-        """Put what came last among the rest, where it is much."""
-        if self._late_stems.size > max(_LEAST_TAIL, int(_TAIL * len(self._rows))) or not len(self._rows):
+        """Sort the latest words into the postings when they are many."""
+        if self._late_stems.size > max(_MIN_UNSORTED, int(_UNSORTED_SHARE * len(self._rows))) or not len(self._rows):
             self.sort()
 
     def sort(self) -> None:
-        """Put what came last among the rest."""
+        """Sort the latest words into the postings."""
         if not self._late_stems.size:
             self._starts = np.pad(self._starts, (0, len(self._number_of) + 1 - len(self._starts)), "edge")
             return
@@ -126,7 +125,7 @@ class StepWords:
     # ----------------------------------------------------------------------------------------------------------- files
 
     def state(self) -> Arrays:
-        """Everything but what only this process knows, as arrays."""
+        """The content as arrays, without the words read in this process."""
         self.sort()
         return {
             "stems": self._hashes.values,
@@ -136,10 +135,10 @@ class StepWords:
         }
 
     def restore(self, state: Arrays) -> None:
-        """Take over what :meth:`state` gave.
+        """Replace the content by that of :meth:`state`.
 
         Raises:
-            ValueError, KeyError: it was not that.
+            ValueError, KeyError: the state is not valid.
         """
         self._hashes.replace(state["stems"])
         self._number_of = dict(zip(state["stems"].tolist(), range(len(state["stems"])), strict=True))
@@ -152,14 +151,14 @@ class StepWords:
     def subset(
         self, rows: npt.NDArray[np.int64], place: npt.NDArray[np.int32], used: IntArray
     ) -> tuple[StepWords, IntArray]:
-        """These rows alone, in this order, and the stems that they hold, or are used.
+        """These rows only, in this order, with their stems and those in ``used``.
 
         Args:
-            rows: of now; ``place`` the other way round, -1 for one that is left out.
+            rows: of this object; ``place`` is the new row of each, -1 for those left out.
             used: numbers of stems.
 
         Returns:
-            Them, and the new number of each stem, -1 for one that is left out.
+            The rows, and the new number of each stem, -1 for those left out.
         """
         self.sort()
         stems = np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))
@@ -171,9 +170,9 @@ class StepWords:
         counts = np.bincount(stems, minlength=len(self._number_of))
         held = counts > 0
         held[used] = True
-        made = StepWords()
+        subset = StepWords()
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[held])))
-        made.restore(
+        subset.restore(
             {
                 "stems": self._hashes.values[held],
                 "length": self._length.values[rows],
@@ -181,4 +180,4 @@ class StepWords:
                 "posting_starts": starts,
             }
         )
-        return made, np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
+        return subset, np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)

@@ -1,10 +1,10 @@
-"""What ranking needs to know of every step of a user, as arrays in memory: the working set.
+"""The working set: the features of every step of a user that ranking reads, as arrays in memory.
 
-A recall compares a question with hundreds of steps, with what stands beside each and with the session around it. Read
-from the stores that would take tens of milliseconds, from arrays it takes few. Nothing here is a source of truth:
-it is read from the ledger and the vector index, and holds numbers and hashes, not the texts.
+A recall compares a question with hundreds of steps, their neighbours and their sessions. Read from the stores that
+takes tens of milliseconds, from arrays a few. The set is derived from the ledger and the vector index, and contains
+numbers and hashes, not texts.
 
-Two hundred thousand steps of 256 dimensions take some 150 MB: a vector is held as one byte a dimension, which moves a
+Two hundred thousand steps of 256 dimensions take about 150 MB: a vector has one byte per dimension, which changes a
 cosine by less than 0.005.
 """
 
@@ -29,13 +29,19 @@ __all__ = ["LAGS", "StepFacts", "WorkingSet"]
 
 _GAP = 6 * 3_600  # seconds: a longer pause begins a new session
 _SESSION_STEPS = 96
-_LINKED = 4_096  # rows at a time
-_READ = 4_000  # characters of a step that are compared
+_BATCH = 4_096
+_MAX_CHARACTERS = 4_000  # of a step
 
 
 class StepFacts(NamedTuple):
-    """What is taken in of a step. ``text`` is what is searched of it, without the speaker; ``seconds`` since 1970; the
-    steps of a user are stored in the order of ``seq``."""
+    """The content of a step that a working set reads.
+
+    Attributes:
+        text: the searched text, without the speaker; ``said`` is the stored text.
+        seconds: since 1970.
+        pictured: whether it has media.
+        seq: the steps of a user are stored in this order.
+    """
 
     id: str
     thread_id: str
@@ -51,13 +57,13 @@ class StepFacts(NamedTuple):
 
     @property
     def digest(self) -> int:
-        """A number that tells whether the words or the speaker changed."""
+        """A hash that changes with the words, the speaker and the turn."""
         words = f"{self.speaker}\0{self.text}\0{self.said}\0{self.turn}".encode("utf-8", "surrogatepass")
         return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "big", signed=True)
 
 
 class _Last(NamedTuple):
-    """The last step of a thread, and how many its session has."""
+    """The last step of a thread, and the size of its session in steps."""
 
     row: int
     seconds: int
@@ -66,17 +72,17 @@ class _Last(NamedTuple):
 
 
 class WorkingSet(StepArrays):
-    """The steps of one user, in the order in which they were taken in; a step's place there is its row.
+    """The steps of one user, in the order in which they were added; a step's position is its row.
 
     Args:
         dimension: of the vectors.
-        tokens: gives the word pieces that late interaction compares, shared with other sets where they are
-            :class:`PieceVectors`; None where the embedder has none.
+        tokens: the word pieces of late interaction, as :class:`PieceVectors` to share them with other sets; None for an
+            embedder without.
 
     Attributes:
-        ids: step id of each row; ``row_of`` the other way round.
-        oldest, latest: moments of the first and the last step, in seconds since 1970.
-        speakers: casefolded names, by the numbers in ``speaker``; ``roles`` those of speakers.
+        ids: step id by row; ``row_of`` is the inverse.
+        oldest, latest: time of the first and the last step, in seconds since 1970.
+        speakers: casefolded names, indexed by the numbers in ``speaker``; ``roles`` are their roles.
     """
 
     def __init__(self, dimension: int, tokens: TokenModel | PieceVectors | None) -> None:
@@ -92,19 +98,19 @@ class WorkingSet(StepArrays):
         self._words = StepWords()
         self._tokens = None if pieces is None else StepTokens(pieces)
         self._last_of: dict[int, _Last] = {}  # by the hash of the thread
-        self._together: tuple[float, FloatArray] | None = None
+        self._inverse_lengths: tuple[float, FloatArray] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def words(self) -> int:
-        """How many words all rows have."""
+        """Number of words of all rows."""
         return self._words.total
 
     @property
     def length(self) -> FloatArray:
-        """How many words each row has, those without meaning of their own included."""
+        """Number of words of each row, stop words included."""
         return self._words.length
 
     @property
@@ -114,29 +120,29 @@ class WorkingSet(StepArrays):
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it takes, in bytes."""
-        grown = sum(one.nbytes for one in vars(self).values() if isinstance(one, GrowingArray))
+        """Approximate memory in bytes."""
+        arrays = sum(array.nbytes for array in vars(self).values() if isinstance(array, GrowingArray))
         tokens = 0 if self._tokens is None else self._tokens.nbytes
-        return grown + self._words.nbytes + tokens + len(self.ids) * 220 + len(self._last_of) * 300
+        return arrays + self._words.nbytes + tokens + len(self.ids) * 220 + len(self._last_of) * 300
 
     def unchanged(self, facts: StepFacts) -> bool:
-        """Whether a row holds this step as it is."""
+        """Whether the set has this step in this form."""
         row = self.row_of.get(facts.id)
         return row is not None and int(self._digest.values[row]) == facts.digest
 
     # --------------------------------------------------------------------------------------------------------- adding
 
     def add(self, steps: Sequence[StepFacts], vectors: FloatArray) -> None:
-        """Take in steps, those of a thread in the order of their turns.
+        """Append new steps.
 
         Args:
-            steps: new ones; each stands behind all others of its thread.
-            vectors: theirs, of length 1, ``(n, dimension)``.
+            steps: in the order of their turns within a thread, each after all earlier steps of its thread.
+            vectors: of length 1, ``(n, dimension)``.
         """
         if not steps:
             return
         first = len(self.ids)
-        self._together = None
+        self._inverse_lengths = None
         numbers, scales = quantize(np.asarray(vectors, np.float32))
         self._vectors.extend(numbers)
         self._scales.extend(scales)
@@ -155,7 +161,7 @@ class WorkingSet(StepArrays):
         new = self.seconds[first:]
         self.oldest = min(int(new.min()), self.oldest if first else int(new.min()))
         self.latest = max(int(new.max()), self.latest if first else int(new.max()))
-        texts = [step.text[:_READ] for step in steps]
+        texts = [step.text[:_MAX_CHARACTERS] for step in steps]
         self._words.add(texts)
         if self._tokens is not None:
             self._tokens.add(texts)
@@ -172,17 +178,17 @@ class WorkingSet(StepArrays):
         return number
 
     def _place(self, first: int) -> None:
-        """The sessions of new rows, and the rows beside them."""
+        """Assign sessions and neighbours to new rows."""
         sessions, positions, before = [], [], []
         known = self._session_size.size
-        made = 0
+        opened = 0
         for row, (thread, moment) in enumerate(
             zip(self._thread.values[first:].tolist(), self.seconds[first:].tolist(), strict=True), first
         ):
             last = self._last_of.get(thread)
             if last is None or abs(moment - last.seconds) > _GAP or last.size >= _SESSION_STEPS:
-                last, session, size = None, known + made, 0
-                made += 1
+                last, session, size = None, known + opened, 0
+                opened += 1
             else:
                 session, size = last.session, last.size
             before.append(-1 if last is None else last.row)
@@ -195,12 +201,12 @@ class WorkingSet(StepArrays):
         self._after.extend(np.full(len(before), -1))
         ahead = self.before[first:]
         self.after[ahead[ahead >= 0]] = np.flatnonzero(ahead >= 0) + first
-        self._session_sum.extend(np.zeros((made, self.dimension), np.float32))
-        self._session_length.extend(np.zeros(made, np.float32))
-        self._session_size.extend(np.zeros(made, np.int32))
+        self._session_sum.extend(np.zeros((opened, self.dimension), np.float32))
+        self._session_length.extend(np.zeros(opened, np.float32))
+        self._session_size.extend(np.zeros(opened, np.int32))
 
     def _link(self, first: int, end: int) -> None:
-        """The cosines of new rows with those before them, and what their sessions come to."""
+        """Compute the cosines of new rows with earlier ones, and add the rows to the sums of their sessions."""
         rows = np.arange(first, end)
         own = self.vectors(rows)
         sessions = self.session[first:end]
@@ -220,125 +226,127 @@ class WorkingSet(StepArrays):
     # -------------------------------------------------------------------------------------------------------- reading
 
     def similarities(self, vector: FloatArray) -> FloatArray:
-        """The cosine of every row with a vector, exact but for rounding; of several, ``(n, dimension)``, a row each."""
+        """The cosine of every row with a vector ``(dimension,)``; with vectors ``(n, dimension)``, ``(n, rows)``."""
         products = dot_products(self._vectors.values, np.atleast_2d(vector)).T
-        found = np.multiply(products, self._scales.values, order="C")
-        return found if vector.ndim > 1 else np.asarray(found[0], np.float32)
+        cosines = np.multiply(products, self._scales.values, order="C")
+        return cosines if vector.ndim > 1 else np.asarray(cosines[0], np.float32)
 
     def products(self, rows: npt.NDArray[np.integer], others: FloatArray) -> FloatArray:
-        """The cosine of some rows with some unit vectors ``(n, dimension)``, exact but for rounding: ``(len(rows), n)``."""
-        found = dot_products(self._vectors.values, others, rows)
-        found *= np.take(self._scales.values, rows)[:, None]
-        return found
+        """The cosine of some rows with unit vectors ``(n, dimension)``: ``(len(rows), n)``."""
+        products = dot_products(self._vectors.values, others, rows)
+        products *= np.take(self._scales.values, rows)[:, None]
+        return products
 
     def with_neighbours(self, cosines: FloatArray, weight: float) -> FloatArray:
-        """The cosine of a question with every row and the rows beside it together, these weighing less.
+        """The cosine of a question with the weighted sum of every row and its neighbours.
 
         Args:
             cosines: of the question with every row.
-            weight: of a row beside.
+            weight: of a neighbour; the row itself has weight 1.
         """
-        shares = self._shares_together(weight)
+        inverse_lengths = self._inverse_lengths_of_sums(weight)
         padded = np.append(cosines, np.float32(0))
         beside = padded[self.before]
         beside += padded[self.after]
         beside *= np.float32(weight)
         beside += cosines
-        beside *= shares
+        beside *= inverse_lengths
         return np.asarray(beside, np.float32)
 
-    def _shares_together(self, weight: float) -> FloatArray:
-        """One over the length of each row's vector together with those beside it."""
-        known = self._together
+    def _inverse_lengths_of_sums(self, weight: float) -> FloatArray:
+        """One over the length of the weighted sum of each row's vector and its neighbours'."""
+        known = self._inverse_lengths
         if known is None or known[0] != weight:
             first = np.append(self.lags[:, 0], np.float32(0))  # -1, for none, is the last
             before = weight**2 * (self.before >= 0) + 2 * weight * first[self.before]
             after = weight**2 * (self.after >= 0) + 2 * weight * first[:-1]
-            known = self._together = (weight, (1 / np.sqrt(np.maximum(1 + before + after, 1e-3))).astype(np.float32))
+            known = self._inverse_lengths = (
+                weight,
+                (1 / np.sqrt(np.maximum(1 + before + after, 1e-3))).astype(np.float32),
+            )
         return known[1]
 
     def prepare(self, weight: float) -> None:
-        """Work out now what the next question would have to, for that weight of :meth:`with_neighbours`."""
-        self._shares_together(weight)
+        """Compute in advance what the next question needs, for this weight of :meth:`with_neighbours`."""
+        self._inverse_lengths_of_sums(weight)
         self._words.prepare()
 
     def stems_of(self, text: str, *, question: bool = True) -> list[tuple[str, int]]:
-        """The distinct stems of a text, each with its number, -1 for one that no step holds; of a question without
-        the words that ask."""
+        """The distinct stems of a text with their numbers, -1 for a stem of no step; a question without its question words."""
         return self._words.known(text, question=question)
 
     def counted(self, text: str) -> tuple[dict[int, int], int]:
-        """How often a text that is no step holds each stem, by number, and how many words it has."""
+        """The count of each stem, by number, in a text that is not a step, and its number of words."""
         return self._words.counted(text)
 
     def rows_holding(self, number: int) -> IntArray:
-        """The rows that hold a stem, one as often as it holds it; ascending."""
+        """The rows with a stem, ascending, each as often as it has the stem."""
         return self._words.rows_holding(number)
 
     def bag(self, ids: Sequence[int], others: Sequence[str]) -> IntArray:
-        """The numbers of the distinct tokens of a text; those of other scripts get numbers above the word pieces'."""
+        """The numbers of the distinct tokens of a text; tokens of other scripts have numbers above the word pieces'."""
         assert self._tokens is not None
         return self._tokens.bag(ids, others)
 
     def pieces_of(self, rows: npt.NDArray[np.integer]) -> tuple[IntArray, npt.NDArray[np.int64]]:
-        """The numbers of the tokens of rows, one after the other, and how many each has."""
+        """The numbers of the tokens of rows, concatenated, and the number of tokens of each row."""
         assert self._tokens is not None
         return self._tokens.of(rows)
 
     def known_pieces(self, ids: Sequence[int], others: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Numbers of the distinct word pieces, then of the other tokens; -1 for one of these that no step holds."""
+        """Numbers of the distinct word pieces, then of the other tokens, -1 for one of no step."""
         assert self._tokens is not None
         return self._tokens.known(ids, others)
 
     def piece_frequency(self, numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-        """How many rows hold each token."""
+        """The number of rows with each token."""
         assert self._tokens is not None
         return self._tokens.frequency(numbers)
 
     def piece_cosines(self, numbers: npt.NDArray[np.integer], others: FloatArray) -> FloatArray:
-        """The cosine of each token with each of some unit vectors ``(n, dimension)``: ``(len(numbers), n)``."""
+        """The cosine of each token with unit vectors ``(n, dimension)``: ``(len(numbers), n)``."""
         assert self._tokens is not None
         return self._tokens.cosines(numbers, others)
 
-    # ------------------------------------------------------------------------------------------------------- revising
+    # ------------------------------------------------------------------------------------------------------- removing
 
     def subset(
         self, rows: npt.NDArray[np.int64], used_stems: IntArray, used_tokens: IntArray
     ) -> tuple[WorkingSet, IntArray, IntArray]:
-        """A set of these rows alone, in this order, as if no other had ever been taken in.
+        """A new set of these rows only, in this order, without a trace of the others.
 
         Args:
-            rows: those of a thread in the order of its turns.
-            used_stems, used_tokens: numbers of those that are kept though no row may hold them.
+            rows: in the order of the turns within a thread.
+            used_stems, used_tokens: numbers of stems and tokens to preserve even if no row has them.
 
         Returns:
-            It, and the new number of each stem and of each token: -1 for one that is left out.
+            The set, and the new number of each stem and of each token, -1 for those left out.
         """
         place = np.full(len(self.ids), -1, np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
-        made = WorkingSet(self.dimension, None if self._tokens is None else self._tokens.pieces)
+        subset = WorkingSet(self.dimension, None if self._tokens is None else self._tokens.pieces)
         for name in OF_STEP:
-            made.array(name).replace(self.array(name).values[rows])
-        made.ids = [self.ids[row] for row in rows.tolist()]
-        made.row_of = dict(zip(made.ids, range(len(rows)), strict=True))
-        made._words, stems = self._words.subset(rows, place, used_stems)
+            subset.array(name).replace(self.array(name).values[rows])
+        subset.ids = [self.ids[row] for row in rows.tolist()]
+        subset.row_of = dict(zip(subset.ids, range(len(rows)), strict=True))
+        subset._words, stems = self._words.subset(rows, place, used_stems)
         tokens = np.empty(0, np.int32)
         if self._tokens is not None:
-            made._tokens, tokens = self._tokens.subset(rows, used_tokens)
-        made._name_speakers([self.speakers[number] for number in made.speaker[made._first_rows()].tolist()])
+            subset._tokens, tokens = self._tokens.subset(rows, used_tokens)
+        subset._name_speakers([self.speakers[number] for number in subset.speaker[subset._first_rows()].tolist()])
         if len(rows):
-            made.oldest, made.latest = int(made.seconds.min()), int(made.seconds.max())
-            made._place(0)
-        for start in range(0, len(rows), _LINKED):
-            made._link(start, min(start + _LINKED, len(rows)))
-        return made, stems, tokens
+            subset.oldest, subset.latest = int(subset.seconds.min()), int(subset.seconds.max())
+            subset._place(0)
+        for start in range(0, len(rows), _BATCH):
+            subset._link(start, min(start + _BATCH, len(rows)))
+        return subset, stems, tokens
 
     def _first_rows(self) -> npt.NDArray[np.int64]:
-        """The row in which each speaker speaks first, in order."""
+        """The first row of each speaker, in order."""
         return np.sort(np.unique(self.speaker, return_index=True)[1])
 
     def _name_speakers(self, names: Sequence[str]) -> None:
-        """Number the speakers anew, by the order in which they speak."""
+        """Number the speakers by the order of their first rows."""
         first = self._first_rows()
         numbers = np.zeros(int(self.speaker.max(initial=-1)) + 1, np.int32)
         numbers[self.speaker[first]] = np.arange(len(first), dtype=np.int32)
@@ -350,22 +358,22 @@ class WorkingSet(StepArrays):
     # ----------------------------------------------------------------------------------------------------------- files
 
     def state(self) -> Arrays:
-        """Everything but ids and names, as arrays. They share memory with the set: write them before it grows."""
+        """Everything except ids and names, as arrays that share memory with the set: write them before it changes."""
         own = {name: self.array(name).values for name in (*BY_ROW, *BY_SESSION)}
         own["named_by"] = self._first_rows()
         tokens = {} if self._tokens is None else self._tokens.state()
         return own | self._words.state() | tokens
 
     def restore(self, ids: Sequence[str], speakers: Sequence[str], state: Arrays) -> None:
-        """Take over what an empty set of the same embedder is to hold.
+        """Fill an empty set of the same embedder.
 
         Args:
             ids: of all rows.
-            speakers: the name of each speaker, who speaks in the rows ``named_by`` of the state: in a file are no names.
-            state: what :meth:`state` gave.
+            speakers: the name of the speaker of each row of ``state["named_by"]``: files contain no names.
+            state: from :meth:`state`.
 
         Raises:
-            ValueError, KeyError, IndexError: it was not that.
+            ValueError, KeyError, IndexError: the state is not valid.
         """
         for name in (*BY_ROW, *BY_SESSION):
             self.array(name).replace(state[name])
@@ -383,7 +391,7 @@ class WorkingSet(StepArrays):
         self._find_last()
 
     def _find_last(self) -> None:
-        """The last step of each thread; rows of a thread stand in the order of its turns."""
+        """Find the last step of each thread; the rows of a thread are in the order of its turns."""
         threads, back = np.unique(self._thread.values[::-1], return_index=True)
         rows = len(self.ids) - 1 - back
         sessions = self.session[rows]
