@@ -234,7 +234,7 @@ class PageIndex:
             except CorruptFileError:  # what a damaged index held is not counted
                 vectors = 0
             documents = 0 if self.lexical.damaged(lexical_key(user)) else self.lexical.count(lexical_key(user))
-            self.lexical.drop_user(lexical_key(user))
+            self.lexical.reset(lexical_key(user))
             with self._guard:
                 self._checked.discard(user)
             self.drop(user)

@@ -310,7 +310,7 @@ class Projector:
                 of_pages = self.pages.drop_user(user)
                 vectors, documents = vectors + of_pages[0], documents + of_pages[1]
             self.vectors.drop_user(key)
-            self.lexical.drop_user(key)
+            self.lexical.reset(key)
             self._checked.discard(user)
             self._level.pop(user, None)
         return vectors, documents

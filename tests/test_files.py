@@ -166,7 +166,7 @@ def test_a_text_whose_encoding_may_be_several_is_not_guessed() -> None:
         ("other.docx", lambda: b"PK\x05\x06" + b"\0" * 18, "cannot be read as docx"),
         ("locked.docx", lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 600, "encrypted"),
         ("bomb.docx", zip_bomb, "unpacks to"),
-        ("only.html", lambda: b"<html><script>x()</script></html>", "holds no text"),
+        ("only.html", lambda: b"<html><script>x()</script></html>", "contains no text"),
         ("large.txt", lambda: b"x" * 2_000_001, "the limit is 2,000,000"),
     ],
 )

@@ -256,7 +256,7 @@ def test_what_cannot_be_stored_asked_or_set_is_refused(store: LexicalStore) -> N
             store.upsert("u", [doc("good"), bad])
     assert store.count("u") == 0
     for key in KEYS:
-        for call in (lambda key=key: store.upsert(key, [doc("a")]), lambda key=key: store.drop_user(key)):
+        for call in (lambda key=key: store.upsert(key, [doc("a")]), lambda key=key: store.reset(key)):
             with pytest.raises(InvalidInputError if key else MissingUserError):
                 call()
     for weight in (-1.0, math.nan, math.inf):
@@ -301,38 +301,22 @@ def test_text_is_not_stored_and_purge_removes_the_terms_of_deleted_and_replaced_
     assert store.damaged("u") is None
 
 
-def test_a_segment_too_large_to_merge_is_rebuilt_from_the_documents_given(store: LexicalStore, tmp_path: Path) -> None:
+def test_a_segment_too_large_to_merge_is_not_purged(store: LexicalStore, tmp_path: Path) -> None:
     documents = [doc(f"d{n}", "ordinary") for n in range(17_500)]
     store.upsert("u", [*documents, doc("secret", "walrus")])
     store.delete("u", ["secret"])
     assert store.purge("u") is False
     assert "walrus" in terms(tmp_path / "lexical" / "u")
-    assert store.purge("u", lambda: iter(documents)) is True
+    store.reset("u")
+    store.upsert("u", documents)
+    assert store.purge("u") is True
     assert "walrus" not in terms(tmp_path / "lexical" / "u")
-    assert store.count("u") == 17_500
 
 
-def test_a_rebuild_replaces_everything_and_one_that_fails_leaves_the_old_index(
-    store: LexicalStore, tmp_path: Path
-) -> None:
-    def broken() -> Any:
-        yield doc("a")
-        raise ValueError("the ledger is unwell")
-
-    store.upsert("u", [doc("old", "walrus")])
-    with pytest.raises(ValueError, match="the ledger is unwell"):
-        store.rebuild("u", broken())
-    assert found(store, "walrus") == ["old"]
-    store.rebuild("u", iter([doc("a", "lion"), doc("a", "tiger"), doc("b", "lion")]))
-    assert (store.ids("u"), found(store, "lion"), found(store, "tiger")) == ({"a", "b"}, ["b"], ["a"])
-    assert not [term for term in terms(tmp_path / "lexical" / "u") if term.startswith("walr")]
-
-
-@pytest.mark.parametrize("remove", ["reset", "drop_user"])
-def test_reset_and_drop_remove_the_folder_of_this_user_alone(store: LexicalStore, tmp_path: Path, remove: str) -> None:
+def test_reset_removes_the_folder_of_this_user_alone(store: LexicalStore, tmp_path: Path) -> None:
     store.upsert("u", [doc("a")])
     store.upsert("v", [doc("b")])
-    getattr(store, remove)("u")
+    store.reset("u")
     assert [path.name for path in (tmp_path / "lexical").iterdir()] == ["v"]
     assert (store.count("u"), found(store, "hello", user="v")) == (0, ["b"])
     store.upsert("u", [doc("c")])
@@ -362,7 +346,8 @@ def test_damage_to_any_file_is_named_and_a_rebuild_heals_it(tmp_path: Path, suff
         if how in ("missing", "empty"):
             with pytest.raises(CorruptFileError):
                 LexicalStore.open(home).upsert("u", [doc("new")])
-        store.rebuild("u", [doc("a", "lion")])
+        store.reset("u")
+        store.upsert("u", [doc("a", "lion")])
         assert (store.damaged("u"), store.ids("u")) == (None, {"a"})
 
 
@@ -373,7 +358,8 @@ def test_an_index_of_another_schema_is_damaged_and_a_folder_that_was_never_commi
         (tmp_path / "lexical" / user).mkdir()
     tantivy.Index(tantivy.SchemaBuilder().add_text_field("stemmed_0").build(), path=str(tmp_path / "lexical" / "u"))
     assert "schema" in str(store.damaged("u"))
-    store.rebuild("u", [doc("a", "lion")])
+    store.reset("u")
+    store.upsert("u", [doc("a", "lion")])
     assert (store.damaged("u"), found(store, "lion")) == (None, ["a"])
     assert (store.damaged("v"), store.count("v")) == (None, 0)
     store.upsert("v", [doc("a")])

@@ -1,30 +1,28 @@
 """Late interaction: a question compared with texts token by token, instead of mean with mean.
 
-The mean of a text's rows blurs what it says: one word of the question that a long text answers is lost among the
-others. Here each token of the question takes its most similar token in the text,
+In the mean of a text's rows, one word of the question that a long text answers is lost among the others. Here each
+token of the question takes its most similar token in the text,
 
     score(q, d) = Σ_t weight(t) · max_{u in d} cos(t, u)
 
 which is ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020, section 3) over static rows. `weight(t)` is the length of
 the row, which holds the smooth inverse frequency of the language at large, times the square root of the inverse
-document frequency among the texts at hand. A text holds a token to the degree to which it has a similar one, so a
-document counts as the fourth power of that similarity: a synonym nearly whole, a chance likeness hardly at all.
+document frequency among the compared texts. In that frequency a document counts by the fourth power of its most
+similar token: a synonym nearly whole, a chance similarity hardly at all.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["Bags", "distinct_rows", "late_interaction", "unit_rows"]
+__all__ = ["Bags", "late_interaction", "unit_rows"]
 
 _PART = 64  # rows
 _POWER = 4
-"""How fast a token that is merely similar stops counting as held; 2 and 8 rank nearly alike."""
+"""The power of a similarity in the document frequency; 2 and 8 rank nearly alike."""
 
 
 class Bags:
@@ -32,8 +30,8 @@ class Bags:
 
     Args:
         rows: float32 of shape (distinct tokens, dimension); their lengths do not matter.
-        places: for each token of each text, text after text, its row in `rows`.
-        lengths: how many tokens each text has; they sum to `len(places)`.
+        places: for each token of each text, concatenated, its row in `rows`.
+        lengths: number of tokens of each text; they sum to `len(places)`.
     """
 
     def __init__(self, rows: FloatArray, places: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
@@ -63,12 +61,6 @@ def late_interaction(question: FloatArray, bags: Bags) -> FloatArray:
     rarity = np.sqrt(np.log1p((len(filled) - holding + 0.5) / (holding + 0.5)))
     scores[filled] = (weights * rarity) @ best
     return scores
-
-
-def distinct_rows(tokens: Sequence[str], rows: FloatArray) -> FloatArray:
-    """The rows of the tokens, each token once, in the order in which they first occur."""
-    first = dict(zip(reversed(tokens), range(len(tokens) - 1, -1, -1), strict=True))
-    return rows[sorted(first.values())]
 
 
 def _similarities(question: FloatArray, rows: FloatArray) -> FloatArray:

@@ -27,7 +27,7 @@ from tokenizers import Tokenizer
 from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.models.word_pieces import WordPieces
 from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, TokenModel, normalize_rows, readable
-from hexamem.stores.embedders.late_interaction import Bags, distinct_rows, late_interaction
+from hexamem.stores.embedders.late_interaction import Bags, late_interaction
 from hexamem.stores.embedders.lexicon import Lexicon, LexiconSettings
 from hexamem.stores.embedders.segmentation import SPELLED, has_foreign_run
 from hexamem.stores.embedders.token_bags import TokenBag, joined_bags, token_bag
@@ -148,32 +148,15 @@ class StaticEmbedder(Embedder):
         total = known + pieces.count(self._unknown_id)
         return known / total if total else 0.0
 
-    def token_vectors(self, text: str) -> tuple[list[str], FloatArray]:
-        """The tokens of `text` and their rows, for late interaction (ColBERT, Khattab and Zaharia 2020, section 3).
-
-        Returns:
-            The word pieces that have a row (in reading order, continuations marked `##`), then the words and
-            characters of other scripts (in reading order); and float32 rows of shape (tokens, dimension), not
-            normalised: a row's length is its weight. Both are empty when nothing is known. Bigrams and trigrams are
-            left out, so the rows sum to the direction of `embed_query(text)` for Latin text only.
-        """
-        latin, foreign, _ = self._split(text)
-        pieces = self._tokenizer.encode(latin, add_special_tokens=False)
-        kept = [i for i, piece in enumerate(pieces.ids) if piece != self._unknown_id]
-        tokens = [pieces.tokens[i] for i in kept]
-        rows = self._piece_rows(np.array([pieces.ids[i] for i in kept], dtype=np.int64))
-        if foreign:
-            rows = np.vstack([rows, self._lexicon.rows(foreign, self._rows)])
-            tokens += [token.removeprefix(SPELLED) for token in foreign]
-        return tokens, rows
-
     def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
         return [token_bag(*tokens) for tokens in self.tokenize([text[:_COMPARED_CHARACTERS] for text in texts])]
 
     def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
         used, others, places = joined_bags(bags, len(self._matrix))
         compared = Bags(self.token_rows(used, others), places, np.array([len(bag) for bag in bags], np.int64))
-        return late_interaction(distinct_rows(*self.token_vectors(question)), compared)
+        ((pieces, named),) = self.tokenize([question])
+        distinct = np.array(list(dict.fromkeys(pieces)), np.int64)
+        return late_interaction(self.token_rows(distinct, list(dict.fromkeys(named))), compared)
 
     def forget(self) -> None:
         self._rows = {}

@@ -1,4 +1,4 @@
-"""Tables as text: comma, semicolon or tab separated, one line a row."""
+"""Tables as text: separated by commas, semicolons or tabs, one line per row."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import csv
 import io
 
 from hexamem.memory_types.files import Section
-from hexamem.stores.file_readers.text import decode
 
 __all__ = ["read_csv"]
 
 _ROWS = 100
-"""Rows a section."""
+"""Rows per section."""
 _SAMPLE = 64 * 1024
 
 
-def read_csv(data: bytes, name: str) -> tuple[str, tuple[Section, ...]]:
-    """The table with one line a row, the header first, and its rows by the hundred.
+def read_csv(text: str, name: str) -> tuple[str, tuple[Section, ...]]:
+    """The table with one line per row, the header first, and sections of a hundred rows.
 
-    Cells that hold line breaks get spaces in their place, so that lines and rows agree; empty rows are left out. A
-    file that cannot be read as a table is kept as the lines that it has.
+    Line breaks in cells become spaces, so that lines and rows agree; empty rows are left out. A text that is not a
+    table is returned as its lines.
     """
-    text = decode(data, name).replace("\f", " ").strip("\n")
+    text = text.replace("\f", " ").strip("\n")
     lines = _rows(text, name) if '"' in text else [line for line in text.split("\n") if line.strip()]
     body = lines[1:]
     sections = [

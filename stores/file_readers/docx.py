@@ -21,11 +21,11 @@ def read_docx(data: bytes, name: str, longest: int, most_bytes: int) -> tuple[st
     Headers, footers, comments and footnotes are left out.
 
     Args:
-        longest: characters of text, at most.
-        most_bytes: of the document unpacked, at most.
+        longest: maximum characters of text.
+        most_bytes: maximum size of the document unpacked.
 
     Raises:
-        InvalidInputError: if python-docx is not there, the document is broken, encrypted, or unpacks to too much.
+        InvalidInputError: python-docx is not installed, or the document is damaged, encrypted, or unpacks to too much.
     """
     try:
         from docx import Document
@@ -36,20 +36,20 @@ def read_docx(data: bytes, name: str, longest: int, most_bytes: int) -> tuple[st
         document: Any = Document(io.BytesIO(data))
         text = "\n\n".join(line for line in _blocks(document) if line).strip()
         title = (document.core_properties.title or "").strip()
-    except Exception as error:  # noqa: BLE001 - python-docx raises whatever a broken file makes it stumble over
+    except Exception as error:  # noqa: BLE001 - python-docx raises any exception on a damaged file
         raise InvalidInputError(f"{name} cannot be read as docx ({type(error).__name__}): it may be damaged") from None
     if len(text) > longest:
-        raise InvalidInputError(f"{name} holds more than {longest:,} characters of text: split it")
+        raise InvalidInputError(f"{name} contains more than {longest:,} characters of text: split it")
     return text, markdown_sections(text), title
 
 
 def _check(data: bytes, name: str, most_bytes: int) -> None:
-    """Look at what it would unpack to, before anything is unpacked."""
+    """Check the unpacked size before anything is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        raise InvalidInputError(f"{name} cannot be read as docx (no whole archive): it may be damaged") from None
+        raise InvalidInputError(f"{name} cannot be read as docx (not a complete archive): it may be damaged") from None
     size = sum(part.file_size for part in parts)
     if size > most_bytes or len(parts) > _MOST_PARTS:
         raise InvalidInputError(
@@ -75,7 +75,7 @@ def _blocks(document: Any) -> list[str]:
 def _row(row: Any) -> str:
     cells: list[str] = []
     seen: set[int] = set()
-    for cell in row.cells:  # a merged cell comes once for each column that it spans
+    for cell in row.cells:  # a merged cell is listed once for each column that it spans
         if id(cell._tc) not in seen:
             seen.add(id(cell._tc))
             cells.append(" ".join(cell.text.split()))
@@ -83,7 +83,7 @@ def _row(row: Any) -> str:
 
 
 def _level(paragraph: Any) -> int:
-    """Of a heading 1 to 6; 0 for any other paragraph."""
+    """The level of a heading, 1 to 6; 0 for any other paragraph."""
     style = (paragraph.style.name or "") if paragraph.style is not None else ""
     if style == "Title":
         return 1

@@ -1,4 +1,4 @@
-"""Web pages: what a reader sees of them, without scripts and styles."""
+"""Web pages: the visible text, without scripts and styles."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _BLOCKS = [
 _BLANKS = re.compile(r"[ \t\r\f\v\n\u00a0]+")
 
 
-def read_html(data: bytes, name: str) -> tuple[str, tuple[Section, ...], str]:
+def read_html(data: bytes | str, name: str) -> tuple[str, tuple[Section, ...], str]:
     """The text with its headings as Markdown's, lists with dashes, rows of tables as lines; sections; and the title.
 
     Raises:
-        InvalidInputError: if beautifulsoup4 is not there, or the page is nested beyond sense.
+        InvalidInputError: beautifulsoup4 is not installed, or the page is nested too deeply.
     """
     try:
         from bs4 import BeautifulSoup

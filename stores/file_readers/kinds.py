@@ -1,4 +1,4 @@
-"""What a file is, told by its bytes, and by its name where these do not tell."""
+"""The kind of a file, by its bytes, or by its name where the bytes do not show it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READABLE = "txt, md, html, csv, tsv, pdf and docx, pictures and recordings"
 
 
 class FileKind(NamedTuple):
-    """``resource_type`` as it stands in the item, the MIME type, and for what nothing is read of, why."""
+    """``resource_type`` as in the item, the MIME type, and what the file is if its content is not read."""
 
     resource_type: str
     mime_type: str
@@ -45,7 +45,7 @@ _BY_START = (
     (b"\x7fELF", FileKind("file", "application/x-executable", "a program")),
     (b"\xca\xfe\xba\xbe", FileKind("file", "application/x-executable", "a program")),
 )
-_SHORT_STARTS = (  # which text may begin with too
+_SHORT_STARTS = (  # text may begin with these too
     (b"BM", FileKind("image", "image/bmp")),
     (b"MZ", FileKind("file", "application/x-executable", "a program")),
 )
@@ -84,10 +84,10 @@ OTHER = "application/octet-stream"
 
 
 def kind_of(data: bytes, name: str) -> FileKind:
-    """What the file is. What nothing tells is taken for text: its reader says whether it is.
+    """The kind of a file. A file without a known form counts as text, which its reader checks.
 
     Raises:
-        InvalidInputError: for what should be read and cannot be: an old or encrypted Word document.
+        InvalidInputError: the file is an old or encrypted Word document.
     """
     for start, kind in _BY_START:
         if data.startswith(start):
@@ -110,22 +110,22 @@ def kind_of(data: bytes, name: str) -> FileKind:
         if ending == ".docx" or _holds_word(data):
             return _DOCX
         return _ZIP
-    if ending in _NEVER_TEXT.split() and not _plain(data):
+    if ending in _NEVER_TEXT.split() and not _is_utf8(data):
         return FileKind("file", OTHER, f"no {ending[1:]} file by its bytes, and no text either: it may be damaged")
     kind = _BY_NAME.get(ending, _TEXT)
     return FileKind("file", OTHER, "no text") if kind.resource_type == "html" and holds_controls(data) else kind
 
 
 def holds_controls(data: bytes) -> bool:
-    """Whether bytes without a mark of UTF-16 or the like hold more control characters than any text would."""
+    """Whether bytes without a byte order mark contain more control characters than a text would."""
     if data.startswith(_MARKS):
         return False
     sample = data[:_SAMPLE]
     return 100 * (len(sample) - len(sample.translate(None, _CONTROLS))) > len(sample)
 
 
-def _plain(data: bytes) -> bool:
-    """Whether it is text in UTF-8, beyond doubt."""
+def _is_utf8(data: bytes) -> bool:
+    """Whether the bytes are text in UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

@@ -16,27 +16,27 @@ _HYPHEN = re.compile(r"(?<=[a-zà-ÿ])-\n(?=[a-zà-ÿ])")
 
 
 def read_pdf(data: bytes, name: str, longest: int) -> tuple[str, tuple[Section, ...], str, tuple[str, ...]]:
-    """The text with a form feed between pages, words broken at line ends joined; sections; title; what failed.
+    """The text with a form feed between pages, hyphenated words joined; sections; title; pages that failed, for ``degraded``.
 
     Args:
-        longest: characters of text, at most.
+        longest: maximum characters of text.
 
     Raises:
-        InvalidInputError: if pypdf is not there, the document is encrypted, broken, too long, or holds no text.
+        InvalidInputError: pypdf is not installed, or the document is encrypted, damaged, too long, or without text.
     """
     try:
         from pypdf import PdfReader
     except ImportError:
         raise InvalidInputError(f"{name} is a PDF: pip install 'hexamem[files]' to read it") from None
     log = logging.getLogger("pypdf")
-    if not log.handlers:  # else each flaw that it reads over is a line on stderr, where no logging is set up
+    if not log.handlers:  # without logging configured, pypdf would write a line to stderr for each flaw
         log.addHandler(logging.NullHandler())
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
         locked = reader.is_encrypted and not reader.decrypt("")
         count = 0 if locked else len(reader.pages)
-    except Exception as error:  # noqa: BLE001 - pypdf raises whatever a broken file makes it stumble over
-        raise InvalidInputError(f"{name} cannot be read as PDF ({_said(error)}): it may be damaged") from None
+    except Exception as error:  # noqa: BLE001 - pypdf raises any exception on a damaged file
+        raise InvalidInputError(f"{name} cannot be read as PDF ({_describe(error)}): it may be damaged") from None
     if locked:
         raise InvalidInputError(f"{name} is encrypted: save it without a password, then add it")
     if count > _MOST_PAGES:
@@ -46,20 +46,20 @@ def read_pdf(data: bytes, name: str, longest: int) -> tuple[str, tuple[Section, 
     size = 0
     for number in range(count):
         try:
-            found = reader.pages[number].extract_text()
-        except Exception:  # noqa: BLE001 - as above; which pages failed is told
+            text = reader.pages[number].extract_text()
+        except Exception:  # noqa: BLE001 - as above; the page is listed in degraded
             failed.append(number + 1)
-            found = ""
-        page = _HYPHEN.sub("", found.replace("\f", "\n").replace("\0", "")).strip()
+            text = ""
+        page = _HYPHEN.sub("", text.replace("\f", "\n").replace("\0", "")).strip()
         size += len(page) + 1
         if size > longest:
-            raise InvalidInputError(f"{name} holds more than {longest:,} characters of text: split it")
+            raise InvalidInputError(f"{name} contains more than {longest:,} characters of text: split it")
         pages.append(page)
     if len(failed) == count:
         raise InvalidInputError(f"{name} cannot be read as PDF (none of its {count:,} pages): it may be damaged")
     if not any(pages):
         raise InvalidInputError(
-            f"{name} holds no text on its {count:,} page(s), pictures alone: run text recognition (OCR) on it first"
+            f"{name} contains no text on its {count:,} page(s), only pictures: run text recognition (OCR) on it first"
         )
     degraded = (f"{name}: page(s) {', '.join(map(str, failed))} could not be read",) if failed else ()
     sections = tuple(Section(text=page, page=number) for number, page in enumerate(pages, 1) if page)
@@ -74,7 +74,7 @@ def _title(reader: object) -> str:
     return title.strip() if isinstance(title, str) else ""
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """The error in one short line, without the words of the document."""
     first = next(iter(str(error).splitlines()), "")[:80]
     return first if type(error).__module__.startswith("pypdf") and first else type(error).__name__

@@ -1,4 +1,4 @@
-"""Loading a file within its limits, and handing it to the reader of its kind."""
+"""Loads a file within its limits and reads it with the reader of its kind."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hexamem.stores.file_readers.docx import read_docx
 from hexamem.stores.file_readers.html import read_html
 from hexamem.stores.file_readers.kinds import OTHER, READABLE, FileKind, kind_of
 from hexamem.stores.file_readers.pdf import read_pdf
-from hexamem.stores.file_readers.text import NotTextError, in_utf8, read_markdown, read_text
+from hexamem.stores.file_readers.text import NotTextError, decode, read_markdown, read_text
 
 __all__ = ["LONGEST_TEXT", "load_file", "read_data", "read_file"]
 
 LONGEST_TEXT = 16_000_000
-"""Characters of text that one file may hold: some 8,000 pages."""
+"""Maximum characters of text of one file: about 8,000 pages."""
 DEFAULT_BYTES = 64 * 1024 * 1024
 
 
@@ -26,11 +26,11 @@ def load_file(path: str | os.PathLike[str], max_bytes: int = DEFAULT_BYTES) -> b
     """The bytes of a file.
 
     Raises:
-        InvalidInputError: if there is none, it is a folder or no regular file, empty, unreadable or too large.
+        InvalidInputError: the file is missing, a folder, not a regular file, empty, unreadable or too large.
     """
     place = Path(path)
     try:
-        # Never waits for a pipe that nobody writes to.
+        # O_NONBLOCK: do not wait for a pipe without a writer.
         descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(file.fileno())
@@ -46,7 +46,7 @@ def load_file(path: str | os.PathLike[str], max_bytes: int = DEFAULT_BYTES) -> b
         raise InvalidInputError(f"{place} is a folder; add its files one by one") from None
     except OSError as error:
         raise InvalidInputError(f"{place} cannot be read ({error.strerror or error})") from None
-    if len(data) > max_bytes:  # it grew meanwhile
+    if len(data) > max_bytes:  # the file grew meanwhile
         raise _too_large(place, len(data), max_bytes)
     if not data.strip(b" \t\r\n\0"):
         raise InvalidInputError(f"{place} is empty; there is nothing to add")
@@ -60,19 +60,19 @@ def _too_large(place: Path, size: int, limit: int) -> InvalidInputError:
 
 
 def read_file(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> ReadFile:
-    """Read a file: txt, md, html, csv, tsv, pdf or docx; of a picture or recording only what it is.
+    """Read a file: txt, md, html, csv, tsv, pdf or docx; of a picture or recording only its kind.
 
-    Any other file is told by its kind too (``archive``, ``video``, ``file``), and ``degraded`` that nothing of it is
-    read: what is no text is never taken for text.
+    Of any other file too only the kind is returned (``archive``, ``video``, ``file``), and ``degraded`` says that nothing
+    of it was read.
 
     Raises:
-        InvalidInputError: for what cannot be read, with the reason and what to do.
+        InvalidInputError: the file cannot be read, with the reason and what to do.
     """
     return read_data(load_file(path, max_bytes), Path(path).name, max_bytes=max_bytes)
 
 
 def read_data(data: bytes, name: str, *, max_bytes: int = DEFAULT_BYTES) -> ReadFile:
-    """As :func:`read_file`, from the bytes of a file of that name."""
+    """As :func:`read_file`, from the bytes of a file."""
     kind = kind_of(data, name)
     try:
         return _read(kind, data, name, max_bytes)
@@ -81,9 +81,9 @@ def read_data(data: bytes, name: str, *, max_bytes: int = DEFAULT_BYTES) -> Read
 
 
 def _unread(kind: FileKind, why: str) -> ReadFile:
-    """A file of which nothing is read."""
-    said = f"{why}; it is kept as it is and found by its name alone (what can be read: {READABLE})"
-    return ReadFile(mime_type=kind.mime_type, resource_type=kind.resource_type, degraded=(said,))
+    """A file whose content is not read."""
+    warning = f"{why}; it is kept as it is and found by its name alone (what can be read: {READABLE})"
+    return ReadFile(mime_type=kind.mime_type, resource_type=kind.resource_type, degraded=(warning,))
 
 
 def _read(kind: FileKind, data: bytes, name: str, max_bytes: int) -> ReadFile:
@@ -92,28 +92,28 @@ def _read(kind: FileKind, data: bytes, name: str, max_bytes: int) -> ReadFile:
     title = ""
     degraded: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
-    content = ""
+    content = text = ""
     if kind.resource_type in ("csv", "markdown", "text") or (kind.resource_type == "html" and not _declares(data)):
-        data, degraded = in_utf8(data, name)
+        text, degraded = decode(data, name)
     match kind.resource_type:
         case "pdf":
             content, sections, title, degraded = read_pdf(data, name, LONGEST_TEXT)
         case "docx":
             content, sections, title = read_docx(data, name, LONGEST_TEXT, max_bytes)
         case "html":
-            content, sections, title = read_html(data, name)
+            content, sections, title = read_html(text or data, name)
         case "csv":
-            content, sections = read_csv(data, name)
+            content, sections = read_csv(text, name)
         case "markdown":
-            content, sections = read_markdown(data, name)
+            content, sections = read_markdown(text)
         case "text":
-            content, sections = read_text(data, name)
+            content, sections = read_text(text)
         case _:
             return ReadFile(mime_type=kind.mime_type, resource_type=kind.resource_type)
     if not content.strip():
-        raise InvalidInputError(f"{name} holds no text; there is nothing to add")
+        raise InvalidInputError(f"{name} contains no text; there is nothing to add")
     if len(content) > LONGEST_TEXT:
-        raise InvalidInputError(f"{name} holds {len(content):,} characters of text; the limit is {LONGEST_TEXT:,}")
+        raise InvalidInputError(f"{name} contains {len(content):,} characters of text; the limit is {LONGEST_TEXT:,}")
     return ReadFile(
         title=title or _first_heading(sections),
         mime_type=kind.mime_type,
@@ -125,14 +125,14 @@ def _read(kind: FileKind, data: bytes, name: str, max_bytes: int) -> ReadFile:
 
 
 def _declares(data: bytes) -> bool:
-    """Whether a page says in which encoding it is."""
+    """Whether a page declares its encoding."""
     start = data[:4_096].lower()
     return b"charset" in start or b"encoding=" in start
 
 
 def _first_heading(sections: tuple[Section, ...]) -> str:
-    """The heading with which the document begins, if it is the widest there is."""
-    headings = [one for one in sections if one.heading]
-    if not headings or sections[0].heading is None or headings[0].level > min(one.level for one in headings):
+    """The heading at the start of the document, if no other has a higher level."""
+    headings = [section for section in sections if section.heading]
+    if not headings or sections[0].heading is None or headings[0].level > min(section.level for section in headings):
         return ""
     return headings[0].heading or ""

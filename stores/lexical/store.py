@@ -1,7 +1,7 @@
 """The lexical index: BM25 over words and ids, and label density, in one tantivy directory a user.
 
-It is a projection of the ledger: whatever is lost here is rebuilt from there. Text is indexed and not stored; the
-statistics of BM25 come from one user's documents alone. Label density (STITCH, arXiv 2601.10702, section 3.3) is a
+It is derived from the ledger, from which a lost index is rebuilt. Text is indexed and not stored; the statistics of
+BM25 are those of one user's documents. Label density (STITCH, arXiv 2601.10702, section 3.3) is a
 boolean query of constant scores over label ids.
 """
 
@@ -12,9 +12,8 @@ import re
 import shutil
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +49,8 @@ _BATCH = 1_000
 
 
 class LexicalStore:
-    """The lexical indexes of all users; each call names one. Safe to call from several threads; writes of one user
-    wait for each other, searches wait for nobody. One process at a time may write a folder. Made by :meth:`open`.
+    """The lexical indexes of all users; each call names a user. Thread-safe: writes of one user are serialized, searches
+    never wait. One process at a time may write a folder. Created by :meth:`open`.
 
     Every method but :meth:`damaged`, :meth:`reset` and :meth:`close` raises ``CorruptFileError`` on a damaged index.
     """
@@ -66,17 +65,17 @@ class LexicalStore:
 
     @classmethod
     def open(cls, root: Path, *, settings: LexicalSettings | None = None) -> LexicalStore:
-        """Open the folder of all indexes, made when missing; no index is opened yet.
+        """Open the folder of all indexes, which is created when missing; no index is opened yet.
 
         Raises:
-            HomeNotWritableError, StorageFullError: the folder cannot be made.
+            HomeNotWritableError, StorageFullError: the folder cannot be created.
         """
         with storage_errors(root):
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
         return cls(root, settings or LexicalSettings())
 
     def close(self) -> None:
-        """Forget every open index. Nothing is pending: each write was committed. Later calls raise."""
+        """Close every open index; each write was committed. Later calls raise."""
         with self._guard:
             self._closed = True
             self._open.clear()
@@ -104,8 +103,8 @@ class LexicalStore:
                 self._add(user_key, writer, latest.items(), known)
 
     def delete(self, user_key: str, ids: Iterable[str]) -> None:
-        """Take documents out of every search, durably; unknown ids are ignored. Their terms leave the files with
-        :meth:`purge`, or with some later merge."""
+        """Remove documents from all searches, durably; unknown ids are ignored. :meth:`purge`, or a later merge, removes
+        their terms from the files."""
         keys = [encode_key(record_id) for record_id in ids]
         with self._lock(user_key):
             index = self._index(user_key)
@@ -113,43 +112,20 @@ class LexicalStore:
                 return
             searcher = index.searcher()
             with storage_errors(self._path(user_key)):
-                found = [key for key in keys if searcher.doc_freq(ID, key)]
-            if found:
+                known = [key for key in keys if searcher.doc_freq(ID, key)]
+            if known:
                 with self._writing(user_key, index, MIN_HEAP) as writer:
-                    for key in found:
+                    for key in known:
                         writer.delete_documents_by_term(ID, key)
 
-    def rebuild(self, user_key: str, documents: Iterable[LexicalDocument]) -> None:
-        """Replace the whole index in one commit; until then, and if this fails, searches see the old one.
+    def purge(self, user_key: str) -> bool:
+        """Rewrite the files so that they contain nothing of deleted or replaced documents.
 
-        Nothing of the old index is left in the files. A damaged index is thrown away first.
-
-        Args:
-            documents: all of the user's; read once, so it may be a generator over the ledger.
-        """
-        with self._lock(user_key):
-            if self.damaged(user_key) is not None:
-                self.reset(user_key)
-            index = self._index(user_key, create=True)
-            seen: set[str] = set()
-            with self._writing(user_key, index, self._settings.bulk_heap_bytes) as writer:
-                writer.delete_all_documents()
-                stream = iter(documents)
-                while batch := [(checked_key(document), document) for document in islice(stream, _BATCH)]:
-                    self._add(user_key, writer, batch, seen)
-            self._sweep(user_key)
-
-    def purge(self, user_key: str, documents: Callable[[], Iterable[LexicalDocument]] | None = None) -> bool:
-        """Rewrite the files so that nothing of deleted or replaced documents is left in them.
-
-        Segments of up to 16,800 documents are merged, which needs no text. tantivy-py offers no way to merge larger
-        ones at will; these need a :meth:`rebuild`.
-
-        Args:
-            documents: gives all of the user's documents; called only when a rebuild is needed.
+        Segments of up to 16,800 documents are merged, which needs no text; tantivy-py cannot merge larger ones on
+        request.
 
         Returns:
-            Whether the files are clean now. ``False`` only without `documents`: then call :meth:`rebuild`.
+            Whether the files are clean now; if not, :meth:`reset` the index and write all documents again.
         """
         with self._lock(user_key):
             index = self._index(user_key)
@@ -158,18 +134,15 @@ class LexicalStore:
             path = self._path(user_key)
             dirty = [segment for segment in read_segments(path) if segment.deleted]
             if dirty and all(segment.documents - segment.deleted <= _MERGED_DOCUMENTS for segment in dirty):
-                self._provoke_merge(user_key, index)
+                self._force_merge(user_key, index)
                 dirty = [s for s in read_segments(path) if s.deleted]
                 with self._writing(user_key, index, MIN_HEAP) as writer:
                     writer.delete_documents_by_term(ID, _FILLER)
-            if dirty and documents is not None:
-                self.rebuild(user_key, documents())
-                dirty = []
-            self._sweep(user_key)
+            self._delete_old_segments(user_key)
             return not dirty
 
     def reset(self, user_key: str) -> None:
-        """Remove the user's directory, whatever state it is in; the next write starts an empty index."""
+        """Remove the user's directory, damaged or not; the next write starts an empty index."""
         with self._lock(user_key):
             with self._guard:
                 self._open.pop(user_key, None)
@@ -178,10 +151,6 @@ class LexicalStore:
                 if path.exists():
                     shutil.rmtree(path)
                     sync_folder(self._root)
-
-    def drop_user(self, user_key: str) -> None:
-        """Erase the user's index physically: the same as :meth:`reset`."""
-        self.reset(user_key)
 
     # -------------------------------------------------------------------------------------------------------- reading
 
@@ -207,17 +176,17 @@ class LexicalStore:
     def score_texts(self, user_key: str, query: str, texts: Mapping[str, str]) -> list[tuple[str, float]]:
         """BM25 of texts that are not in the index, comparable with :meth:`search`; those above 0, best first.
 
-        For the words that an item had before it was changed. Their length is taken to be the mean one.
+        For the words that an item had before it was changed. Each text counts as of mean length.
         """
         index = self._readable(user_key, 1)
         searcher = NoDocuments() if index is None else index.searcher()
         scored = [(key, self._queries.score(searcher, query, text)) for key, text in texts.items()]
-        return sorted((one for one in scored if one[1] > 0), key=lambda one: (-one[1], one[0]))
+        return sorted((hit for hit in scored if hit[1] > 0), key=lambda hit: (-hit[1], hit[0]))
 
     def label_density(
         self, user_key: str, weights: Mapping[str, float], k: int, *, filters: LexicalFilter | None = None
     ) -> list[tuple[str, float]]:
-        """The `k` documents whose labels weigh most: the sum of the weights of those that each carries.
+        """The `k` documents with the largest sum of the weights of their labels.
 
         Args:
             weights: label id to weight, finite and not negative; a label of weight 0 finds nothing.
@@ -238,12 +207,12 @@ class LexicalStore:
             return self._queries.run(index.searcher(), self._queries.labels(weights), k, filters)
 
     def count(self, user_key: str) -> int:
-        """How many documents the user's index holds, deleted ones left out."""
+        """The number of documents in the user's index, without deleted ones."""
         index = self._readable(user_key)
         if index is None:
             return 0
         searcher = index.searcher()
-        with storage_errors(self._path(user_key)):  # a killed purge may have left fillers
+        with storage_errors(self._path(user_key)):  # a purge that was killed may have left fillers
             fillers = searcher.search(term_query(ID, _FILLER), 1).count if searcher.doc_freq(ID, _FILLER) else 0
         return int(searcher.num_docs - fillers)
 
@@ -260,7 +229,7 @@ class LexicalStore:
     def damaged(self, user_key: str) -> str | None:
         """Why the user's index must be rebuilt, or ``None``: reads every file against its checksum, then opens it.
 
-        A user without an index has a whole one of no documents.
+        A user without an index has an undamaged, empty one.
         """
         path = self._path(user_key)
         with self._lock(user_key):
@@ -268,7 +237,7 @@ class LexicalStore:
             if reason is not None:
                 return reason
             with self._guard:
-                self._open.pop(user_key, None)  # one that is open would answer from its mapped files
+                self._open.pop(user_key, None)  # an open index would answer from its mapped files
             try:
                 self._index(user_key)
             except CorruptFileError as error:
@@ -344,7 +313,7 @@ class LexicalStore:
             with storage_errors(path):
                 writer.commit()
         except BaseException:
-            with suppress(ValueError, RuntimeError):  # the error that brought us here is the one to report
+            with suppress(ValueError, RuntimeError):  # the first error is reported
                 writer.wait_merging_threads()
             raise
         with storage_errors(path):
@@ -353,10 +322,10 @@ class LexicalStore:
             index.reload()
 
     def _writer(self, user_key: str, index: Any, heap_bytes: int) -> Any:
-        """A tantivy writer, and nothing in the folder but what the last commit names.
+        """A tantivy writer in a folder of only the files that the last commit names.
 
-        A killed or failed write leaves files behind; tantivy counts its operations on from the last commit, and would
-        stumble over a file of deletes with the same count.
+        A killed or failed write leaves files; tantivy continues its count of operations from the last commit, and fails
+        on an old file of deletes with the same count.
         """
         path = self._path(user_key)
         with storage_errors(path):
@@ -379,8 +348,8 @@ class LexicalStore:
                 known.add(key)
                 writer.add_document(tantivy_document(key, document))
 
-    def _provoke_merge(self, user_key: str, index: Any) -> None:
-        """Make tantivy merge all small segments, by adding empty ones until they are enough."""
+    def _force_merge(self, user_key: str, index: Any) -> None:
+        """Make tantivy merge all small segments, by adding segments until it merges."""
         small = [s for s in read_segments(self._path(user_key)) if s.documents - s.deleted <= _MERGED_DOCUMENTS]
         writer = self._writer(user_key, index, MIN_HEAP)
         with storage_errors(self._path(user_key)):
@@ -391,9 +360,9 @@ class LexicalStore:
             finally:
                 writer.wait_merging_threads()
 
-    def _sweep(self, user_key: str) -> None:
-        """Delete the files of former segments. A fresh index object does it: tantivy spares the files of segments that
-        a searcher of the same object may still read (which on this system live on until it is gone)."""
+    def _delete_old_segments(self, user_key: str) -> None:
+        """Delete the files of former segments, with a new index object: tantivy does not delete files that a searcher of
+        the same object may still read."""
         with self._guard:
             self._open.pop(user_key, None)
         index = self._index(user_key)

@@ -1,4 +1,4 @@
-"""The vector store that ships: one Chroma collection for each part of an owner, embedded or on a server."""
+"""The default vector store: one Chroma collection for each part of an owner, embedded or on a server."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["ChromaVectorStore", "collection_name"]
 _FINGERPRINT = "hexamem:fingerprint"
 _BATCH = 1_000  # other calls wait for a batch, 0.4 s; Chroma takes 5,461 at most
 _FETCH = 2_000
-# ef_search of 1,200 gives a recall of 0.99 at 100 in 100,000 records for 2 ms; a higher ef_construction makes adding 45%
-# slower for 0.004 more. Chroma writes the list of all ids each time it syncs; what is pending is replayed when loading.
+# ef_search of 1,200: a recall of 0.99 at 100 of 100,000 records in 2 ms; a higher ef_construction makes adding 45% slower
+# for 0.004 more. Chroma writes the list of all ids at each sync, and replays what is pending when loading.
 _HNSW = {"space": "cosine", "ef_search": 1_200, "ef_construction": 40, "max_neighbors": 16, "sync_threshold": 300}
 
 
@@ -33,7 +33,7 @@ def collection_name(owner: str, part: Part) -> str:
 
 
 class _Client(Protocol):
-    """Where the collections are: :class:`EmbeddedChroma` or :class:`_ServerChroma`."""
+    """Access to the collections: :class:`EmbeddedChroma` or :class:`_ServerChroma`."""
 
     notices: list[str]
 
@@ -51,16 +51,16 @@ class _Client(Protocol):
 class ChromaVectorStore:
     """A :class:`~hexamem.stores.vectors.protocol.VectorStore` on Chroma.
 
-    Texts are never stored here, but the names of labels, speakers and threads are, in the metadata.
+    Texts are not stored here, but the metadata contain the names of labels, speakers and threads.
 
     Args:
-        place: a folder, made where there is none, that one process holds at a time; or a Chroma client
-            (``HttpClient``, ``CloudClient``), which is not closed with the store.
+        place: a folder, created when missing, for one process at a time; or a Chroma client (``HttpClient``,
+            ``CloudClient``), which is not closed with the store.
         max_loaded, min_free_bytes: of a folder, see :class:`~hexamem.stores.vectors.embedded.EmbeddedChroma`.
 
     Raises:
-        HomeNotWritableError: the folder cannot be made or written.
-        HomeInUseError: another process holds its database.
+        HomeNotWritableError: the folder cannot be created or written.
+        HomeInUseError: another process has opened its database.
     """
 
     def __init__(self, place: Path | ClientAPI, *, max_loaded: int = 64, min_free_bytes: int = 64 << 20) -> None:
@@ -72,7 +72,7 @@ class ChromaVectorStore:
 
     @property
     def notices(self) -> list[str]:
-        """One line for each thing that was wrong when the store was opened, or since."""
+        """One line for each problem that was found when the store was opened, or since."""
         return self._chroma.notices
 
     def upsert(
@@ -88,19 +88,19 @@ class ChromaVectorStore:
         """See :meth:`VectorStore.upsert`.
 
         Raises:
-            EmbedderMismatchError: the collection was made with another fingerprint.
+            EmbedderMismatchError: the collection was created with another fingerprint.
             CorruptFileError, StorageFullError, HomeNotWritableError: not all batches were stored.
         """
         name = collection_name(owner, part)
         create = {"metadata": {_FINGERPRINT: fingerprint}, "configuration": {"hnsw": _HNSW}}
-        # Chroma joins new metadata with what a record has: None takes away a key that it no longer has.
+        # Chroma merges new metadata into those of a record: None removes a key.
         complete: list[Any] = [dict.fromkeys(METADATA_KEYS, None) | dict(metadata) for metadata in metadatas]
         for batch in _slices(len(ids), _BATCH):
             with self._chroma.using(name, create=create, writing=True) as collection:
                 assert collection is not None
-                held = (collection.metadata or {}).get(_FINGERPRINT)
-                if held != fingerprint:
-                    raise EmbedderMismatchError(f"Collection {name} was made with {held}, not with {fingerprint}.")
+                stored = (collection.metadata or {}).get(_FINGERPRINT)
+                if stored != fingerprint:
+                    raise EmbedderMismatchError(f"Collection {name} was created with {stored}, not with {fingerprint}.")
                 collection.upsert(ids=list(ids[batch]), embeddings=vectors[batch], metadatas=complete[batch])
 
     def delete(self, owner: str, part: Part, ids: Sequence[str] | None) -> None:
@@ -181,7 +181,7 @@ class ChromaVectorStore:
 
 
 class _ServerChroma:
-    """A client that was given: damage, eviction and durability are the server's affair."""
+    """A given client: the server handles damage, eviction and durability."""
 
     def __init__(self, client: ClientAPI) -> None:
         self._client: ClientAPI | None = client
@@ -191,7 +191,7 @@ class _ServerChroma:
     def using(
         self, name: str, *, create: Mapping[str, Any] | None = None, writing: bool = False
     ) -> Iterator[ChromaCollection | None]:
-        """The collection; it is looked up each time, since another client may drop it and make it again."""
+        """The collection; it is looked up each time, since another client may drop it and create it again."""
         from chromadb.errors import NotFoundError
 
         if self._client is None:
@@ -212,7 +212,7 @@ class _ServerChroma:
             return None if collection is None else collection.metadata or {}
 
     def drop(self, names: Sequence[str], *, erase: bool) -> None:
-        """Delete collections. Their records go first, since a local server keeps the array values of the others."""
+        """Delete collections, and their records first: a local server would not delete the array values of those."""
         for name in names:
             with self.using(name) as collection:
                 if collection is None or self._client is None:
@@ -222,12 +222,12 @@ class _ServerChroma:
                 self._client.delete_collection(name)
 
     def close(self) -> None:
-        """Forget the client."""
+        """Release the client."""
         self._client = None
 
 
 def _where(any_of: Mapping[str, Collection[str]]) -> dict[str, Any] | None:
-    """Chroma's form; it takes an ``$or`` of two conditions and more."""
+    """The filter as Chroma's ``where``, whose ``$or`` needs at least two conditions."""
     conditions: list[dict[str, Any]] = []
     for key, values in any_of.items():
         if key in LIST_KEYS:

@@ -23,10 +23,10 @@ _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def handle_limit(max_loaded: int) -> int:
-    """How many collections may be loaded: ``max_loaded``, or what half of the process's file handles allow."""
+    """The number of collections to load at most: ``max_loaded``, or what half of the process's file handles allow."""
     try:
         import resource
-    except ImportError:  # Windows has no such limit worth the name.
+    except ImportError:  # Windows: no such limit
         return max_loaded
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
@@ -35,7 +35,11 @@ def handle_limit(max_loaded: int) -> int:
 
 
 def make_writable(folder: Path) -> None:
-    """Make the folder, and a file in it, to see that it can be written; HomeNotWritableError if not."""
+    """Create the folder and check that it can be written.
+
+    Raises:
+        HomeNotWritableError, StorageFullError: it cannot be created or written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".hexamem-probe"
@@ -63,18 +67,18 @@ def disk_errors(folder: Path) -> Iterator[None]:
 def open_client(folder: Path, *, capacity: int) -> Client:
     """Open the database in ``folder``, without telemetry, with room for ``capacity`` loaded collections.
 
-    Chroma offers no setting for the size of its cache, and its shared clients refuse other API classes than their
-    own, so the size is set on the API between its making and its start.
+    Chroma has no setting for the size of its cache, and its shared clients refuse other API classes than their own, so
+    the size is set on the API object before it starts.
 
     Raises:
         ConfigError: this version of chromadb has no such size.
     """
-    # Chroma takes a third of the time of all imports, and many calls need no vectors.
+    # Importing Chroma takes a third of the time of all imports, and many calls need no vectors.
     from chromadb.api import ServerAPI
     from chromadb.api.client import Client
     from chromadb.config import Settings, System
 
-    # Made without reading the environment: it is not to change how the store works, and that took longer than the rest.
+    # Without reading the environment, which must not change the store and takes longer than the rest.
     settings = Settings.model_construct(
         chroma_api_impl="chromadb.api.rust.RustBindingsAPI",
         is_persistent=True,
@@ -89,22 +93,21 @@ def open_client(folder: Path, *, capacity: int) -> Client:
             "This chromadb has no `hnsw_cache_size` on its embedded API, so its eviction, which loses records, "
             "cannot be turned off; install chromadb>=1.5.9,<1.6."
         )
-    # The cache is split in shards by hash: each must hold everything, since they fill unevenly.
+    # The cache has shards by hash, which fill unevenly: each must have room for everything.
     server.hnsw_cache_size = _CACHE_SHARDS * capacity
     system.start()
     return Client.from_system(system)
 
 
 def internal_error() -> type[Exception]:
-    """What Chroma raises when it fails inside."""
+    """The exception of Chroma's internal failures."""
     from chromadb.errors import InternalError
 
     return InternalError
 
 
 def close_client(client: Client) -> None:
-    """Close a client: its file handles, its threads and its memory are given back."""
+    """Close a client and release its file handles, threads and memory."""
     client.close()
-    # Blocks of 2.7 MB leave holes in the C library's arenas, which would add up: 990 MB instead of 280 after 1,000
-    # collections. Only glibc has this call, and only it needs it.
+    # Without this, free blocks of 2.7 MB accumulate in glibc's arenas: 990 MB instead of 280 after 1,000 collections.
     release_memory()

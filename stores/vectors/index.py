@@ -1,4 +1,4 @@
-"""The vectors of one home: checks of what goes into a vector store, and a matrix in memory in front of it."""
+"""The vectors of one home: a vector store behind checks of arguments and a cache of matrices in memory."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from hexamem.stores.vectors.protocol import PARTS, FloatArray, Metadata, Part, V
 
 __all__ = ["VectorIndex"]
 
-_LATELY = 256  # lookups for which a matrix counts as in use
+_RECENT = 256  # a matrix used in the last so many lookups counts as in use
 _USER_KEY = re.compile(r"[0-9a-f]{8,128}")
 
 
 class _State:
-    """What is known of one part of one user."""
+    """The state of one part of one user."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.queries = 0
-        self.fits = False
+        self.checked = False
         self.large = False
 
 
 class VectorIndex:
-    """A :class:`VectorStore` as the rest of Hexamem uses it: bound to one home and one embedder. Thread-safe.
+    """A :class:`VectorStore` bound to one home and one embedder. Thread-safe.
 
-    A small collection that is queried again is read into memory and compared there as a whole, exactly; a search among
-    ids always is exact. A home is open in one process at a time and owners carry the home's id, so nobody else changes
-    what is in memory.
+    A small collection is read into memory at its second query and compared there exactly; a search among ids is always
+    exact. A home is open in one process at a time and owners contain the home's id, so no other process changes what is
+    in memory.
 
     Args:
-        store: where the vectors are.
+        store: the vectors.
         home: the home's id.
         embedder: the name of the embedder, for messages; ``dimension`` and ``fingerprint`` are its own.
-        matrix_rows: records up to which a collection is compared as a whole: 10,000 of 384 dimensions take 1 ms; a
-            query of Chroma's graph takes 2 ms.
-        matrix_bytes: memory for all matrices together; the one used longest ago is dropped first.
+        matrix_rows: maximum records of a collection in memory: comparing 10,000 of 384 dimensions takes 1 ms, a query of
+            Chroma's graph 2 ms.
+        matrix_bytes: maximum memory of all matrices; the least recently used is evicted first.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class VectorIndex:
 
     @property
     def notices(self) -> list[str]:
-        """One line for each thing that was wrong when the store was opened."""
+        """One line for each problem that was found when the store was opened."""
         return list(getattr(self.store, "notices", ()))
 
     # -------------------------------------------------------------------------------------------------------- writing
@@ -77,11 +77,11 @@ class VectorIndex:
     def upsert(
         self, user_key: str, part: Part, ids: Sequence[str], vectors: FloatArray, metadatas: Sequence[Metadata]
     ) -> None:
-        """Add records, or replace them; all are found when this returns.
+        """Add or replace records; searches find them when this returns.
 
         Args:
             ids: n distinct ids.
-            vectors: ``(n, d)``, finite; of any length.
+            vectors: ``(n, d)``, finite; their lengths do not matter.
             metadatas: n mappings, as in :meth:`VectorStore.upsert`; empty lists are left out.
 
         Raises:
@@ -99,41 +99,41 @@ class VectorIndex:
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():
             raise InvalidInputError(
-                f"The vector of {ids[int(np.argmin(finite))]!r} holds NaN or infinity; embed its text again."
+                f"The vector of {ids[int(np.argmin(finite))]!r} contains NaN or infinity; embed its text again."
             )
         if len(set(ids)) < len(ids):
-            raise InvalidInputError(f"upsert into {part} names an id twice; name each of the {len(ids)} once.")
-        with self._using(user_key, part) as (owner, state):
-            self._require_fit(owner, part, state)
+            raise InvalidInputError(f"upsert into {part} has an id twice; pass each of the {len(ids)} once.")
+        with self._locked(user_key, part) as (owner, state):
+            self._check_fingerprint(owner, part, state)
             if not len(ids):
                 return
-            cleaned = [{key: value for key, value in one.items() if value not in ([], ())} for one in metadatas]
-            with self._changing(owner, part) as matrix:
+            cleaned = [{key: value for key, value in row.items() if value not in ([], ())} for row in metadatas]
+            with self._updating(owner, part) as matrix:
                 self.store.upsert(owner, part, ids, vectors, cleaned, fingerprint=self._fingerprint)
                 if matrix is not None:
                     matrix.put(ids, unit_rows(vectors))
 
     def delete(self, user_key: str, part: Part, ids: Sequence[str]) -> None:
-        """Delete records by id; ids that do not exist are passed over."""
+        """Delete records by id; unknown ids are ignored."""
         unique = list(dict.fromkeys(ids))
-        with self._using(user_key, part) as (owner, _):
+        with self._locked(user_key, part) as (owner, _):
             if unique:
-                with self._changing(owner, part) as matrix:
+                with self._updating(owner, part) as matrix:
                     self.store.delete(owner, part, unique)
                     if matrix is not None:
                         matrix.delete(unique)
 
     def reset(self, user_key: str, part: Part) -> None:
-        """Empty a collection, damaged or not, so that it can be rebuilt."""
-        with self._using(user_key, part) as (owner, state):
-            self._forget(owner, part, state)
+        """Delete all records of a collection, damaged or not, so that it can be rebuilt."""
+        with self._locked(user_key, part) as (owner, state):
+            self._drop_state(owner, part, state)
             self.store.delete(owner, part, None)
 
     def drop_user(self, user_key: str) -> None:
-        """Erase everything of the user, from the disk too: see :meth:`VectorStore.drop_user`."""
+        """Erase all data of the user, from the disk too: see :meth:`VectorStore.drop_user`."""
         for part in PARTS:
-            with self._using(user_key, part) as (owner, state):
-                self._forget(owner, part, state)
+            with self._locked(user_key, part) as (owner, state):
+                self._drop_state(owner, part, state)
         self.store.drop_user(owner)
 
     # -------------------------------------------------------------------------------------------------------- reading
@@ -150,7 +150,7 @@ class VectorIndex:
         """The ``k`` nearest records as (id, cosine similarity in [-1, 1]), best first; fewer when there are fewer.
 
         Args:
-            any_of: only records whose metadata holds one of these values: see :meth:`VectorStore.query`. For steps:
+            any_of: only records whose metadata has one of these values: see :meth:`VectorStore.query`. For steps:
                 ``scope``, ``events`` and ``entities`` by name.
 
         Raises:
@@ -158,8 +158,8 @@ class VectorIndex:
             EmbedderMismatchError, CorruptFileError: as :meth:`upsert`.
         """
         query = self._query_vector(vector, k)
-        with self._using(user_key, part) as (owner, state):
-            self._require_fit(owner, part, state)
+        with self._locked(user_key, part) as (owner, state):
+            self._check_fingerprint(owner, part, state)
             matrix = None if any_of is not None else self._whole(owner, part, state)
             if matrix is not None:
                 return _similarities(matrix.nearest(query, k))
@@ -168,11 +168,11 @@ class VectorIndex:
     def query_among(
         self, user_key: str, part: Part, vector: FloatArray, ids: Collection[str], k: int
     ) -> list[tuple[str, float]]:
-        """As :meth:`query`, among these ids only, and **exact**. Ids that do not exist are passed over."""
+        """As :meth:`query`, among these ids only, and **exact**. Unknown ids are ignored."""
         query = self._query_vector(vector, k)
         unique = list(dict.fromkeys(ids))
-        with self._using(user_key, part) as (owner, state):
-            self._require_fit(owner, part, state)
+        with self._locked(user_key, part) as (owner, state):
+            self._check_fingerprint(owner, part, state)
             matrix = self._whole(owner, part, state)
             if matrix is None:
                 matrix = self._matrices.get((owner, part)) or Matrix(self._dimension)
@@ -182,22 +182,22 @@ class VectorIndex:
     def vectors(self, user_key: str, part: Part, ids: Collection[str]) -> dict[str, FloatArray]:
         """The stored vectors ``(d,)`` of those ids that exist."""
         unique = list(dict.fromkeys(ids))
-        with self._using(user_key, part) as (owner, state):
-            self._require_fit(owner, part, state)
+        with self._locked(user_key, part) as (owner, state):
+            self._check_fingerprint(owner, part, state)
             return self.store.get(owner, part, unique) if unique else {}
 
     def count(self, user_key: str, part: Part) -> int:
-        """How many records there are."""
-        with self._using(user_key, part) as (owner, _):
+        """The number of records."""
+        with self._locked(user_key, part) as (owner, _):
             return self.store.count(owner, part)
 
     def ids(self, user_key: str, part: Part) -> set[str]:
         """The ids of all records."""
-        with self._using(user_key, part) as (owner, _):
+        with self._locked(user_key, part) as (owner, _):
             return self.store.ids(owner, part)
 
     def evict(self, user_key: str) -> None:
-        """Drop what is in memory of the user."""
+        """Evict the user's matrices from memory."""
         with self._guard:
             for part in PARTS:
                 self._matrices.pop((self._owner(user_key), part), None)
@@ -215,8 +215,8 @@ class VectorIndex:
         return f"{self._home}.{user_key}"
 
     @contextmanager
-    def _using(self, user_key: str, part: Part) -> Iterator[tuple[str, _State]]:
-        """Hold one part of one user for one call."""
+    def _locked(self, user_key: str, part: Part) -> Iterator[tuple[str, _State]]:
+        """Check the arguments and lock one part of one user for one call."""
         if not user_key:
             raise MissingUserError("The vector store was called without a user key.")
         if not _USER_KEY.fullmatch(user_key):
@@ -234,23 +234,23 @@ class VectorIndex:
             yield owner, state
 
     @contextmanager
-    def _changing(self, owner: str, part: Part) -> Iterator[Matrix | None]:
-        """The matrix that is to follow a change; dropped where it cannot be known how far the change came."""
+    def _updating(self, owner: str, part: Part) -> Iterator[Matrix | None]:
+        """The matrix to update with a change; evicted if the change fails, perhaps halfway."""
         try:
             yield self._matrices.get((owner, part))
         except BaseException:
             with self._guard:
                 self._matrices.pop((owner, part), None)
             raise
-        self._bound()
+        self._evict_oldest()
 
-    def _forget(self, owner: str, part: Part, state: _State) -> None:
-        state.fits, state.large, state.queries = False, False, 0
+    def _drop_state(self, owner: str, part: Part, state: _State) -> None:
+        state.checked, state.large, state.queries = False, False, 0
         with self._guard:
             self._matrices.pop((owner, part), None)
 
     def _whole(self, owner: str, part: Part, state: _State) -> Matrix | None:
-        """The whole collection in memory; None where it is too large, or was never asked for before."""
+        """The whole collection in memory; None if it is too large, or at its first query."""
         state.queries += 1
         matrix = self._matrices.get((owner, part))
         whole = matrix is not None and matrix.whole
@@ -275,13 +275,13 @@ class VectorIndex:
         return matrix
 
     def _has_room(self, owner: str, part: Part) -> bool:
-        """Whether a collection fits beside those that were searched lately: they would push each other out."""
+        """Whether a collection checked beside those in use, which would otherwise evict each other."""
         wanted = self.store.count(owner, part) * self._dimension * 4
         with self._guard:
             busy = [
                 matrix.nbytes
                 for key, matrix in self._matrices.items()
-                if key != (owner, part) and self._lookups - matrix.used < _LATELY
+                if key != (owner, part) and self._lookups - matrix.used < _RECENT
             ]
         return sum(busy) + wanted <= self._matrix_bytes
 
@@ -293,9 +293,9 @@ class VectorIndex:
             matrix.put(list(fetched), unit_rows(np.stack(list(fetched.values()))))
         with self._guard:
             self._matrices[owner, part] = matrix
-        self._bound()
+        self._evict_oldest()
 
-    def _bound(self) -> None:
+    def _evict_oldest(self) -> None:
         with self._guard:
             while sum(matrix.nbytes for matrix in self._matrices.values()) > self._matrix_bytes:
                 self._matrices.popitem(last=False)
@@ -311,17 +311,17 @@ class VectorIndex:
             raise InvalidInputError(f"k={k}: ask for at least one record.")
         return np.asarray(unit_rows(vector[None, :])[0])
 
-    def _require_fit(self, owner: str, part: Part, state: _State) -> None:
-        if state.fits:
+    def _check_fingerprint(self, owner: str, part: Part, state: _State) -> None:
+        if state.checked:
             return
         stored = self.store.fingerprint(owner, part)
         if stored not in (None, self._fingerprint):
             raise EmbedderMismatchError(
                 f"The {part} of {owner} were embedded with fingerprint {stored}, but {self._embedder!r} "
                 f"({self._dimension} dimensions, fingerprint {self._fingerprint}) is open. Open the memory with the "
-                "embedder of before, or run `hexamem reembed`."
+                "former embedder, or run `hexamem reembed`."
             )
-        state.fits = True
+        state.checked = True
 
 
 def _similarities(scored: list[tuple[str, float]]) -> list[tuple[str, float]]:

@@ -16,8 +16,8 @@ class Matrix:
     """Rows by id. Not thread-safe.
 
     Attributes:
-        whole: whether every record of the collection is here.
-        used: the number of the last search in it, counted by the index.
+        whole: whether it has every record of the collection.
+        used: the number of the index's lookup that last used it.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -43,9 +43,9 @@ class Matrix:
         new = [record_id for record_id in ids if record_id not in self._rows]
         needed = len(self._ids) + len(new)
         if needed > len(self._vectors):
-            grown = np.empty((needed + needed // 8, self._vectors.shape[1]), np.float32)
-            grown[: len(self._ids)] = self._vectors[: len(self._ids)]
-            self._vectors = grown
+            larger = np.empty((needed + needed // 8, self._vectors.shape[1]), np.float32)
+            larger[: len(self._ids)] = self._vectors[: len(self._ids)]
+            self._vectors = larger
         self._rows.update(zip(new, range(len(self._ids), needed), strict=True))
         self._ids += new
         self._vectors[[self._rows[record_id] for record_id in ids]] = vectors
@@ -63,7 +63,7 @@ class Matrix:
                 self._vectors[row] = self._vectors[len(self._ids)]
 
     def nearest(self, query: FloatArray, k: int, ids: Sequence[str] | None = None) -> list[tuple[str, float]]:
-        """The ``k`` nearest of all rows, or of those ids that are here, with their cosines, best first.
+        """The ``k`` nearest of all rows, or of the rows of some ids, with their cosines, best first.
 
         Args:
             query: a unit vector.
@@ -82,5 +82,5 @@ class Matrix:
 
     @staticmethod
     def _cosines(vectors: FloatArray, query: FloatArray) -> npt.NDArray[np.float32]:
-        # Not by `@`: BLAS wakes its threads for it and takes five times longer.
+        # Not `@`: BLAS would start its threads and take five times longer.
         return np.asarray(np.einsum("ij,j->i", vectors, query))

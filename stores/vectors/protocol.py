@@ -1,4 +1,4 @@
-"""What a vector store is to Hexamem: the protocol that Chroma ships for, and that another database can implement."""
+"""The protocol of a vector store, which Chroma implements here and another database can implement."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ Part = Literal["steps", "pages", "items"]
 PARTS: tuple[Part, ...] = get_args(Part)
 LIST_KEYS = ("events", "entities", "labels")
 METADATA_KEYS = ("type", "time", "thread", "role", "speaker", "scope", *LIST_KEYS)
-"""What Hexamem writes beside a vector: lists of strings under :data:`LIST_KEYS`, ``time`` in seconds, else strings."""
+"""Metadata that Hexamem writes with a vector: lists of strings under :data:`LIST_KEYS`, ``time`` in seconds, else strings."""
 Metadata = Mapping[str, str | int | Sequence[str]]
 
 
 @runtime_checkable
 class VectorStore(Protocol):
-    """Vectors with metadata, apart by owner and part. Give one to ``Memory.open(vector_store=…)``.
+    """Vectors with metadata, separated by owner and part. Give one to ``Memory.open(vector_store=…)``.
 
-    An **owner** is one user of one home: an opaque string of letters, digits and dots, the only thing that keeps
-    users apart, so it belongs into every key, filter or collection name. A **part** is ``"steps"``, ``"pages"`` or
-    ``"items"``. What is stored is derived from the ledger: losing it costs the time to rebuild it, never data.
+    An **owner** is one user of one home: an opaque string of letters, digits and dots. Only it separates users, so
+    it belongs into every key, filter or collection name. A **part** is ``"steps"``, ``"pages"`` or
+    ``"items"``. All of it is derived from the ledger: losing it costs the time to rebuild it, never data.
 
-    Hexamem never makes two calls on the same owner and part at once; calls on different ones come from several threads.
-    Arguments are checked before they arrive here. :func:`hexamem.testing.check_vector_store` tests an implementation.
+    Calls on one owner and part are serialized; calls on different ones come from several threads. Arguments are checked
+    before the call. :func:`hexamem.testing.check_vector_store` tests an implementation.
 
-    Methods may raise :class:`~hexamem.errors.CorruptFileError` where the part of an owner must be rebuilt: Hexamem then
-    deletes it and writes it anew. Every other exception reaches the caller.
+    Methods may raise :class:`~hexamem.errors.CorruptFileError` when the part of an owner must be rebuilt: Hexamem then
+    deletes it and writes it again. Every other exception is propagated to the caller.
     """
 
     def upsert(
@@ -44,11 +44,11 @@ class VectorStore(Protocol):
         *,
         fingerprint: str,
     ) -> None:
-        """Add records or replace them as a whole; they are found as soon as this returns.
+        """Add records or replace them as a whole; searches find them when this returns.
 
         Args:
             ids: n distinct ids.
-            vectors: ``(n, d)``, finite; any length, since only directions count.
+            vectors: ``(n, d)``, finite; their lengths do not matter.
             metadatas: n mappings with some of :data:`METADATA_KEYS`; no ``None``, no empty list.
             fingerprint: of the embedder that made the vectors; the same for all of an owner's part.
         """
@@ -57,7 +57,7 @@ class VectorStore(Protocol):
     def delete(self, owner: str, part: Part, ids: Sequence[str] | None) -> None:
         """Delete records; ``None`` deletes the whole part with its fingerprint, also where it is damaged.
 
-        Ids that do not exist are passed over.
+        Unknown ids are ignored.
         """
         ...
 
@@ -74,8 +74,8 @@ class VectorStore(Protocol):
 
         Args:
             vector: ``(d,)``, finite.
-            any_of: values by metadata key. Only records count that hold, under at least one of these keys, one of its
-                values: as the value itself, or in the list. ``None`` for all records.
+            any_of: values by metadata key. Only records that have, under at least one of these keys, one of its values: as
+                the value itself, or in the list. ``None`` for all records.
         """
         ...
 
@@ -88,7 +88,7 @@ class VectorStore(Protocol):
         ...
 
     def count(self, owner: str, part: Part) -> int:
-        """How many records there are; 0 where nothing was stored."""
+        """The number of records; 0 if nothing was stored."""
         ...
 
     def drop_user(self, owner: str) -> None:
@@ -96,7 +96,7 @@ class VectorStore(Protocol):
         ...
 
     def fingerprint(self, owner: str, part: Part) -> str | None:
-        """The fingerprint that the part was written with; ``None`` where nothing was stored."""
+        """The fingerprint that the part was written with; ``None`` if nothing was stored."""
         ...
 
     def close(self) -> None:
