@@ -46,7 +46,7 @@ class ResearchParts:
         scopes: names of a user's scopes, for the same.
         cut_pages: puts a user's newest steps into pages, for an answer with whole pages.
         clean: a question as a model, a stream or a record may see it: without secrets.
-        mend: repairs a user's index that is damaged; whether it could.
+        repair: repairs a user's index that is damaged; whether it could.
         recalled: (user, question, filter) → ids of what a plain recall finds, best first, where its ranking is trained.
         bags, spoke, worths: what late interaction compares of steps and items, who spoke, and what steps say of their
             own, where that is kept in memory.
@@ -66,7 +66,7 @@ class ResearchParts:
     scopes: Callable[[str], tuple[str, ...]]
     clean: Callable[[str, str], str]
     encode: Encode
-    mend: Callable[[str], bool] = lambda user: False
+    repair: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
     recalled: Callable[[str, str, EvidenceFilter], Sequence[str]] = lambda user, question, filters: ()
     bags: ReadBags | None = None

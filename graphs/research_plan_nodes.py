@@ -229,7 +229,7 @@ class PlanNodes(ResearchNode):
         try:
             return search(user, request, pool)
         except CorruptFileError:  # an index that went bad since it was checked
-            if not self.parts.mend(user):
+            if not self.parts.repair(user):
                 raise
             return search(user, request, pool)
 

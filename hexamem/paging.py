@@ -157,7 +157,7 @@ class Paging:
         try:
             return search_pages(self.index, user, request)
         except CorruptFileError:
-            if not self.index.mend(user):
+            if not self.index.repair(user):
                 raise
             return search_pages(self.index, user, request)
 

@@ -218,7 +218,7 @@ class Recalling:
         except ModelFileError as error:
             return self._by_keywords(user, request, leave_out, str(error))
         except CorruptFileError:  # an index that went bad since it was checked
-            if not self._projector.mend(user):
+            if not self._projector.repair(user):
                 raise
             return self._searcher.find(user, request, strategy, parts, unindexed, leave_out)
 

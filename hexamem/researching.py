@@ -189,7 +189,7 @@ class Researching:
             scopes=self._scopes,
             clean=home.without_secrets,
             encode=self._encode,
-            mend=projector.mend,
+            repair=projector.repair,
             cut_pages=self._paging.cut,
             recalled=self._recalled,
             bags=self._searcher.caches.bags,

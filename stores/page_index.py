@@ -184,7 +184,7 @@ class PageIndex:
                 self._opened.pop(next(iter(self._opened)))
         return found
 
-    def mend(self, user: str) -> bool:
+    def repair(self, user: str) -> bool:
         """Rebuild the index if it is damaged, after a search failed on it; whether it was."""
         with self._lock(user):
             found = self._check(user)

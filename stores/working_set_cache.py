@@ -25,6 +25,7 @@ from hexamem.errors import CorruptFileError, HomeNotWritableError
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
+from hexamem.stores.expected_counts import holds_documents
 from hexamem.stores.growing_array import Arrays, pack_ids, unpack_ids
 from hexamem.stores.item_set import ItemSet
 from hexamem.stores.label_set import LabelSet
@@ -32,7 +33,6 @@ from hexamem.stores.ledger import Ledger, Transaction, user_key
 from hexamem.stores.lexical.tokens import ANALYSIS_VERSION
 from hexamem.stores.memory_use import release_memory
 from hexamem.stores.piece_vectors import PieceVectors
-from hexamem.stores.projections import holds_documents
 from hexamem.stores.step_facts import ReadStep, changed_ids, count_steps, read_speakers, read_steps
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet

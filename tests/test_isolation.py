@@ -471,7 +471,7 @@ def test_a_notice_about_an_index_of_one_user_does_not_show_in_the_recall_of_anot
 
     def rebuilt_meanwhile(*args: Any) -> Any:
         memory.lexical.reset(bob.key)
-        memory.projector.mend("bob")
+        memory.projector.repair("bob")
         return find(*args)
 
     memory.searcher.find = rebuilt_meanwhile  # type: ignore[method-assign]
