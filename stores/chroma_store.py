@@ -52,36 +52,35 @@ if TYPE_CHECKING:
 
 __all__ = ["ChromaStore"]
 
-_OF_TEXTS = ("of", "prefixes", "indexed", "revision")  # what the records of further texts carry
-_AT_ONCE = 2_000
-_BREADTH = 1_200  # of a search in Chroma's graph: exact for small stores, near it for large ones
+_OF_TEXTS = ("of", "prefixes", "indexed", "revision")  # the metadata of records of further texts
+_BATCH = 2_000
+_EF_SEARCH = 1_200  # exact for small stores, nearly exact for large ones
 
 
 class ChromaStore(BaseStore):
-    """A LangGraph store that lasts: values, namespaces, filters, time to live and search by meaning in one collection.
+    """A persistent LangGraph store: values, namespaces, filters, time to live and semantic search in one collection.
 
     It works without a key or download: texts are embedded by the bundled embedder. Each item is one record with its value
     as JSON, and one record more for each further text that is indexed; an item's score is that of its best text, as
-    cosine likeness. Values come back as JSON has them. Safe to use from several threads; ``a…`` methods run in a thread.
+    cosine similarity. Values are returned as decoded from JSON. Thread-safe; ``a…`` methods run in a thread.
 
-    Namespaces keep users apart as far as the host names them so: put the user's id into the namespace, as langmem's
-    ``("memories", "{user_id}")`` does. What is put here is the host's own: it is not searched for secrets, and
-    ``UserMemory.recall`` does not see it.
+    Only namespaces separate users: put the user's id into the namespace, as langmem's ``("memories", "{user_id}")`` does.
+    Values belong to the host: they are not searched for secrets, and ``UserMemory.recall`` does not read them.
 
     Args:
-        place: a folder, made where there is none, that one process holds at a time, such as ``memory.home / "store"``; or
+        place: a folder, created when missing, for one process at a time, such as ``memory.home / "store"``; or
             a Chroma client.
-        index: LangGraph's index configuration: ``fields`` (the whole value by default) and ``embed``, where it is given in
+        index: LangGraph's index configuration: ``fields`` (the whole value by default) and ``embed``, used in
             place of ``embedder``; ``dims`` is checked. ``False`` indexes nothing.
         embedder: "bundled", "static", "minilm", "openai:<model>" or any LangChain ``Embeddings``.
-        ttl: LangGraph's configuration of the time to live, in minutes. What has expired is never returned, and is
+        ttl: LangGraph's configuration of the time to live, in minutes. Expired items are not returned, and are
             deleted by :meth:`sweep_ttl`, which writes call every ``sweep_interval_minutes``.
         collection: the name of the collection.
         clock: the time in seconds.
 
     Raises:
-        EmbedderMismatchError: if the collection was made with another embedder.
-        HomeNotWritableError: if the folder cannot be written.
+        EmbedderMismatchError: the collection was created with another embedder.
+        HomeNotWritableError: the folder cannot be written.
     """
 
     supports_ttl = True
@@ -129,7 +128,7 @@ class ChromaStore(BaseStore):
         self._records: Any = self._client.get_or_create_collection(
             name,
             metadata={"embedder": made_by},
-            configuration={"hnsw": {"space": "cosine", "ef_search": _BREADTH}},
+            configuration={"hnsw": {"space": "cosine", "ef_search": _EF_SEARCH}},
             embedding_function=None,
         )
         held = (self._records.metadata or {}).get("embedder")
@@ -140,7 +139,7 @@ class ChromaStore(BaseStore):
             )
 
     def close(self) -> None:
-        """Give back the files of a store that was opened by its folder, once what runs is done; twice is fine."""
+        """Close a store that was opened by its folder, after running calls; a second call does nothing."""
         with self._lock:
             client, self._client = self._client, None
             if self._own and client is not None:
@@ -165,11 +164,11 @@ class ChromaStore(BaseStore):
     # ------------------------------------------------------------------ the contract
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do operations: reads see what was there before; of several writes to one key the last counts.
+        """Execute operations: reads see the state before the batch; of several writes to one key the last counts.
 
         Raises:
-            InvalidInputError: for a value that is no JSON, a time to live that is no number of minutes above 0, an unknown
-                operator of a filter, or a negative limit or offset; nothing of the batch is written.
+            InvalidInputError: a value is not JSON, a time to live is not a number of minutes above 0, an operator of a
+                filter is unknown, or a limit or offset is negative; nothing of the batch is written.
             StoreClosedError: after :meth:`close`.
         """
         listed = list(ops)
@@ -197,7 +196,7 @@ class ChromaStore(BaseStore):
         return await asyncio.to_thread(self.batch, list(ops))
 
     def sweep_ttl(self) -> int:
-        """Delete what has expired; returns how many items."""
+        """Delete expired items; returns their number."""
         with self._lock:
             self._check_open()
             self._swept = self._clock()
@@ -209,7 +208,7 @@ class ChromaStore(BaseStore):
     # ------------------------------------------------------------------ writing
 
     def _prepare(self, ops: Sequence[PutOp]) -> list[Write]:
-        """The records of writes: everything that may fail, done before the first one."""
+        """The records to write: everything that may fail, before the first write."""
         writes: list[Write] = []
         texts: list[str] = []
         for op in ops:
@@ -220,7 +219,7 @@ class ChromaStore(BaseStore):
             try:
                 value = json.dumps(dict(op.value), allow_nan=False)
             except (TypeError, ValueError) as error:
-                raise InvalidInputError(f"the value of {op.key!r} in {op.namespace!r} is no JSON: {error}") from None
+                raise InvalidInputError(f"the value of {op.key!r} in {op.namespace!r} is not JSON: {error}") from None
             minutes = minutes_of(op)
             own = self._texts(op)
             row = {
@@ -259,7 +258,7 @@ class ChromaStore(BaseStore):
         vectors: list[Any] = []
         rows: list[dict[str, Any]] = []
         for name in dict.fromkeys(one.row["namespace"] for one in writes if one.row is not None):
-            if name not in self._listed:  # one record a namespace, so that listing them reads no items
+            if name not in self._listed:  # a record for each namespace, so that listing them reads no items
                 ids.append(f"namespace.{item_digest((), name)}")
                 vectors.append(blank[0])
                 rows.append({"of": "namespace", "n": -1, "namespace": name, "indexed": False})
@@ -273,10 +272,10 @@ class ChromaStore(BaseStore):
                 ids.append(f"{one.of}.{n}")
                 vectors.append(vector)
                 rows.append(main if n == 0 else {**{name: main[name] for name in _OF_TEXTS}, "n": n})
-        for part in range(0, len(ids), _AT_ONCE):
-            some = slice(part, part + _AT_ONCE)
+        for part in range(0, len(ids), _BATCH):
+            some = slice(part, part + _BATCH)
             self._records.upsert(ids=ids[some], embeddings=np.asarray(vectors[some]), metadatas=rows[some])
-        written = set(ids)  # what is deleted goes whole; of what was changed, the further texts that it had
+        written = set(ids)  # all records of deleted items, and former further texts of changed ones
         self._delete([one for row in before.values() for one in record_ids(row) if one not in written])
         self._listed.update(row["namespace"] for row in rows if row["n"] == -1)
         sweep = (self.ttl_config or {}).get("sweep_interval_minutes")
@@ -301,7 +300,7 @@ class ChromaStore(BaseStore):
         wanted = op.offset + op.limit
         if op.query and self._embedder is not None:
             found = self._nearest(op, wanted)
-            if len(found) < wanted:  # the rest has no text that is indexed
+            if len(found) < wanted:  # then items without indexed texts
                 rest = self._matching(op, {"indexed": False})
                 found += [(row, None) for row in rest]
         else:
@@ -311,7 +310,7 @@ class ChromaStore(BaseStore):
         return [as_search_item(row, score) for row, score in page]
 
     def _nearest(self, op: SearchOp, wanted: int) -> list[tuple[dict[str, Any], float | None]]:
-        """Items by their best text, as many as are wanted: more of the neighbours are asked for until these suffice."""
+        """Items by their best text, at least ``wanted`` if there are: the number of neighbours grows until they suffice."""
         assert self._embedder is not None
         assert op.query
         vector = np.asarray(self._embedder.embed_query(op.query), dtype=np.float32)
@@ -325,8 +324,8 @@ class ChromaStore(BaseStore):
             )
             rows, distances = near["metadatas"][0], near["distances"][0]
             scanned = len(rows) < most
-            if scanned:  # Chroma's graph may lose some of many like vectors; so few are compared one by one
-                rows, distances = self._compared(vector, where)
+            if scanned:  # Chroma's graph may miss some of many similar vectors; so few are compared exactly
+                rows, distances = self._compare_all(vector, where)
             mains = {row["of"]: row for row in rows if row["n"] == 0}
             mains |= self._mains([row["of"] for row in rows if row["of"] not in mains])
             best: dict[str, float] = {}
@@ -342,17 +341,17 @@ class ChromaStore(BaseStore):
                 return found
             most *= 4
 
-    def _compared(self, vector: Any, where: dict[str, Any]) -> tuple[list[dict[str, Any]], list[float]]:
+    def _compare_all(self, vector: Any, where: dict[str, Any]) -> tuple[list[dict[str, Any]], list[float]]:
         rows: list[dict[str, Any]] = []
         distances: list[float] = []
         while True:
-            got = self._records.get(where=where, include=["metadatas", "embeddings"], limit=_AT_ONCE, offset=len(rows))
+            got = self._records.get(where=where, include=["metadatas", "embeddings"], limit=_BATCH, offset=len(rows))
             if len(got["ids"]):
                 vectors = np.asarray(got["embeddings"], dtype=np.float32)
                 lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(vector)
                 distances += (1.0 - (vectors @ vector) / lengths).tolist()
             rows += got["metadatas"]
-            if len(got["ids"]) < _AT_ONCE:
+            if len(got["ids"]) < _BATCH:
                 return rows, distances
 
     def _matching(self, op: SearchOp, extra: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -370,12 +369,12 @@ class ChromaStore(BaseStore):
             shown = one if op.max_depth is None else one[: op.max_depth]
             if len(found) >= op.offset + op.limit:
                 break
-            if shown not in found[-1:] and self._holds(one):
+            if shown not in found[-1:] and self._has_items(one):
                 found.append(shown)
         return found[op.offset : op.offset + op.limit]
 
-    def _holds(self, namespace: Sequence[str]) -> bool:
-        """Whether a namespace holds an item that has not expired."""
+    def _has_items(self, namespace: Sequence[str]) -> bool:
+        """Whether a namespace has an item that has not expired."""
         lasting = {"$or": [{"expires": {"$lte": 0.0}}, {"expires": {"$gt": self._clock()}}]}
         where = {"$and": [{"namespace": json.dumps(namespace)}, {"n": 0}, lasting]}
         return bool(self._records.get(where=where, include=[], limit=1)["ids"])
@@ -394,17 +393,17 @@ class ChromaStore(BaseStore):
     def _rows(self, where: dict[str, Any]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         while True:
-            got = self._records.get(where=where, include=["metadatas"], limit=_AT_ONCE, offset=len(found))
+            got = self._records.get(where=where, include=["metadatas"], limit=_BATCH, offset=len(found))
             found += got["metadatas"]
-            if len(got["ids"]) < _AT_ONCE:
+            if len(got["ids"]) < _BATCH:
                 return found
 
     def _expired(self, row: Mapping[str, Any]) -> bool:
         return bool(row["expires"]) and row["expires"] <= self._clock()
 
     def _refresh(self, rows: Sequence[Mapping[str, Any]], wanted: bool) -> None:
-        """Begin the time to live of items anew, since they were read."""
-        kept = [row for row in rows if wanted and row["ttl"]]
-        if kept:
-            ends = [{"expires": self._clock() + row["ttl"] * 60} for row in kept]
-            self._records.update(ids=[f"{row['of']}.0" for row in kept], metadatas=ends)
+        """Restart the time to live of items that were read."""
+        limited = [row for row in rows if wanted and row["ttl"]]
+        if limited:
+            ends = [{"expires": self._clock() + row["ttl"] * 60} for row in limited]
+            self._records.update(ids=[f"{row['of']}.0" for row in limited], metadatas=ends)

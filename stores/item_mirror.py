@@ -1,7 +1,7 @@
 """The items of a user as entries of a LangGraph store, for hosts that read memories from one store.
 
-The ledger stays the truth; the entries are a projection of it that is brought up by change number, as the indexes are.
-An entry lies in the namespace ``("memories", user, type)`` under the id of its item. How far a store came is an entry of
+The entries are derived from the ledger and updated by change number, as the indexes are. An entry is in the namespace
+``("memories", user, type)`` under the id of its item. The change number up to which a store is written is an entry of
 ``("memories_mark", user)``, written together with the items.
 """
 
@@ -25,31 +25,31 @@ _PAGE = 500
 
 
 class _State(NamedTuple):
-    """How far a store came: the time at which the user's ledger began, and its last change number."""
+    """The state of a store: the time at which the user was created in the ledger, and the last change number."""
 
     began: str
     change: int
 
 
 class ItemMirror:
-    """Brings LangGraph stores up to a ledger. It stores nothing itself; any number of stores may be brought up.
+    """Updates LangGraph stores from a ledger. It has no state of its own, so it may update any number of stores.
 
     Args:
-        ledger: the truth.
+        ledger: the source of the items.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def catch_up(self, store: BaseStore, user: str) -> int:
-        """Put the items of a user that changed, and delete those that are no longer active.
+        """Put the changed items of a user, and delete those that are no longer active.
 
         Returns:
-            How many entries were put or deleted.
+            The number of entries put or deleted.
         """
         mark = _read(store.get(_mark_of(user), _KEY))
         stale: list[SearchItem] = []
-        if self._is_over(user, mark):
+        if self._is_stale(user, mark):
             while page := store.search(_namespace(user), limit=_PAGE, offset=len(stale)):
                 stale += page
         operations = self._operations(user, mark, stale)
@@ -60,20 +60,20 @@ class ItemMirror:
         """As :meth:`catch_up`, without blocking the event loop."""
         mark = _read(await store.aget(_mark_of(user), _KEY))
         stale: list[SearchItem] = []
-        if await asyncio.to_thread(self._is_over, user, mark):
+        if await asyncio.to_thread(self._is_stale, user, mark):
             while page := await store.asearch(_namespace(user), limit=_PAGE, offset=len(stale)):
                 stale += page
         operations = await asyncio.to_thread(self._operations, user, mark, stale)
         await store.abatch(operations)
         return max(0, len(operations) - 1)
 
-    def _is_over(self, user: str, mark: _State | None) -> bool:
+    def _is_stale(self, user: str, mark: _State | None) -> bool:
         """Whether the entries are those of a user who was erased, or of another ledger."""
         with self._ledger.read(user) as tx:
             return mark is not None and (mark.began != _began(tx) or mark.change > tx.change)
 
     def _operations(self, user: str, mark: _State | None, stale: Iterable[SearchItem]) -> list[PutOp]:
-        """What brings the entries up, the mark last; empty where nothing changed."""
+        """The operations that update the entries, the mark last; empty if nothing changed."""
         operations = [PutOp(entry.namespace, entry.key, None) for entry in stale]
         with self._ledger.read(user) as tx:
             began, change = _began(tx), tx.change
@@ -110,7 +110,7 @@ def _put(user: str, item: MemoryItem) -> PutOp:
 
 
 def _namespace(user: str, *kind: str) -> tuple[str, ...]:
-    # LangGraph's stores take no full stops in a namespace.
+    # LangGraph's stores allow no dots in a namespace.
     return "memories", user.replace("%", "%25").replace(".", "%2E"), *kind
 
 

@@ -1,11 +1,11 @@
-"""The index of pages: one record a closed page, by vector and by words, following the ledger by change number.
+"""The index of pages: a vector and a keyword record for each closed page, updated from the ledger by change number.
 
-Pages have a keyword index of their own beside that of steps and items: in one index their long texts would shift the
-statistics by which steps are ranked. A page's vector is the mean of its steps' (which are there already, so that a paid
-embedder is not asked again), and of that of its header and memo, in equal parts. Open pages are in no index: they
-grow, and whoever searches looks through them as they are.
+Pages have their own keyword index, since their long texts would change the statistics by which steps are ranked. A
+page's vector is the mean of two: the mean of its steps' vectors (read from the index, so that a paid embedder is not
+called again), and the vector of header and memo. Open pages are not indexed, since they grow; a search compares them
+directly.
 
-Pages are made and indexed when there is nothing else to do, or when somebody reads them, never by a recall.
+Pages are created and indexed in the background or when they are read, never by a recall.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ from hexamem.stores.vectors import VectorIndex
 __all__ = ["OpenPages", "PageIndex", "PageStage", "lexical_key", "page_text", "page_top", "page_vectors"]
 
 _BATCH = 500
-_MOMENT = 60.0  # seconds
-_KEPT_USERS = 1_024
-_OPEN = 64
-_KEPT_OPEN = 64
+_FRESH_SECONDS = 60.0
+_MAX_USERS = 1_024
+_MAX_OPEN = 64
+_MAX_USERS_OPEN = 64
 _NAMES = ("lexical.pages", "vectors.pages")
 
 
 class PageStage(Protocol):
-    """What makes pages of steps."""
+    """Creates pages from steps."""
 
     def shown(self, tx: Transaction, page: PageRow) -> PageRow:
-        """An open page with header and memo as of now."""
+        """An open page with its current header and memo."""
         ...
 
     def page(self, user: str) -> int:
-        """Bring the user's pages up to what is stored; returns how many were closed or written anew."""
+        """Update the user's pages from the steps; returns the number of pages closed or rewritten."""
         ...
 
 
@@ -67,16 +67,16 @@ def lexical_key(user: str) -> str:
 
 
 def page_top(page: PageRow) -> str:
-    """What is embedded of a page beside its steps."""
+    """The text of a page that is embedded in addition to its steps."""
     return f"{page.header}\n{page.memo}"
 
 
 def page_text(page: PageRow, steps: Sequence[PageStep]) -> str:
-    """What is searched of a page by words: header, memo, and each step behind its speaker."""
+    """The text of a page for the keyword index: header, memo, and each step after its speaker."""
     lines = [line for line in (page.header, page.memo) if line]
     for step in steps:
-        said = searchable(step.text if step.resolved_text is None else step.resolved_text)
-        lines.append(f"{searchable(step.name)}: {said}" if step.name else said)
+        text = searchable(step.text if step.resolved_text is None else step.resolved_text)
+        lines.append(f"{searchable(step.name)}: {text}" if step.name else text)
     return "\n".join(lines)
 
 
@@ -84,8 +84,8 @@ def page_vectors(tops: npt.NDArray[np.float32], bodies: Sequence[npt.NDArray[np.
     """The vectors ``(n, d)`` of pages.
 
     Args:
-        tops: of header and memo, ``(n, d)``.
-        bodies: of the steps of each page, ``(m, d)``, m at least 1.
+        tops: the vectors of header and memo, ``(n, d)``.
+        bodies: the vectors of the steps of each page, ``(m, d)``, m at least 1.
     """
     means = np.stack([_unit(_unit(body).mean(axis=0)[None, :])[0] for body in bodies])
     return _unit(_unit(tops) + means).astype(np.float32)
@@ -106,7 +106,7 @@ def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True)
 class OpenPages:
-    """The open pages of a user that have steps, with their texts as of now, and their vectors ``(n, d)``."""
+    """The open pages of a user that have steps, with the steps by page id, and the vectors ``(n, d)``."""
 
     pages: tuple[PageRow, ...]
     steps: Mapping[str, list[PageStep]]
@@ -114,14 +114,14 @@ class OpenPages:
 
 
 class PageIndex:
-    """Keeps the pages of a home and their index in step with its ledger. Safe to call from several threads.
+    """Updates the pages of a home and their index from its ledger. Thread-safe.
 
     Args:
-        steps: brings the index of the user's steps up, whose vectors pages are made of.
-        lock: the lock under which the user's indexes are written.
-        home: the id of the home that the indexes lie in.
-        notices: receives the user and one clear line for each index that had to be rebuilt.
-        stage: makes the pages.
+        steps: updates the index of the user's steps, from whose vectors those of pages are computed.
+        lock: returns the lock of the user's index writes.
+        home: the id of the home of the indexes.
+        notices: receives the user and a message for each index that is rebuilt.
+        stage: creates the pages.
     """
 
     def __init__(
@@ -140,14 +140,14 @@ class PageIndex:
         self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
         self.stage, self._steps, self._lock, self._home, self._notices = stage, steps, lock, home, notices
         self._checked: set[str] = set()
-        self._seen: dict[str, tuple[float, tuple[int, int]]] = {}
+        self._updated: dict[str, tuple[float, tuple[int, int]]] = {}
         self._opened: dict[str, tuple[tuple[int, int], OpenPages]] = {}
         self._guard = threading.Lock()
 
     def catch_up(self, user: str) -> int:
-        """Bring the user's pages and their index up to the ledger; returns how many pages were indexed."""
+        """Update the user's pages and their index; returns the number of pages indexed."""
         self._steps(user)
-        if self._known(user):
+        if self._is_fresh(user):
             return 0
         with self._lock(user):
             self.stage.page(user)
@@ -165,35 +165,35 @@ class PageIndex:
             return written
 
     def open_pages(self, user: str) -> OpenPages:
-        """The latest of the user's open pages, at most 64; kept until anything changes."""
+        """The latest of the user's open pages, at most 64; cached until anything changes."""
         marks = self._marks(user)
         with self._guard:
-            kept = self._opened.get(user)
-        if kept is not None and kept[0] == marks:
-            return kept[1]
+            cached = self._opened.get(user)
+        if cached is not None and cached[0] == marks:
+            return cached[1]
         with self.ledger.read(user) as tx:
-            growing = [self.stage.shown(tx, page) for page in open_pages(tx)[-_OPEN:]] if tx.user_id else []
+            growing = [self.stage.shown(tx, page) for page in open_pages(tx)[-_MAX_OPEN:]] if tx.user_id else []
             steps = page_steps(tx, growing)
         growing = [page for page in growing if steps[page.id]]
         vectors = self.embed(user, growing, steps) if growing else np.empty((0, self.embedder.dimension), np.float32)
-        found = OpenPages(tuple(growing), steps, vectors)
+        opened = OpenPages(tuple(growing), steps, vectors)
         with self._guard:
             self._opened.pop(user, None)
-            self._opened[user] = (marks, found)
-            while len(self._opened) > _KEPT_OPEN:
+            self._opened[user] = (marks, opened)
+            while len(self._opened) > _MAX_USERS_OPEN:
                 self._opened.pop(next(iter(self._opened)))
-        return found
+        return opened
 
     def repair(self, user: str) -> bool:
-        """Rebuild the index if it is damaged, after a search failed on it; whether it was."""
+        """Rebuild the index if it is damaged, after a search failed; returns whether it was."""
         with self._lock(user):
-            found = self._check(user)
-            if found:
+            damaged = self._check(user)
+            if damaged:
                 self._advance(user)
-            return found
+            return damaged
 
     def rebuild(self, user: str) -> int:
-        """Throw the index away and build it from the ledger; returns how many pages were indexed."""
+        """Rebuild the index from the ledger; returns the number of pages indexed."""
         with self._lock(user):
             self._empty(user)
             with self._guard:
@@ -202,7 +202,7 @@ class PageIndex:
             return self._advance(user)
 
     def purge(self, user: str) -> None:
-        """Drop what the index still holds of replaced text, after a redaction that erased the user's vectors."""
+        """Remove all traces of replaced text, after a redaction that erased the user's vectors."""
         with self._lock(user):
             with self.ledger.read(user) as tx:
                 begun = bool(tx.user_id) and "lexical.pages" in read_projections(tx, self._home)
@@ -217,21 +217,21 @@ class PageIndex:
                 self._advance(user)
 
     def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
+        """Evict what is in memory of a user."""
         with self._guard:
-            self._seen.pop(user, None)
+            self._updated.pop(user, None)
             self._opened.pop(user, None)
 
     def drop_user(self, user: str) -> tuple[int, int]:
-        """Erase the keyword index, and forget the user; returns how many vectors and documents there were.
+        """Erase the keyword index of the user's pages; returns the numbers of vectors and documents.
 
-        The vectors go with the user's other ones.
+        The vectors are erased with the user's other ones.
         """
         key = user_key(user)
         with self._lock(user):
             try:
                 vectors = self.vectors.count(key, "pages")
-            except CorruptFileError:  # what a damaged index held is not counted
+            except CorruptFileError:  # the content of a damaged index is not counted
                 vectors = 0
             documents = 0 if self.lexical.damaged(lexical_key(user)) else self.lexical.count(lexical_key(user))
             self.lexical.reset(lexical_key(user))
@@ -246,18 +246,18 @@ class PageIndex:
         with self.ledger.read(user) as tx:
             return (tx.change, next_page_change(tx)) if tx.user_id else (0, 0)
 
-    def _known(self, user: str) -> bool:
-        """Whether nothing has changed since the last time, which was a moment ago: time alone closes pages too."""
-        seen = self._seen.get(user)
-        return seen is not None and time.monotonic() - seen[0] < _MOMENT and seen[1] == self._marks(user)
+    def _is_fresh(self, user: str) -> bool:
+        """Whether nothing has changed since a recent update; an older one does not count, since time closes pages too."""
+        seen = self._updated.get(user)
+        return seen is not None and time.monotonic() - seen[0] < _FRESH_SECONDS and seen[1] == self._marks(user)
 
     def _note(self, user: str) -> None:
         marks = self._marks(user)
         with self._guard:
-            self._seen.pop(user, None)
-            self._seen[user] = (time.monotonic(), marks)
-            while len(self._seen) > _KEPT_USERS:
-                self._seen.pop(next(iter(self._seen)))
+            self._updated.pop(user, None)
+            self._updated[user] = (time.monotonic(), marks)
+            while len(self._updated) > _MAX_USERS:
+                self._updated.pop(next(iter(self._updated)))
 
     def _check(self, user: str) -> bool:
         key = user_key(user)
@@ -265,7 +265,7 @@ class PageIndex:
             if not tx.user_id:
                 return False
             done = read_projections(tx, self._home)
-            held = {name: count_pages(tx, done.get(name, 0)) for name in _NAMES}
+            expected = {name: count_pages(tx, done.get(name, 0)) for name in _NAMES}
         reason = self.lexical.damaged(lexical_key(user))
         if reason is None:
             try:
@@ -276,8 +276,8 @@ class PageIndex:
             except CorruptFileError as error:
                 counts, reason = {}, str(error)
             for name, count in counts.items():
-                # Pages without active steps are in neither, so there may be fewer, but not in one of the two alone.
-                known, changed = held[name]
+                # Pages without active steps are in neither index: there may be fewer, but not in one index only.
+                known, changed = expected[name]
                 if count > known + changed or count + changed < max(counts.values()):
                     reason = f"it holds {count:,} records of {known + changed:,}"
         if reason is None:
@@ -288,7 +288,7 @@ class PageIndex:
 
     def _empty(self, user: str) -> None:
         with self._guard:
-            self._seen.pop(user, None)
+            self._updated.pop(user, None)
         self.vectors.reset(user_key(user), "pages")
         self.lexical.reset(lexical_key(user))
         self._set(user, dict.fromkeys(_NAMES, 0))
@@ -345,20 +345,19 @@ class PageIndex:
         gone = [page.id for page in batch if not steps[page.id]]
         if gone:
             self.vectors.delete(key, "pages", gone)
-        kept = [page for page in batch if steps[page.id]]
-        if not kept:
-            return
-        made = self.embed(user, kept, steps)
-        self.vectors.upsert(key, "pages", [page.id for page in kept], made, [_metadata(page) for page in kept])
+        pages = [page for page in batch if steps[page.id]]
+        if pages:
+            vectors = self.embed(user, pages, steps)
+            self.vectors.upsert(key, "pages", [page.id for page in pages], vectors, [_metadata(page) for page in pages])
 
     def embed(self, user: str, chosen: Sequence[PageRow], steps: dict[str, list[PageStep]]) -> npt.NDArray[np.float32]:
         """The vectors of pages that have steps, ``(n, d)``."""
         ids = [step.id for page in chosen for step in steps[page.id]]
-        held = self.vectors.vectors(user_key(user), "steps", ids)
-        missing = [step for page in chosen for step in steps[page.id] if step.id not in held]
+        step_vectors = self.vectors.vectors(user_key(user), "steps", ids)
+        missing = [step for page in chosen for step in steps[page.id] if step.id not in step_vectors]
         if missing:
             texts = [searchable(step.text) for step in missing]
             vectors = embed_texts(self.ledger, user, self.embedder, texts)
-            held.update(zip((step.id for step in missing), vectors, strict=True))
+            step_vectors.update(zip((step.id for step in missing), vectors, strict=True))
         tops = embed_texts(self.ledger, user, self.embedder, [page_top(page) for page in chosen])
-        return page_vectors(tops, [np.stack([held[step.id] for step in steps[page.id]]) for page in chosen])
+        return page_vectors(tops, [np.stack([step_vectors[step.id] for step in steps[page.id]]) for page in chosen])

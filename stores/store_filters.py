@@ -1,4 +1,4 @@
-"""The conditions of LangGraph's stores: on the fields of a value, and on namespaces."""
+"""The conditions of LangGraph's stores, on the fields of a value and on namespaces."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 __all__ = ["check_conditions", "meets", "namespace_matches"]
 
 _ORDERED: dict[str, Callable[[float, float], bool]] = {
-    "$gt": lambda held, wanted: held > wanted,
-    "$gte": lambda held, wanted: held >= wanted,
-    "$lt": lambda held, wanted: held < wanted,
-    "$lte": lambda held, wanted: held <= wanted,
+    "$gt": lambda stored, wanted: stored > wanted,
+    "$gte": lambda stored, wanted: stored >= wanted,
+    "$lt": lambda stored, wanted: stored < wanted,
+    "$lte": lambda stored, wanted: stored <= wanted,
 }
 
 
 def check_conditions(conditions: Mapping[str, Any] | None) -> None:
-    """See that every operator of a filter is one, whether or not a value is there to be compared.
+    """Check the operators of a filter, also where no value is compared.
 
     Raises:
-        InvalidInputError: for another operator.
+        InvalidInputError: for an unknown operator.
     """
     for wanted in (conditions or {}).values():
         if isinstance(wanted, Mapping):
@@ -40,44 +40,44 @@ def meets(value: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:
     operators ``$eq``, ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``, of which the last four compare numbers.
 
     Raises:
-        InvalidInputError: for another operator.
+        InvalidInputError: for an unknown operator.
     """
     return all(_compare(value.get(key), wanted) for key, wanted in conditions.items())
 
 
-def _compare(held: Any, wanted: Any) -> bool:
+def _compare(stored: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if any(str(key).startswith("$") for key in wanted):
-            return all(_operator(held, name, operand) for name, operand in wanted.items())
-        return isinstance(held, Mapping) and all(_compare(held.get(key), part) for key, part in wanted.items())
+            return all(_operator(stored, name, operand) for name, operand in wanted.items())
+        return isinstance(stored, Mapping) and all(_compare(stored.get(key), part) for key, part in wanted.items())
     if isinstance(wanted, list | tuple):
-        same = isinstance(held, list | tuple) and len(held) == len(wanted)
-        return same and all(_compare(one, other) for one, other in zip(held, wanted, strict=True))
-    return bool(held == wanted)
+        same = isinstance(stored, list | tuple) and len(stored) == len(wanted)
+        return same and all(_compare(part, other) for part, other in zip(stored, wanted, strict=True))
+    return bool(stored == wanted)
 
 
-def _operator(held: Any, name: str, operand: Any) -> bool:
+def _operator(stored: Any, name: str, operand: Any) -> bool:
     if name == "$eq":
-        return bool(held == operand)
+        return bool(stored == operand)
     if name == "$ne":
-        return bool(held != operand)
+        return bool(stored != operand)
     _check_operator(name)
     try:
-        return _ORDERED[name](float(held), float(operand))
-    except (TypeError, ValueError):  # what is no number lies in no range
+        return _ORDERED[name](float(stored), float(operand))
+    except (TypeError, ValueError):  # not a number
         return False
 
 
 def _check_operator(name: str) -> None:
     if name not in ("$eq", "$ne") and name not in _ORDERED:
-        raise InvalidInputError(f"{name} is no operator of a filter; use one of $eq, $ne, {', '.join(_ORDERED)}")
+        raise InvalidInputError(f"{name} is not an operator of a filter; use one of $eq, $ne, {', '.join(_ORDERED)}")
 
 
 def namespace_matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
-    """Whether a namespace begins (``prefix``) or ends (``suffix``) with a path; ``*`` stands for any one label.
+    """Whether a namespace begins (``prefix``) or ends (``suffix``) with a path; ``*`` matches any label.
 
     Raises:
-        InvalidInputError: for another kind of match.
+        InvalidInputError: for an unknown kind of match.
     """
     if condition.match_type not in ("prefix", "suffix"):
         raise InvalidInputError(f"match_type = {condition.match_type!r}: use 'prefix' or 'suffix'")

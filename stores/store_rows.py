@@ -1,4 +1,4 @@
-"""The records in which a ChromaStore keeps its items: their ids, their conditions, and the items that they hold."""
+"""The Chroma records of a ChromaStore: their ids, filters, and conversion to items."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = [
     "where_of",
 ]
 
-_AT_ONCE = 2_000
+_BATCH = 2_000
 
 
 class Write(NamedTuple):
-    """One item to be written: the row of its first record (None to delete it) and the vectors of its texts."""
+    """An item to write: the row of its first record (None to delete it) and the vectors of its texts."""
 
     of: str
     row: dict[str, Any] | None
@@ -42,24 +42,24 @@ class Write(NamedTuple):
 
 
 def field_paths(fields: Iterable[str]) -> list[Any]:
-    """The paths of fields to be indexed, read once; ``$`` is the whole value."""
+    """The parsed paths of fields to index; ``$`` is the whole value."""
     return [field if field == "$" else tokenize_path(field) for field in fields]
 
 
 def item_digest(namespace: Sequence[str], key: str) -> str:
-    """What an item's records are named by: the same for the same namespace and key."""
+    """A hash of namespace and key, the prefix of the ids of an item's records."""
     return blake2b(json.dumps([list(namespace), key]).encode(), digest_size=20).hexdigest()
 
 
 def known_vectors(vectors: Any) -> Any:
-    """Vectors that say something: a text of which the embedder knows no word has none."""
+    """The vectors that are not zero: a text without a word that the embedder knows has a zero vector."""
     return vectors[np.any(vectors, axis=1)] if len(vectors) else vectors
 
 
 def where_of(prefix: Sequence[str], *conditions: dict[str, Any]) -> dict[str, Any]:
     """Chroma's condition for records under a namespace prefix (all when empty) that meet the others too."""
-    held = [{"prefixes": {"$contains": json.dumps(list(prefix))}}] if prefix else []
-    every = [*held, *conditions]
+    under = [{"prefixes": {"$contains": json.dumps(list(prefix))}}] if prefix else []
+    every = [*under, *conditions]
     return every[0] if len(every) == 1 else {"$and": every}
 
 
@@ -69,9 +69,9 @@ def record_ids(row: Mapping[str, Any]) -> list[str]:
 
 
 def parts_of(values: Sequence[str]) -> Iterable[list[str]]:
-    """The values, as many at once as one call takes."""
+    """The values in batches that one call of Chroma accepts."""
     rest = iter(values)
-    while part := list(islice(rest, _AT_ONCE)):
+    while part := list(islice(rest, _BATCH)):
         yield part
 
 
@@ -96,12 +96,12 @@ def as_search_item(row: Mapping[str, Any], score: float | None) -> SearchItem:
 
 
 def minutes_of(op: PutOp) -> float:
-    """How long an item lives; 0 for as long as it is not deleted."""
+    """The time to live of an item in minutes; 0 for no limit."""
     ttl: object = op.ttl
     if ttl is None:
         return 0.0
     if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 < ttl < math.inf:
         raise InvalidInputError(
-            f"ttl = {ttl!r} of {op.key!r} in {op.namespace!r}: give minutes above 0, or None for an item that stays"
+            f"ttl = {ttl!r} of {op.key!r} in {op.namespace!r}: give minutes above 0, or None for no limit"
         )
     return float(ttl)

@@ -1,13 +1,14 @@
-"""Vectors kept in the ledger for embedders that cost money or time, so that a rebuilt index calls none of them."""
+"""A cache in the ledger of the vectors of paid embedders, so that rebuilding an index does not call them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import delete, insert, select
+from sqlalchemy import Row, delete, insert, select
 
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger, Transaction
@@ -18,41 +19,25 @@ __all__ = ["embed_texts", "prune_vectors"]
 
 
 def embed_texts(ledger: Ledger, user: str, embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """The vectors of the texts, (n, dimension) float32: from the cache where the embedder is a paid one.
+    """The vectors of the texts, float32 ``(n, dimension)``; those of a paid embedder are cached.
 
-    The cache holds float16 by the text's hash and the embedder's fingerprint, never the text. The embedder is
-    called outside any transaction.
+    The cache has float16 vectors by the text's hash and the embedder's fingerprint, not the text. The embedder is called
+    outside of transactions.
     """
     if not embedder.paid or not texts:
         return embedder.embed_documents(texts)
     hashes = [_hash(text) for text in texts]
     known: dict[str, npt.NDArray[np.float32]] = {}
     with ledger.read(user) as tx:
-        for part in chunks(dict.fromkeys(hashes)):
-            rows = tx.all(
-                select(vectors.c.text_hash, vectors.c.vector).where(
-                    vectors.c.user_id == tx.user_id,
-                    vectors.c.fingerprint == embedder.fingerprint,
-                    vectors.c.text_hash.in_(part),
-                )
-            )
-            known.update({row.text_hash: np.frombuffer(row.vector, "<f2").astype(np.float32) for row in rows})
+        known.update(
+            (row.text_hash, np.frombuffer(row.vector, "<f2").astype(np.float32))
+            for row in _cached(tx, embedder, hashes)
+        )
     missing = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
     if missing:
-        made = embedder.embed_documents(list(missing.values()))
-        fresh = dict(zip(missing, made, strict=True))
+        fresh = dict(zip(missing, embedder.embed_documents(list(missing.values())), strict=True))
         with ledger.write(user) as tx:
-            held = {
-                row.text_hash
-                for part in chunks(fresh)
-                for row in tx.all(
-                    select(vectors.c.text_hash).where(
-                        vectors.c.user_id == tx.user_id,
-                        vectors.c.fingerprint == embedder.fingerprint,
-                        vectors.c.text_hash.in_(part),
-                    )
-                )
-            }
+            stored = {row.text_hash for row in _cached(tx, embedder, fresh)}  # by another thread meanwhile
             new = [
                 {
                     "user_id": tx.user_id,
@@ -61,7 +46,7 @@ def embed_texts(ledger: Ledger, user: str, embedder: Embedder, texts: Sequence[s
                     "vector": vector.astype("<f2").tobytes(),
                 }
                 for digest, vector in fresh.items()
-                if digest not in held
+                if digest not in stored
             ]
             if new:
                 tx.connection.execute(insert(vectors), new)
@@ -69,8 +54,19 @@ def embed_texts(ledger: Ledger, user: str, embedder: Embedder, texts: Sequence[s
     return np.stack([known[digest] for digest in hashes])
 
 
+def _cached(tx: Transaction, embedder: Embedder, hashes: Iterable[str]) -> Iterator[Row[Any]]:
+    for part in chunks(dict.fromkeys(hashes)):
+        yield from tx.all(
+            select(vectors.c.text_hash, vectors.c.vector).where(
+                vectors.c.user_id == tx.user_id,
+                vectors.c.fingerprint == embedder.fingerprint,
+                vectors.c.text_hash.in_(part),
+            )
+        )
+
+
 def prune_vectors(tx: Transaction, texts: Iterable[str]) -> None:
-    """Drop what the cache holds of other texts than these: after a redaction, whose words a hash may betray."""
+    """Delete the cached vectors of all other texts: after a redaction, since a hash may reveal the removed words."""
     rows = tx.all(select(vectors.c.text_hash).where(vectors.c.user_id == tx.user_id).distinct())
     if rows:
         gone = {row.text_hash for row in rows} - {_hash(text) for text in texts}

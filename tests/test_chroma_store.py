@@ -196,7 +196,7 @@ def test_bad_values_filters_times_and_pages_are_refused_and_nothing_of_their_bat
         with pytest.raises(InvalidInputError, match=r"ttl = .*give minutes above 0, or None"):
             store.put(USER, "good", {"text": "a"}, ttl=ttl)  # type: ignore[arg-type]
     for where in ({"n": {"$in": [1]}}, {"meta": {"n": {"$in": [1]}}}, {"n": {"$eq": 1, "in": [1]}}):
-        with pytest.raises(InvalidInputError, match="is no operator of a filter"):
+        with pytest.raises(InvalidInputError, match="is not an operator of a filter"):
             store.search(("nothing", "here"), filter=where)
     assert store.search(("nothing", "here"), filter={"meta": {"n": {"$gte": 1}}}) == []
     assert store.get(USER, "good") is None
