@@ -1,21 +1,21 @@
-"""An embedded Chroma that survives unclean stops: one lock, a marker of what is being written, and a seal.
+"""An embedded Chroma that survives unclean stops: one lock, a marker of the collection being written, and a seal.
 
-Chroma 1.5 needs care in four ways.
+It works around four properties of Chroma 1.5.
 
-- It rewrites HNSW files in place and crashes the process that loads a half-written one (chroma issue 7238). It writes
-  inside a call, never in the background, and one call runs at a time here, so at most one collection is in danger: its
-  name stands in the marker file while the call runs. A collection named there at the next open is cleared, and rebuilt
-  from the ledger. After the machine itself went down, everything is.
+- Chroma rewrites HNSW files in place and crashes the process that loads a half-written file (chroma issue 7238). It
+  writes inside a call, never in the background, and here one call runs at a time, so at most one collection is at risk:
+  the marker file contains its name while the call runs. A collection named there at the next open is cleared and
+  rebuilt from the ledger; after a restart of the machine, all collections are.
 - A file may be damaged in other ways. A clean close writes a **seal** with the sizes and checksums of the HNSW files;
   a collection that differs from it is not loaded.
-- Once it has as many collections loaded as it keeps, it evicts one and forgets the records of it that were not yet in
-  its files. So its cache is made large enough, and the client closed and opened again (25 ms) before it is full.
-- ``delete_collection`` leaves rows, free pages and files; and the files of an index are made in its full capacity from
-  memory that was never set, which may hold words of any user. The first are cleared while Chroma is closed, the second
-  after the call that made the files.
+- When its cache of collections is full, Chroma evicts a collection and loses its records that were not yet written to
+  files. So the cache is made large enough, and the client is reopened (25 ms) before it is full.
+- ``delete_collection`` leaves rows, free pages and files; and Chroma creates the files of an index in full capacity from
+  uninitialized memory, which may contain words of any user. The former are cleared while Chroma is closed, the latter
+  after the call that created the files.
 
-Chroma carries its own SQLite, and two copies of SQLite in one process lose each other's file locks: whatever opens the
-database here does so with Chroma closed.
+Chroma contains its own SQLite, and two copies of SQLite in one process lose each other's file locks: the database is
+opened here only while Chroma is closed.
 """
 
 from __future__ import annotations
@@ -57,31 +57,32 @@ if TYPE_CHECKING:
 __all__ = ["EmbeddedChroma"]
 
 _DATABASE, _MARKER, _SEAL = "chroma.sqlite3", "hexamem-open", "hexamem-seal.json"
-_EVERYTHING = "*"
+_ALL = "*"
 _COUNT_AND_WIDTH, _COUNT_OFFSET = struct.Struct("<QQ"), 20  # in header.bin: elements, and bytes of each
 _UUID = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _CHECKED_BYTES = 16 << 20
-_NO_ROOM = 8 << 20
+_ALMOST_FULL = 8 << 20
 
 Seal = dict[str, dict[str, list[int]]]
-"""By segment and file: its size and its checksum, 0 for a file of more than 16 MB."""
+"""By segment and file: size and checksum, which is 0 for a file of more than 16 MB."""
 
 
 class EmbeddedChroma:
-    """One folder, open in one process. Thread-safe. Chroma itself is started by the first call that needs it.
+    """One folder, open in one process. Thread-safe. Chroma is started by the first call that needs it.
 
     Args:
-        folder: where Chroma is; made when missing.
-        max_loaded: collections kept loaded, each of 2.7 MB and 4 file handles; fewer where the limit of handles asks.
-        min_free_bytes: a write is refused when the disk has less left: Chroma does not notice that its HNSW files
-            could not be written.
+        folder: the folder of Chroma; created when missing.
+        max_loaded: maximum number of loaded collections, each of 2.7 MB and 4 file handles; fewer if the process may
+            have few handles.
+        min_free_bytes: a write is refused when the disk has less free: Chroma does not notice that its HNSW files could
+            not be written.
 
     Attributes:
-        notices: one line for each thing that was wrong.
+        notices: one line for each problem found.
 
     Raises:
-        HomeNotWritableError: the folder cannot be made or written.
-        HomeInUseError: another process holds the database.
+        HomeNotWritableError: the folder cannot be created or written.
+        HomeInUseError: another process has opened the database.
     """
 
     def __init__(self, folder: Path, *, max_loaded: int, min_free_bytes: int) -> None:
@@ -106,16 +107,16 @@ class EmbeddedChroma:
     def using(
         self, name: str, *, create: Mapping[str, Any] | None = None, writing: bool = False
     ) -> Iterator[Collection | None]:
-        """Lend a collection for one call; ``None`` when it does not exist and ``create`` is not given.
+        """A collection for one call; ``None`` when it does not exist and ``create`` is not given.
 
         Args:
-            create: arguments of Chroma's ``create_collection`` for a collection that is missing.
-            writing: the call changes it.
+            create: arguments of Chroma's ``create_collection`` for a missing collection.
+            writing: whether the call changes it.
 
         Raises:
-            CorruptFileError: the collection is damaged and was not loaded: drop it, and write it anew.
-            StorageFullError: too little disk is left, or Chroma ran out of it.
-            HomeNotWritableError: the folder became read-only.
+            CorruptFileError: the collection is damaged and not loaded: drop it, and write it again.
+            StorageFullError: the disk has too little space.
+            HomeNotWritableError: the folder is read-only.
             StoreClosedError: the store was closed.
         """
         with self._lock:
@@ -136,15 +137,15 @@ class EmbeddedChroma:
                 return
             first = name not in self._handles or not self._segments.get(name)
             before = self._folders() if first else set()
-            self._mark(name)  # a first call loads, which may persist what was pending
+            self._mark(name)  # a first call loads the collection, which may persist pending records
             try:
                 yield self._load(name, create)
                 if first:
-                    self._zero_made(name, before)
+                    self._zero_new_files(name, before)
             except internal_error() as error:
                 self._translate(name, error)
             except BaseException as error:
-                # A panic inside Chroma may have left half-written files; after anything else they are whole.
+                # A panic inside Chroma may have left half-written files; after other errors they are whole.
                 if type(error).__name__ == "PanicException":
                     self._damaged[name] = str(error)
                     raise
@@ -153,7 +154,7 @@ class EmbeddedChroma:
             self._mark()
 
     def metadata(self, name: str) -> Mapping[str, Any] | None:
-        """The collection's own metadata, without loading its vectors; ``None`` when there is no such collection."""
+        """The metadata of the collection, without loading its vectors; ``None`` if it does not exist."""
         with self._lock:
             self._require_open()
             if name not in self._segments or name in self._damaged:
@@ -165,7 +166,7 @@ class EmbeddedChroma:
         """Remove collections from the disk without loading them.
 
         Args:
-            erase: leave no bytes of them in free pages either.
+            erase: also clear their bytes from free pages.
         """
         with self._lock:
             self._require_open()
@@ -187,7 +188,7 @@ class EmbeddedChroma:
             self._closed = True
             self._stop()
             with disk_errors(self.folder):
-                if _EVERYTHING in self._damaged:  # the marker stays: the next open clears all
+                if _ALL in self._damaged:  # the marker stays, so that the next open clears all
                     os.close(self._marker)
                     return
                 if self._damaged:
@@ -201,13 +202,13 @@ class EmbeddedChroma:
     # ---------------------------------------------------------------------------------------------- the marker, the seal
 
     def _recover(self) -> Seal:
-        """Clear what an unclean stop may have left half written; the seal, where the last stop was a clean one."""
+        """Clear collections that an unclean stop may have left half written; returns the seal of a clean stop."""
         marker, seal = self.folder / _MARKER, self.folder / _SEAL
         database = (self.folder / _DATABASE).exists()
         if marker.exists():
             seal.unlink(missing_ok=True)
             boot, *names = marker.read_text("utf-8", errors="replace").split("\n")
-            if database and (boot != boot_id() or _EVERYTHING in names):
+            if database and (boot != boot_id() or _ALL in names):
                 self._clear("may have been half written when the machine or the database failed")
             elif database:
                 for name in self._read_segments().keys() & set(names):
@@ -239,7 +240,7 @@ class EmbeddedChroma:
         return marker
 
     def _mark(self, *writing: str) -> None:
-        """Note the collections in danger, damaged ones and one being written: the page cache outlives a killed process."""
+        """Write the names of damaged collections and of one being written: the page cache survives a killed process."""
         with disk_errors(self.folder):
             os.ftruncate(self._marker, len(self._boot))
             if names := "\n".join((*self._damaged, *writing)):
@@ -302,7 +303,7 @@ class EmbeddedChroma:
             return {}
 
     def _clear(self, why: str) -> None:
-        """Remove all vectors: the ledger has what they are made of."""
+        """Remove all vectors, which can be rebuilt from the ledger."""
         self.notices.append(f"{self.folder / _DATABASE} {why}: all vectors are rebuilt.")
         for segment in self._folders():
             shutil.rmtree(self.folder / segment)
@@ -310,10 +311,10 @@ class EmbeddedChroma:
             file.unlink()
 
     def _purge(self, names: Sequence[str], *, erase: bool) -> None:
-        """Take collections out of the database, then remove the folders that none owns. With Chroma closed.
+        """Delete collections from the database, then the folders without a collection. Chroma must be closed.
 
-        Chroma's own ``delete_collection`` leaves the rows of array values, and because row ids are used again the labels
-        of a deleted collection would appear on the records of the next user.
+        Chroma's ``delete_collection`` leaves the rows of array values, and because row ids are used again, the labels of a
+        deleted collection would appear in the records of the next user.
         """
         try:
             with closing(self._connect()) as database:
@@ -321,7 +322,7 @@ class EmbeddedChroma:
                     return
                 database.execute("BEGIN IMMEDIATE")
                 for name in names:
-                    _purge_one(database, name)
+                    _delete_collection(database, name)
                 database.execute("DELETE FROM embedding_metadata_array WHERE id NOT IN (SELECT id FROM embeddings)")
                 database.execute("COMMIT")
                 if erase:
@@ -330,7 +331,7 @@ class EmbeddedChroma:
         except sqlite3.Error as error:
             if "full" in str(error):
                 raise StorageFullError(f"No disk left in {self.folder} to clear collections: {error}.") from error
-            self._refuse_everything(error)
+            self._refuse_all(error)
         for segment in self._folders() - owned:
             shutil.rmtree(self.folder / segment)
         if erase:
@@ -339,17 +340,17 @@ class EmbeddedChroma:
     def _folders(self) -> set[str]:
         return {child.name for child in self.folder.iterdir() if _UUID.fullmatch(child.name) and child.is_dir()}
 
-    def _zero_made(self, name: str, before: set[str]) -> None:
-        """Zero after the first call for a collection, which may have made files; no other is made meanwhile."""
+    def _zero_new_files(self, name: str, before: set[str]) -> None:
+        """Clear unused bytes after the first call for a collection, which may have created its files."""
         segment = self._segments.get(name) or next(iter(self._folders() - before), "")
         if segment:
             self._segments[name] = segment
             with disk_errors(self.folder):
-                _zero_rest(self.folder / segment)
+                _zero_unused(self.folder / segment)
 
     def _zero_all(self) -> None:
         for segment in self._folders():
-            _zero_rest(self.folder / segment)
+            _zero_unused(self.folder / segment)
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.folder / _DATABASE, timeout=30, isolation_level=None)
@@ -359,11 +360,11 @@ class EmbeddedChroma:
     def _require_open(self) -> None:
         if self._closed:
             raise StoreClosedError(f"The vector store in {self.folder} is closed; open it again.")
-        if _EVERYTHING in self._damaged:
-            self._refuse_everything(self._damaged[_EVERYTHING])
+        if _ALL in self._damaged:
+            self._refuse_all(self._damaged[_ALL])
 
-    def _refuse_everything(self, error: object) -> NoReturn:
-        self._damaged[_EVERYTHING] = str(error)
+    def _refuse_all(self, error: object) -> NoReturn:
+        self._damaged[_ALL] = str(error)
         self._mark()
         raise CorruptFileError(
             f"{self.folder / _DATABASE} is damaged ({error}). Close and open the memory: all vectors are then rebuilt."
@@ -388,7 +389,7 @@ class EmbeddedChroma:
                 handle = client.get_collection(name, embedding_function=None)
             else:
                 handle = client.get_or_create_collection(name, embedding_function=None, **(create or {}))
-                self._segments[name] = ""  # known once the database can be read
+                self._segments[name] = ""  # set after the first call
                 self._checked.add(name)
             self._handles[name] = handle
         return handle
@@ -402,9 +403,9 @@ class EmbeddedChroma:
             self._mark()
             raise StorageFullError(f"No disk left in {self.folder}: {text}.") from error
         if "malformed" in text or "not a database" in text:
-            self._refuse_everything(text)
-        self._damaged[name] = text  # its HNSW files may be half written; the marker stays
-        if (free := shutil.disk_usage(self.folder).free) < _NO_ROOM:
+            self._refuse_all(text)
+        self._damaged[name] = text  # its HNSW files may be half written, so the marker stays
+        if (free := shutil.disk_usage(self.folder).free) < _ALMOST_FULL:
             raise StorageFullError(
                 f"The disk of {self.folder} has {free // 1000} kB left and Chroma failed on collection {name} ({text}); "
                 "free some room. The collection must then be rebuilt."
@@ -416,17 +417,17 @@ class EmbeddedChroma:
 
 
 def boot_id() -> str | None:
-    """What changes whenever the machine starts anew; ``None`` where the system does not tell."""
+    """An id that changes with every start of the machine; ``None`` where the system has none."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip() or None
     return None
 
 
-def _zero_rest(segment: Path) -> None:
-    """Zero what stands in the files of an index behind its last element: Chroma does not read it."""
+def _zero_unused(segment: Path) -> None:
+    """Zero the bytes after the last element in the files of an index, which Chroma does not read."""
     header = (segment / "header.bin").read_bytes() if (segment / "header.bin").exists() else b""
     if len(header) < _COUNT_AND_WIDTH.size + _COUNT_OFFSET:
-        return  # none yet; or it was cut off, which the seal tells
+        return  # no header yet, or truncated, which the seal shows
     count, width = _COUNT_AND_WIDTH.unpack_from(header, _COUNT_OFFSET)
     for name, used in (("data_level0.bin", count * width), ("length.bin", count * 4)):
         file = segment / name
@@ -438,20 +439,20 @@ def _zero_rest(segment: Path) -> None:
 
 
 def _files(segment: Path) -> dict[str, list[int]]:
-    """Size and checksum of each file of a segment; empty where there is no folder."""
-    found: dict[str, list[int]] = {}
+    """Size and checksum of each file of a segment; empty without a folder."""
+    files: dict[str, list[int]] = {}
     for path in sorted(segment.glob("*")):
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            found[path.name] = [size, zlib.crc32(file.read()) if size <= _CHECKED_BYTES else 0]
-    return found
+            files[path.name] = [size, zlib.crc32(file.read()) if size <= _CHECKED_BYTES else 0]
+    return files
 
 
-def _purge_one(database: sqlite3.Connection, name: str) -> None:
+def _delete_collection(database: sqlite3.Connection, name: str) -> None:
     collection = "(SELECT id FROM collections WHERE name = :name)"
     segments = f"(SELECT id FROM segments WHERE collection IN {collection})"
     records = f"(SELECT id FROM embeddings WHERE segment_id IN {segments})"
-    # Documents are never stored, so the full-text table has nothing of ours.
+    # Documents are not stored, so the full-text table has no rows of Hexamem.
     for statement in (
         f"DELETE FROM embedding_metadata_array WHERE id IN {records}",
         f"DELETE FROM embedding_metadata WHERE id IN {records}",
