@@ -1,9 +1,8 @@
-"""Long documents as passages of some 250 tokens: what is indexed of them, and how a passage is told by its place.
+"""Splits long documents into passages of about 250 tokens, and describes the place of a passage.
 
-A passage is a span of the item's own content, and its index record carries nothing but the item's id and that span.
-So the ledger keeps no copy of it: whatever rewrites, redacts, supersedes or erases the item does so to its passages.
-Places are read from the content too: form feeds part pages, Markdown headings part sections, each line of a table is
-a row.
+A passage is a span of the item's content, and its index record has only the item's id and that span. The ledger has no
+copy of it: to rewrite, redact, supersede or erase the item does the same to its passages. Places are read from the
+content too: form feeds separate pages, Markdown headings sections, and each line of a table is a row.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ __all__ = [
 ]
 
 _PASSAGE = 250
-"""Tokens of a passage, at most: more blur an embedding that is the mean of its words, fewer lose their context."""
+"""Maximum tokens of a passage: more blur an embedding that is the mean of its words, fewer lose context."""
 SHORT = 400
-"""Tokens up to which an item is indexed whole; so are as many characters, whatever their script."""
-_ALONE = 40
-"""Tokens below which what stands under a heading is joined to what follows."""
-_MARK = "#"  # stands in no item id
+"""An item of at most so many tokens, or characters, is indexed whole."""
+_MIN_SECTION = 40
+"""A section of fewer tokens is joined with the next."""
+_MARK = "#"  # occurs in no item id
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _HEADING_OR_FENCE = re.compile(r"^(?:(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*|(```|~~~).*)$", re.MULTILINE)
 _WITH_HEADINGS = frozenset({"markdown", "html", "docx"})
 _TABLES = frozenset({"csv"})
 # From wide to narrow: paragraphs, lines, sentences, words.
-_BREAKS = tuple(re.compile(one) for one in (r"\n[ \t]*\n\s*", r"\n", r"(?<=[.!?…])\s+|(?<=[。！？；])", r"\s+"))
+_BREAKS = tuple(re.compile(pattern) for pattern in (r"\n[ \t]*\n\s*", r"\n", r"(?<=[.!?…])\s+|(?<=[。！？；])", r"\s+"))
 Span = tuple[int, int]
 
 
 class Passage(NamedTuple):
-    """A passage as it is shown: ``text`` word for word, ``place`` such as "page 40", "" where there is none."""
+    """A passage to display: ``text`` verbatim, ``place`` such as "page 40", or ""."""
 
     text: str
     place: str
@@ -62,18 +61,18 @@ def is_passage(record_id: str) -> bool:
 
 
 def item_of(record_id: str) -> str:
-    """The id of the item whose passage it is; any other id as it is."""
+    """The id of the passage's item; any other id unchanged."""
     return record_id.partition(_MARK)[0] if is_passage(record_id) else record_id
 
 
 def span_of(record_id: str) -> Span:
-    """Where in the item's content a passage stands."""
+    """The span of a passage in the item's content."""
     start, _, end = record_id.partition(_MARK)[2].partition("-")
     return int(start), int(end)
 
 
 def chunk_spans(item: MemoryItem) -> list[Span]:
-    """The passages of an item in order, as spans of its content; none for one that is short, or no resource."""
+    """The passages of a long resource in order, as spans of its content; none for any other item."""
     if not isinstance(item, ResourceItem):
         return []
     text = item.content
@@ -81,19 +80,19 @@ def chunk_spans(item: MemoryItem) -> list[Span]:
         return []
     if item.resource_type in _TABLES:
         first = text.find("\n") + 1
-        limit = max(_PASSAGE - _tokens(text[:first]), _PASSAGE // 3)  # the header stands before each passage
-        found: Iterable[Span] = _packed(text, [(first, len(text))], limit)
+        limit = max(_PASSAGE - _tokens(text[:first]), _PASSAGE // 3)  # each passage begins with the header
+        spans: Iterable[Span] = _packed(text, [(first, len(text))], limit)
     elif "\f" in text:
-        found = (span for page in _pages(text) for span in _packed(text, [page], _PASSAGE))
+        spans = (span for page in _pages(text) for span in _packed(text, [page], _PASSAGE))
     elif item.resource_type in _WITH_HEADINGS:
-        found = (span for section in _sections(text) for span in _packed(text, [section], _PASSAGE))
+        spans = (span for section in _sections(text) for span in _packed(text, [section], _PASSAGE))
     else:
-        found = _packed(text, [(0, len(text))], _PASSAGE)
-    return list(_around_references(text, found))
+        spans = _packed(text, [(0, len(text))], _PASSAGE)
+    return list(_around_references(text, spans))
 
 
 def passage_at(item: ResourceItem, span: Span) -> Passage:
-    """A passage to be shown, with its place."""
+    """A passage with its place."""
     text, (start, end) = item.content, span
     words = text[start:end].strip("\f\n\r ")
     if item.resource_type in _TABLES:
@@ -111,16 +110,16 @@ def passage_at(item: ResourceItem, span: Span) -> Passage:
 
 
 def indexed_passages(item: ResourceItem) -> Iterator[tuple[Span, str]]:
-    """Each passage with the words by which it is found: the title, the headings above it (or the header), its own."""
+    """Each passage with its indexed text: the title, the headings above it (or the header), and its own text."""
     text = item.content
     spans = chunk_spans(item)
     first = text.partition("\n")[0] if item.resource_type in _TABLES else ""
-    found = list(headings(text)) if item.resource_type in _WITH_HEADINGS else []
+    lines = list(headings(text)) if item.resource_type in _WITH_HEADINGS else []
     path: list[tuple[int, str]] = []
     at = 0
     for start, end in spans:
-        while at < len(found) and found[at][0] < end:
-            _, level, words = found[at]
+        while at < len(lines) and lines[at][0] < end:
+            _, level, words = lines[at]
             path = [*((wider, name) for wider, name in path if wider < level), (level, words)]
             at += 1
         above = first or " › ".join(words for _, words in path)
@@ -128,7 +127,7 @@ def indexed_passages(item: ResourceItem) -> Iterator[tuple[Span, str]]:
 
 
 def _tokens(text: str) -> float:
-    """About how many tokens: four letters each, one a character where words are not parted by spaces."""
+    """An estimate of the number of tokens: one per four letters, one per character of scripts without spaces."""
     if text.isascii():
         return len(text) / 4
     return len(text) / 4 + 0.75 * len(_UNSPACED.findall(text))
@@ -143,7 +142,7 @@ def _pages(text: str) -> Iterator[Span]:
 
 
 def headings(text: str, end: int | None = None) -> Iterator[tuple[int, int, str]]:
-    """(place, level, words) of the Markdown headings, those in fenced code left out."""
+    """(offset, level, words) of the Markdown headings outside of fenced code."""
     fence = ""
     for match in _HEADING_OR_FENCE.finditer(text, 0, len(text) if end is None else end):
         if match[3]:
@@ -153,17 +152,17 @@ def headings(text: str, end: int | None = None) -> Iterator[tuple[int, int, str]
 
 
 def _sections(text: str) -> Iterator[Span]:
-    """What stands under each heading, the heading with it; little is joined to what follows."""
+    """The sections, each with its heading; a short one is joined with the next."""
     start = 0
     for place in [*(place for place, _, _ in headings(text)), len(text)]:
-        if place == len(text) or _tokens(text[start:place]) >= _ALONE:
+        if place == len(text) or _tokens(text[start:place]) >= _MIN_SECTION:
             if text[start:place].strip():
                 yield start, place
             start = place
 
 
 def _heading_path(text: str, end: int) -> str:
-    """The headings that hold at a place, from wide to narrow."""
+    """The headings above an offset, from the highest level to the lowest."""
     path: list[tuple[int, str]] = []
     for _, level, words in headings(text, end):
         path = [*((wider, name) for wider, name in path if wider < level), (level, words)]
@@ -171,7 +170,7 @@ def _heading_path(text: str, end: int) -> str:
 
 
 def _packed(text: str, spans: Iterable[Span], limit: float) -> Iterator[Span]:
-    """Pieces joined to passages, as many as fit."""
+    """Joins pieces into passages of at most ``limit`` tokens."""
     for whole in spans:
         start: int | None = None
         end, size = 0, 0.0
@@ -188,13 +187,13 @@ def _packed(text: str, spans: Iterable[Span], limit: float) -> Iterator[Span]:
 
 
 def _pieces(text: str, span: Span, limit: float, level: int) -> Iterator[Span]:
-    """A span in pieces that fit, broken where it hurts least."""
+    """Splits a span into pieces of at most ``limit`` tokens, at the widest breaks possible."""
     start, end = span
     if _tokens(text[start:end]) <= limit:
         if text[start:end].strip():
             yield span
         return
-    if level == len(_BREAKS):  # one word without end
+    if level == len(_BREAKS):  # one very long word
         size = max(1, int(limit))
         yield from ((at, min(at + size, end)) for at in range(start, end, size))
         return
@@ -208,8 +207,8 @@ def _pieces(text: str, span: Span, limit: float, level: int) -> Iterator[Span]:
 
 
 def _around_references(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans moved so that none begins or ends within a reference to the vault."""
-    references = [(one.start, one.end) for one in find_references(text)]
+    """Moves the spans so that none begins or ends within a vault reference."""
+    references = [(reference.start, reference.end) for reference in find_references(text)]
     at = 0
 
     def outside(place: int) -> int:

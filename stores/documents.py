@@ -1,4 +1,4 @@
-"""What of a step or item goes into the indexes: its text for both, its fields for filtering."""
+"""The index records of steps and items: text for both indexes, and fields for filters."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["Document", "item_documents", "label_names", "searchable", "step_docu
 
 
 class Document(NamedTuple):
-    """One record as the indexes see it.
+    """A record to index.
 
     Attributes:
-        text: what is embedded, and searched by words.
-        also: more words by which it is found, not embedded: those of the original that its resolved text lacks.
-        role: who spoke: user, assistant, system or tool; empty for an item.
-        labels: the names of an item.
+        text: embedded, and indexed for keywords.
+        also: more words for the keyword index: those of the original that the resolved text lacks.
+        role: user, assistant, system or tool; empty for an item.
+        labels: the label names of an item.
         metadata: see :meth:`with_metadata`.
-        label_ids: for the keyword index; the labels of an item are names there too.
+        label_ids: for the keyword index; for an item they are names too.
     """
 
     id: str
@@ -42,14 +42,14 @@ class Document(NamedTuple):
     metadata: Mapping[str, str | int | list[str]] = {}
 
     def with_metadata(self, vocabulary: Vocabulary) -> Document:
-        """With what the vector store holds beside its vector: ``type``, ``time`` (seconds since 1970), and what else it has.
+        """The document with its metadata for the vector store: ``type``, ``time`` (seconds since 1970), and those it has.
 
-        Of a step ``thread``, ``role`` and ``speaker``, and its labels by name: ``scope`` (with the wider ones before it),
-        and the lists ``events`` and ``entities``; of an item the list ``labels``. Chroma takes valid Unicode only, so
-        lone surrogates are replaced.
+        A step has ``thread``, ``role`` and ``speaker``, and its labels by name: ``scope`` (after its parents), and the
+        lists ``events`` and ``entities``; an item has the list ``labels``. Chroma accepts only valid Unicode, so lone
+        surrogates are replaced.
 
         Args:
-            vocabulary: holds the labels of a step.
+            vocabulary: contains the labels of a step.
         """
         values: dict[str, str | int | list[str]] = {"type": self.kind, "time": int(self.occurred_at.timestamp())}
         for key, text in (("thread", self.thread_id), ("role", self.role), ("speaker", self.speaker)):
@@ -66,36 +66,35 @@ class Document(NamedTuple):
 
 
 def searchable(text: str) -> str:
-    """The text with each secret's caption alone in place of its reference: an id says nothing to a search."""
+    """The text with the caption alone in place of each secret's reference, whose id is no use in a search."""
     return with_captions(text)
 
 
 def with_speaker(name: str | None, text: str) -> str:
-    """What is embedded of a step: the name of its speaker, where it has one, stands before the text, since questions name
-    people.
+    """The text of a step to embed: after the name of its speaker, if it has one, since questions name people.
 
     Args:
-        text: made searchable.
+        text: from :func:`searchable`.
     """
     return f"{searchable(name)}: {text}" if name else text
 
 
 def step_document(step: Step | IndexedStep) -> Document:
-    """A step with the name of its speaker before it.
+    """The record of a step, with its text after the name of its speaker.
 
-    Where references were resolved, that text is indexed; by words the step is found in its original ones too.
+    A text with resolved references is indexed in place of the original, whose other words are in ``also``.
     """
-    said, also = searchable(step.index_text), ""
+    text, also = searchable(step.index_text), ""
     label_ids: tuple[str, ...] = ()
     if isinstance(step, IndexedStep):
         label_ids = step.label_ids
         if step.resolved_text is not None:
-            kept = set(step.resolved_text.split())
-            also = " ".join(word for word in said.split() if word not in kept)
-            said = step.resolved_text
+            resolved = set(step.resolved_text.split())
+            also = " ".join(word for word in text.split() if word not in resolved)
+            text = step.resolved_text
     return Document(
         id=step.id,
-        text=with_speaker(step.name, said),
+        text=with_speaker(step.name, text),
         also=also,
         kind="step",
         thread_id=step.thread_id,
@@ -108,7 +107,7 @@ def step_document(step: Step | IndexedStep) -> Document:
 
 
 def label_names(vocabulary: Vocabulary, label_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Labels as the vector store holds them: names by metadata key, ``scope``, ``events`` and ``entities``."""
+    """The names of labels by metadata key of the vector store: ``scope``, ``events`` and ``entities``."""
     names: dict[str, list[str]] = {"scope": [], "events": [], "entities": []}
     for label_id in dict.fromkeys(map(vocabulary.canonical, label_ids)):
         label = vocabulary.by_id.get(label_id)
@@ -120,10 +119,10 @@ def label_names(vocabulary: Vocabulary, label_ids: Iterable[str]) -> dict[str, l
 
 
 def item_documents(item: MemoryItem) -> list[Document]:
-    """An item: its kind's own searched fields. Superseded items stay; merged and removed ones leave.
+    """The records of an item. Superseded items are active records; merged and removed ones are not.
 
-    A long resource is one record of its title and summary, and one a passage, told by its title and place as well.
-    The labels are on the first alone, so that they count once.
+    A long resource has a record of its title and summary, and one per passage. Only the first has the labels, so that
+    they count once.
     """
     active = item.status in ("active", "superseded")
     passages = list(indexed_passages(item)) if active and isinstance(item, ResourceItem) else []

@@ -1,8 +1,7 @@
-"""What the lexical index needs to know of tantivy's files: which segments there are, whether they are whole, and what
-an error of the disk looks like.
+"""Reads tantivy's files: lists segments, verifies their checksums, and recognizes disk errors.
 
-The file format is tantivy's own: `meta.json` names the segments; each segment file ends in its checksum (a JSON
-footer, the footer's length and a magic number). The tests of the store fail loudly should tantivy change it.
+In tantivy's file format `meta.json` names the segments, and each segment file ends with its checksum (a JSON footer, the
+footer's length and a magic number). The tests of the store fail if tantivy changes it.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ class Segment:
 
 
 def is_initialized(path: Path) -> bool:
-    """Whether a tantivy index was made here.
+    """Whether the folder has a tantivy index.
 
     Raises:
-        CorruptFileError: segment files without the file that names them.
+        CorruptFileError: there are segment files without `meta.json`.
     """
     if (path / META).is_file():
         return True
@@ -85,13 +84,13 @@ def read_segments(path: Path) -> list[Segment]:
 
 
 def leftover_files(path: Path) -> list[str]:
-    """Segment files on disk that the last commit does not name."""
+    """Segment files that are not part of the last commit."""
     named = {name for segment in read_segments(path) for name in segment.files}
     return [e.name for e in path.iterdir() if _SEGMENT_FILE.fullmatch(e.name) and e.name not in named]
 
 
 def file_damage(path: Path) -> str | None:
-    """The first thing wrong with the files of the last commit, read in full; ``None`` when all are whole."""
+    """The first damage in the files of the last commit, which are read in full; ``None`` when there is none."""
     try:
         if not is_initialized(path):
             return None
@@ -131,7 +130,7 @@ def _checksum_damage(path: Path) -> str | None:
 
 @contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
-    """Turn what tantivy raises inside the block into errors of :mod:`hexamem.errors`.
+    """Convert tantivy's exceptions inside the block to errors of :mod:`hexamem.errors`.
 
     tantivy-py reports every failure as a ``ValueError`` with the text of the cause, and a broken invariant as a
     ``PanicException``, which derives from ``BaseException`` only.
@@ -147,11 +146,11 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 
 def _explained(path: Path, error: BaseException) -> HexamemError:
-    found = _OS_ERROR.search(str(error))
-    code = (found[1] or found[2]) if found else str(getattr(error, "errno", None))
+    match = _OS_ERROR.search(str(error))
+    code = (match[1] or match[2]) if match else str(getattr(error, "errno", None))
     # A worker thread that could not write reports only that it died.
     worker_died = "writer was killed" in str(error) or "error occurred in a thread" in str(error)
-    if code in _FULL or (found is None and worker_died and _nearly_full(path)):
+    if code in _FULL or (match is None and worker_died and _nearly_full(path)):
         return StorageFullError(f"No room is left for the lexical index in {path}: free disk space and call again.")
     if code in _NOT_WRITABLE:
         return HomeNotWritableError(f"The lexical index in {path} cannot be written: {error}. Check its permissions.")

@@ -42,7 +42,7 @@ _SLACK = 16  # hits fetched beyond k, so that most ties at the cut need no secon
 
 
 class NoDocuments:
-    """Stands in for the searcher of an index that was never written."""
+    """The searcher of an index that was never written."""
 
     num_docs = 0
 
@@ -52,7 +52,7 @@ class NoDocuments:
 
 
 def term_query(field: str, value: str) -> Any:
-    """Documents with one term, as it stands in the index."""
+    """Documents with one term of the index."""
     return Query.term_query(_SCHEMA, field, value, "freq" if field in {STEMMED, EXACT} else "basic")
 
 
@@ -64,11 +64,11 @@ class LexicalQueries:
         self._stemmer = make_stemmer()
 
     def text(self, searcher: Any, query: str) -> Clauses:
-        """One clause for each distinct term of the text; of too many the rarest."""
+        """One clause for each distinct term of the text, or for the rarest of many."""
         clauses = []
         for field, term, weight in self._terms(searcher, query):
-            found = term_query(field, term)
-            clauses.append((Occur.Should, found if weight == 1 else Query.boost_query(found, weight)))
+            clause = term_query(field, term)
+            clauses.append((Occur.Should, clause if weight == 1 else Query.boost_query(clause, weight)))
         return clauses
 
     def _terms(self, searcher: Any, query: str) -> list[tuple[str, str, float]]:
@@ -81,7 +81,7 @@ class LexicalQueries:
         terms += [(EXACT, term, settings.exact_weight) for term in tokens.exact if settings.exact_weight]
         if len(terms) > settings.max_query_terms:
             known = [(frequency, term) for term in terms if (frequency := searcher.doc_freq(term[0], term[1]))]
-            known.sort(key=lambda pair: pair[0])  # stable: equally rare ones stay in the order of the text
+            known.sort(key=lambda pair: pair[0])  # stable: equally rare terms stay in the order of the text
             terms = [term for _, term in known[: settings.max_query_terms]]
         return terms
 
@@ -91,10 +91,10 @@ class LexicalQueries:
         counts = {STEMMED: Counter(self._stemmer.analyze(" ".join(streams.stemmed))), EXACT: Counter(streams.exact)}
         documents, score = searcher.num_docs, 0.0
         for field, term, weight in self._terms(searcher, query):
-            if found := counts[field][term]:
+            if count := counts[field][term]:
                 frequency = min(searcher.doc_freq(field, term), documents)  # it counts deleted documents too
                 idf = math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
-                score += weight * idf * found * (_K1 + 1) / (found + _K1)
+                score += weight * idf * count * (_K1 + 1) / (count + _K1)
         return score
 
     @staticmethod
@@ -116,7 +116,7 @@ class LexicalQueries:
         conditions = _conditions(filters)
         allowed: Collection[str] | None = None
         if filters.ids is not None:
-            # Whichever is cheaper: to read the ids of the best hits, or to look every given id up.
+            # The cheaper way: read the ids of the best hits, or look up every given id.
             if min(k, documents) * documents < len(filters.ids) ** 2:
                 allowed = filters.ids if isinstance(filters.ids, set | frozenset) else set(filters.ids)
             else:
@@ -131,9 +131,9 @@ class LexicalQueries:
         wide = k * (1 + 2 * documents // len(allowed))
         while True:
             hits = self._top(searcher, query, wide)
-            kept = [hit for hit in hits if hit[0] in allowed]
-            if len(kept) >= k or len(hits) < wide:
-                return kept[:k]
+            passed = [hit for hit in hits if hit[0] in allowed]
+            if len(passed) >= k or len(hits) < wide:
+                return passed[:k]
             wide *= 4
 
     def _top(self, searcher: Any, query: Any, k: int) -> list[tuple[str, float]]:
@@ -154,7 +154,7 @@ class LexicalQueries:
 
 
 def _in_order(scores: Sequence[float], times: Sequence[int | None], ties: Sequence[int]) -> list[int]:
-    """The places of hits: by score, then time, the latest first and undated last, then the tie-breaking number."""
+    """The indices of hits in order: by score, then time, the latest first and undated last, then the tie-breaking number."""
     undated = np.array([time is None for time in times])
     latest = np.array([0 if time is None else time for time in times], dtype=np.int64)
     order = np.lexsort((np.array(ties, dtype=np.int64), ~latest, undated, -np.array(scores)))  # ~ of the least fits too

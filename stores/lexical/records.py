@@ -1,4 +1,4 @@
-"""What goes into the lexical index and what may be asked of it, and how both look to tantivy: fields and terms."""
+"""Documents and filters of the lexical index, and their form in tantivy: schema, fields and terms."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ __all__ = [
     "tantivy_document",
 ]
 
-# The version stands in the schema, so that an index made by other rules does not open.
+# The schema contains the version, so that an index made by other rules does not open.
 STEMMED, EXACT = f"stemmed_{ANALYSIS_VERSION}", "exact"
 ID, KIND, THREAD, SPEAKER, LABEL, TIME, TIE = "id", "kind", "thread", "speaker", "label", "time", "tie"
-MIN_HEAP = 15_000_000  # bytes; tantivy takes no less a thread
+MIN_HEAP = 15_000_000  # bytes; tantivy's minimum per thread
 _MAX_ID_BYTES = 8_192
 _INT64 = 1 << 63
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LexicalSettings:
-    """Every default of the lexical index. The ranking's were chosen on five conversations of LoCoMo.
+    """Settings of the lexical index. Those of the ranking were chosen on five conversations of LoCoMo.
 
     Attributes:
         stemmed_weight: weight of a match on the stem of a word, or on a bigram of an unspaced script.
         exact_weight: weight of a match on the word as written, a whole id, or a single character of such a script.
         drop_question_words: leave "what", "did", 什么, いつ … out of queries (recall@10 0.629 against 0.533).
-        max_query_characters: what stands behind these in a query is not read.
+        max_query_characters: the rest of a longer query is ignored.
         max_query_terms: of more distinct terms only the rarest are searched.
-        max_open: indexes kept open at most; each takes a thread of tantivy's and its mapped files.
-        max_ties: hits tied at the cut that are put in order; among more, the index's own order decides.
-        bulk_from: documents from which a write gets the large heap.
-        bulk_heap_bytes: that heap; small writes take tantivy's least, 15 MB.
+        max_open: maximum number of open indexes; each needs a thread and mapped files.
+        max_ties: maximum number of tied hits at the cut that are ordered; among more, the index's order decides.
+        bulk_from: number of documents from which a write uses the large heap.
+        bulk_heap_bytes: that heap; small writes use tantivy's minimum, 15 MB.
     """
 
     stemmed_weight: float = 1.0
@@ -86,11 +86,11 @@ class LexicalSettings:
 
 
 class LexicalDocument(NamedTuple):
-    """What is indexed of one record.
+    """A record to index.
 
     Attributes:
         id: any non-empty string of at most 8,192 bytes.
-        text: searched, never stored. Put the speaker's name into it if questions name speakers.
+        text: searched, not stored. It should contain the speaker's name if questions name speakers.
         kind: "step", "page", "core", "episodic", …
         occurred_at: microseconds since 1970 in UTC, may be negative; ``None`` when unknown.
         label_ids: the labels of the record, by id.
@@ -107,12 +107,12 @@ class LexicalDocument(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LexicalFilter:
-    """What a hit must satisfy: all that is given. ``None`` asks nothing, an empty collection lets nothing through.
+    """Conditions that a hit must all satisfy. ``None`` is no condition; an empty collection matches nothing.
 
     Attributes:
-        since, until: bounds on ``occurred_at``, both inclusive; a document without a time fails either.
-        speakers, kinds, thread_id: compared as they were written, case and all.
-        ids: the only ids that may come back; any number, and statistics stay those of all the user's documents.
+        since, until: inclusive bounds on ``occurred_at``; a document without a time fails either.
+        speakers, kinds, thread_id: compared with case.
+        ids: the ids to search, any number; the statistics are those of all the user's documents.
     """
 
     thread_id: str | None = None
@@ -124,7 +124,7 @@ class LexicalFilter:
 
 
 def make_schema() -> Any:
-    """The fields of an index. Frequencies are kept where BM25 needs them, positions and text nowhere."""
+    """The fields of an index. Frequencies are stored where BM25 needs them; positions and texts are not."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field(ID, stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(STEMMED, tokenizer_name="stemmed", index_option="freq")
@@ -143,10 +143,10 @@ def make_stemmer() -> Any:
 
 
 def open_index(path: Path) -> Any:
-    """The tantivy index in a folder, made when the folder holds none; it shows a commit only after ``reload()``.
+    """The tantivy index in a folder, created when missing; it shows a commit only after ``reload()``.
 
     Raises:
-        ValueError: tantivy cannot open it, or it was made with another schema.
+        ValueError: tantivy cannot open it, or it has another schema.
     """
     index = tantivy.Index(make_schema(), path=str(path))
     index.config_reader("manual")
@@ -157,7 +157,7 @@ def open_index(path: Path) -> Any:
 
 
 def checked_key(document: LexicalDocument) -> str:
-    """The document's id as a term, after a look at what tantivy could not hold."""
+    """The document's id as a term, after a check of what tantivy cannot store."""
     key = encode_key(document.id)
     if not key or (len(key) > _MAX_ID_BYTES // 4 and len(key.encode()) > _MAX_ID_BYTES):
         raise InvalidInputError(
@@ -200,5 +200,5 @@ def encode_key(value: str) -> str:
 
 
 def decode_key(key: str) -> str:
-    """The string that :func:`encode_key` made the term of."""
+    """The string of a term of :func:`encode_key`."""
     return bytes.fromhex(key[1:]).decode("utf-8", "surrogatepass") if key[0] == "\0" else key

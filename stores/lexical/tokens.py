@@ -4,14 +4,14 @@ A text becomes two streams of space-separated tokens, which tantivy's whitespace
 (tantivy-py takes no Python analyzer):
 
 * ``stemmed``: words and, for scripts written without spaces, overlapping bigrams (one-character runs stay single).
-  The index runs an English stemmer over it, which leaves numbers and every other script alone.
+  The index applies an English stemmer, which does not change numbers and other scripts.
 * ``exact``: the same words unstemmed; every compound such as ``ord-4471``, ``v2.3.1``, ``anna@example.com`` or
   ``report_final.pdf`` once more as a whole; the letter and digit parts of a mixed word (``ord4471``); and the single
   characters of the scripts written without spaces.
 
-Both are folded first: NFKC (so full-width becomes half-width), lower case, Latin accents removed. The order of
-the tokens means nothing, since the index keeps frequencies and no positions. Traditional and simplified Chinese stay
-apart.
+Both are folded first: NFKC (so full-width becomes half-width), lower case, Latin accents removed. The order of the
+tokens does not matter, since the index stores frequencies and no positions. Traditional and simplified Chinese remain
+distinct.
 
 Chinese bigrams follow Nie, Gao, Zhang and Zhou, "On the use of words and n-grams for Chinese information retrieval"
 (IRAL 2000), which finds bigrams joined with single characters better than either alone.
@@ -27,7 +27,7 @@ from typing import NamedTuple
 __all__ = ["ANALYSIS_VERSION", "TokenStreams", "repair_surrogates", "tokenize_document", "tokenize_query"]
 
 ANALYSIS_VERSION = 1
-"""Raised with every change of the rules: an index made by other rules must be rebuilt."""
+"""Increased with every change of the rules: an index made by other rules must be rebuilt."""
 
 _MAX_TOKEN = 64  # characters; a longer unbroken run becomes several tokens
 _MAX_COMPOUND = 256  # characters; a longer compound is found by its parts only
@@ -42,12 +42,12 @@ _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _WORD_CHARACTER = r"[^\W_]"
 _WORD = re.compile(f"{_WORD_CHARACTER}{{1,{_MAX_TOKEN}}}")
 _ASCII_WORDS = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
-# `\w` leaves out the vowel signs of Hebrew, Arabic and the Indic scripts, which stand inside words.
+# `\w` lacks the vowel signs of Hebrew, Arabic and the Indic scripts, which occur inside words.
 _SIGNS = r"\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0903\u0930-\u0963\u0971-\u0dff"
 _SIGN = re.compile(f"[{_SIGNS}]")
 _WORD_WITH_SIGNS = re.compile(f"(?:{_WORD_CHARACTER}|[{_SIGNS}]){{1,{_MAX_TOKEN}}}")
 # Possessive quantifiers and the look-behind keep these linear on megabytes without a space.
-# The last repetition gives nothing back either; to say so with ``++`` loses the last word in Python before 3.11.5.
+# The last repetition needs no possessive ``++``, which loses the last word in Python before 3.11.5.
 _COMPOUND = re.compile(
     rf"(?<!{_WORD_CHARACTER})(?:{_WORD_CHARACTER}++(?:(?:[-._@&+]|(?<=\d)[/:,](?=\d)){_WORD_CHARACTER}++)+"
     r"|[a-z](?:\+\+|\#)(?!\w))"
@@ -74,8 +74,8 @@ def _folding() -> dict[int, str | None]:
 _FOLDING = _folding()
 _FOLDABLE = re.compile(r"[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff\u03c2\u2019]")
 
-# Words that ask or point instead of naming what is sought. Dropped from queries only: the documents keep them.
-# Prepositions stay: dropping them too lost recall.
+# Words that ask or point instead of naming a subject. Dropped from queries only, not from documents.
+# Prepositions are not dropped, which lost recall.
 _ENGLISH = """
 what when where who whom whose which why how did do does doing done has have had having will would can could should
 might shall must i me my mine we us our ours you your yours he him his she her hers they them their theirs
@@ -83,7 +83,7 @@ this that these those there here it its a an the don didn doesn isn wasn
 """
 _QUESTION_WORDS = frozenset(_ENGLISH.split())
 _CONTRACTION = re.compile(r"(?<=\w)['’](?:s|t|d|ll|m|re|ve)\b", re.IGNORECASE)
-# Written like this inside a sentence they are names; "may" is never dropped, since it is a month.
+# Spelled like this inside a sentence they are names; "may" is never dropped, since it is a month.
 _NAME = re.compile(r"(?<=\S )(?:Will|US|IT|WHO)\b")
 _QUESTION_WORDS_HAN = re.compile(
     "什么时候|什麼時候|甚么|甚麼|什么|什麼|怎么样|怎麼樣|怎么|怎麼|怎样|怎樣|为什么|為什麼|为何|為何|哪里|哪裡|哪儿|哪个|哪個|哪些|哪种|哪種|哪位"
@@ -131,8 +131,8 @@ def tokenize_query(text: str, *, drop_question_words: bool = True) -> TokenStrea
 
     Args:
         text: any string.
-        drop_question_words: leave out the words that ask or point ("what", "did", "your", 什么, 吗, いつ, 언제). A
-            query made of nothing else keeps them all.
+        drop_question_words: leave out the words that ask or point ("what", "did", "your", 什么, 吗, いつ, 언제),
+            unless the query has no others.
     """
     names = {name.lower() for name in _NAME.findall(text)}
     if drop_question_words:
@@ -140,10 +140,10 @@ def tokenize_query(text: str, *, drop_question_words: bool = True) -> TokenStrea
     text, runs = _split(text)
     words, special = _words(text), _special(text)
     if drop_question_words:
-        telling = [word for word in words if word not in _QUESTION_WORDS or word in names]
-        telling_runs = [part for run in runs for part in _question_pattern(run).split(run) if part]
-        if telling or special or telling_runs:
-            words, runs = telling, telling_runs
+        content = [word for word in words if word not in _QUESTION_WORDS or word in names]
+        content_runs = [part for run in runs for part in _question_pattern(run).split(run) if part]
+        if content or special or content_runs:
+            words, runs = content, content_runs
     return TokenStreams(_distinct(words, _bigrams(runs)), _distinct(words, special, _characters(runs)))
 
 
@@ -162,7 +162,7 @@ def _words(text: str) -> list[str]:
     if text.isascii():
         words = text.translate(_ASCII_WORDS).split()
         if max(map(len, words), default=0) <= _MAX_TOKEN:
-            return words  # what the pattern below finds, in a third of the time
+            return words  # the same as by the pattern below, in a third of the time
     elif _SIGN.search(text) is not None:
         return _WORD_WITH_SIGNS.findall(text)
     return _WORD.findall(text)
