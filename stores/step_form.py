@@ -1,4 +1,4 @@
-"""The form of what was said, whatever it says: a question, long or short, told with times, numbers, names, pictures."""
+"""Features of the form of a step's text: question, length, pictures, times, numbers, names, persons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORM_FLAGS = (
     "second_person",
     "exclaims",
 )
-"""What :func:`form_of` gives, in this order."""
+"""The names of the values of :func:`form_of`, in order."""
 _READ = 4_000  # characters
 _MOST = 4.0
 _WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|[\u4e00-\u9fff]")
@@ -84,5 +84,5 @@ def form_of(text: str, pictured: bool) -> tuple[float, ...]:
 
 
 def _timed(words: list[str]) -> bool:
-    """Whether a unit of time or a day stands behind "last", "next", "this", …"""
+    """Whether a unit of time or a day follows "last", "next", "this", …"""
     return any(word in _BEFORE_TIME and (after in _UNITS or after[:3] in _DAYS) for word, after in pairwise(words))

@@ -1,8 +1,8 @@
-"""What every embedder offers: unit vectors for documents and queries, and how much of a text it knows.
+"""The interface of embedders: unit vectors for documents and queries, and the share of a text that is known.
 
-An embedder turns a text into one float32 vector of length 1, so that a dot product is a cosine. The stores build on
-three promises: the same text always gives the same vector, no vector is ever zero or NaN (Chroma's cosine space
-cannot rank a zero vector), and `fingerprint` changes whenever vectors would.
+An embedder maps a text to a float32 vector of length 1, so that a dot product is a cosine. The stores rely on three
+guarantees: the same text always has the same vector, no vector is zero or NaN (Chroma's cosine space cannot rank a zero
+vector), and `fingerprint` changes whenever vectors would.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FloatArray = NDArray[np.float32]
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """How many of a text's tokens have a learned vector.
+    """The number of a text's tokens that have a learned vector.
 
     Attributes:
         known: tokens with a learned vector.
         total: all tokens, the known ones included.
-        unknown: the tokens without one, in reading order, each once, at most `Embedder.UNKNOWN_LIMIT`; for the `why`
-            of a hit.
+        unknown: the distinct tokens without one, in reading order, at most `Embedder.UNKNOWN_LIMIT`; for the `why` of a
+            hit.
     """
 
     known: int
@@ -40,7 +40,7 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """`known / total` in [0, 1]; 0 for a text without tokens, since nothing is known of it."""
+        """`known / total` in [0, 1]; 0 for a text without tokens."""
         return self.known / self.total if self.total else 0.0
 
 
@@ -49,7 +49,7 @@ class TokenModel(Protocol):
 
     @property
     def pieces(self) -> int:
-        """How many word pieces there are: their numbers are below it."""
+        """Number of word pieces; their ids are below it."""
 
     @property
     def width(self) -> int:
@@ -59,24 +59,26 @@ class TokenModel(Protocol):
         """The known word pieces and the tokens of other scripts of each text, in reading order."""
 
     def token_rows(self, numbers: NDArray[np.integer], others: Sequence[str]) -> FloatArray:
-        """Their vectors, the word pieces' first, float32 ``(len(numbers) + len(others), dimension)``; not normalised:
-        the length of a row is its weight."""
+        """The vectors of word pieces, then of other tokens, float32 ``(len(numbers) + len(others), dimension)``.
+
+        They are not normalized: the length of a row is its weight.
+        """
 
 
 class Embedder(ABC):
-    """Turns texts into unit vectors.
+    """Maps texts to unit vectors.
 
-    Implementations are safe to call from several threads at once, accept any `str` (empty, NUL bytes, lone
-    surrogates, megabytes) and let the errors of a remote service propagate unchanged.
+    Implementations are thread-safe, accept any `str` (empty, NUL bytes, lone surrogates, megabytes) and propagate the
+    errors of a remote service unchanged.
     """
 
     UNKNOWN_LIMIT = 8
-    """Most unknown tokens that `coverage` names."""
+    """Maximum number of unknown tokens in `coverage`."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The spec that opens this embedder again where there is one, such as `bundled` or `openai:<model>`."""
+        """The spec that opens this embedder again, if there is one, such as `bundled` or `openai:<model>`."""
 
     @property
     @abstractmethod
@@ -86,7 +88,7 @@ class Embedder(ABC):
     @property
     @abstractmethod
     def fingerprint(self) -> str:
-        """Hexadecimal digest of everything the vectors depend on; collections made under another one do not mix."""
+        """Hexadecimal digest of everything the vectors depend on; vectors of two fingerprints are not comparable."""
 
     @property
     def paid(self) -> bool:
@@ -95,21 +97,21 @@ class Embedder(ABC):
 
     @property
     def slow(self) -> bool:
-        """Whether a vector takes milliseconds, so that vectors are read back from the index rather than made again."""
+        """Whether a vector takes milliseconds, so that vectors are read from the index rather than computed again."""
         return self.paid
 
     @property
     def token_model(self) -> TokenModel | None:
-        """The vectors of single tokens; None where the embedder has none, as most remote ones."""
+        """The vectors of single tokens; None if the embedder has none, like most remote ones."""
         return None
 
     @abstractmethod
     def embed_documents(self, texts: Sequence[str]) -> FloatArray:
-        """Embed texts to be stored.
+        """Embed texts to store.
 
         Returns:
-            float32 array of shape `(len(texts), dimension)`, rows of length 1, in the order of `texts`. A text of
-            which nothing is known (an empty one too) gets `unknown_direction(dimension)`.
+            float32 array of shape `(len(texts), dimension)`, rows of length 1, in the order of `texts`. An
+            empty text, or one without known tokens, has `unknown_direction(dimension)`.
         """
 
     @abstractmethod
@@ -121,68 +123,68 @@ class Embedder(ABC):
 
         Args:
             question: any text.
-            texts: those to compare it with; a token that many of them hold weighs less, so give all at once.
+            texts: the texts to compare; a token that many of them contain weighs less, so pass all at once.
 
         Returns:
-            float32 of shape `(len(texts),)`, higher is better, comparable within this call alone; None where the
-            embedder has no vectors of single tokens, as most remote ones.
+            float32 of shape `(len(texts),)`, higher is better, comparable within this call only; None if `token_model` is
+            None.
         """
         return None if self.token_model is None else self.compare_bags(question, self.token_bags(texts))
 
     def hop(self, question: FloatArray, evidence: FloatArray) -> FloatArray | None:
-        """Vectors of what to look for next, given a question and pieces of evidence: the second hop of a search.
+        """Query vectors for the second hop of a search, from a question and pieces of evidence.
 
         Args:
             question: ``(dimension,)``.
             evidence: ``(n, dimension)``.
 
         Returns:
-            ``(n, dimension)``, rows of length 1; None where the embedder was not trained for it.
+            ``(n, dimension)``, rows of length 1; None if the embedder was not trained for it.
         """
         return None
 
     def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
-        """What late interaction compares of each text: of a long one the tokens of its beginning.
+        """The tokens of each text for late interaction; of a long text only those of its beginning.
 
         Raises:
-            NotImplementedError: for an embedder whose `token_model` is None.
+            NotImplementedError: `token_model` is None.
         """
         raise NotImplementedError(f"the embedder {self.name!r} has no vectors of single tokens")
 
     def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
-        """As `late_interaction`, with texts by what `token_bags` made of them.
+        """As `late_interaction`, with texts as their `token_bags`.
 
         Raises:
-            NotImplementedError: for an embedder whose `token_model` is None.
+            NotImplementedError: `token_model` is None.
         """
         raise NotImplementedError(f"the embedder {self.name!r} has no vectors of single tokens")
 
     def forget(self) -> None:
-        """Forget what is remembered of texts to embed them faster; called when words of a user were taken away."""
+        """Clear all caches of texts; called when words of a user were removed."""
         return
 
     def coverage(self, text: str) -> Coverage:
-        """Count the tokens that this embedder has learned. An embedder that cannot tell calls every word known."""
+        """Count the known tokens of a text; by default every word counts as known."""
         words = len(text.split())
         return Coverage(known=words, total=words)
 
     def known_share(self, text: str) -> float:
-        """Share in [0, 1] of the tokens whose vector is learned; hashed and unknown tokens count as not known."""
+        """Share in [0, 1] of the tokens with a learned vector; hashed and unknown tokens have none."""
         return self.coverage(text).share
 
 
 def unknown_direction(dimension: int) -> FloatArray:
-    """The unit vector that stands for "nothing known": the same for all such texts, nearly orthogonal to the rest.
+    """The unit vector of all texts without known tokens, nearly orthogonal to the rest.
 
-    Zero vectors would break cosine distance. With one fixed direction, unknown texts are near each other and far
-    from everything else, which is what is known about them.
+    Zero vectors would break cosine distance. With one fixed direction, unknown texts are near each other and far from
+    everything else.
     """
     bits = np.unpackbits(np.frombuffer(hashlib.shake_256(b"hexamem:unknown").digest(dimension // 8 + 1), np.uint8))
     return (bits[:dimension].astype(np.float32) * 2 - 1) / np.float32(np.sqrt(dimension))
 
 
 def normalize_rows(vectors: NDArray[np.floating]) -> FloatArray:
-    """Scale the rows of an `(n, d)` array to length 1; rows without one (zero, NaN) become the unknown direction."""
+    """Scale the rows of an `(n, d)` array to length 1; zero and NaN rows become the unknown direction."""
     rows = np.array(vectors, dtype=np.float32, ndmin=2)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     dead = ~(np.isfinite(lengths) & (lengths > 1e-12))

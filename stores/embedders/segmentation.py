@@ -1,12 +1,12 @@
-"""Splitting text that the English word pieces cannot read: Chinese, Japanese, Korean and the non-Latin alphabets.
+"""Splits text that the English word pieces cannot represent: Chinese, Japanese, Korean and the non-Latin alphabets.
 
-The teacher's vocabulary (BERT uncased) is English. It drops most Chinese characters, takes Hangul apart and spells
-Russian letter by letter. Runs of such scripts are therefore cut out of a text and split here into features, for
-which `lexicon.py` has vectors:
+The teacher's vocabulary (BERT uncased) is English. It drops most Chinese characters, decomposes Hangul and spells Russian
+letter by letter. Runs of such scripts are therefore cut out of a text and split here into features, for which
+`lexicon.py` has vectors:
 
 * Chinese, Japanese and Korean: the division into the fewest words of the lexicon, single characters for the rest, and
-  the bigram across every seam between single characters or beside an unknown one (so names keep an identity of their
-  own);
+  the bigram across every boundary between single characters or beside an unknown one (so that names are
+  distinguished);
 * alphabets (Cyrillic, Greek, Arabic, Hebrew, the Indic scripts, Thai, ...): whole words and their letter trigrams, as
   in fastText (Bojanowski et al. 2017, section 3.2), since inflected forms share most trigrams.
 """
@@ -36,15 +36,15 @@ _STOPS = str.maketrans("。、「」『』《》〈〉【】〔〕・", "." + ",
 # A single Greek letter is a symbol of English prose; the word pieces have it.
 _RUN = re.compile(f"([{_UNSPACED}]+)|((?:(?![{_PUNCTUATION}])[{_ALPHABETS}]){{2,}})")
 
-# Costs of a division. A single character is dearer than a word, an unknown one dearer still; long words (什么时候) are
-# rarely there by accident.
+# Costs of a division: a single character costs more than a word, an unknown one still more, and a long word (什么时候),
+# which rarely occurs by chance, less.
 _WORD, _KNOWN, _UNKNOWN, _LONG_WORD = 4, 5, 7, 2
 _LONG = 4
 _NEVER = 1 << 60
 
 
 class Segments(NamedTuple):
-    """A text taken apart.
+    """A text split into its parts.
 
     Attributes:
         latin: the text with every foreign run replaced by a space.
@@ -58,15 +58,15 @@ class Segments(NamedTuple):
 
 
 def has_foreign_run(text: str) -> bool:
-    """Whether `text` has a run that `Segmenter.split` would take out; for all others the word pieces alone decide."""
+    """Whether `text` has a run that `Segmenter.split` cuts out; without one only its word pieces count."""
     return not text.isascii() and _RUN.search(text) is not None
 
 
 class Segmenter:
-    """Splits by a lexicon.
+    """Splits texts by a lexicon.
 
     Args:
-        words: the known words, single characters among them; only membership is used.
+        words: the known words, also of one character; only membership is used.
         fold: character → character, merging variants (traditional → simplified Chinese) before the look-up.
     """
 
@@ -78,15 +78,15 @@ class Segmenter:
         for word in words:
             if len(word) > 1:
                 sizes.setdefault(word[:2], set()).add(len(word))
-        self._sizes = {pair: tuple(sorted(found)) for pair, found in sizes.items()}
+        self._sizes = {pair: tuple(sorted(lengths)) for pair, lengths in sizes.items()}
 
     def split(self, text: str) -> Segments:
-        """Take the foreign runs out of `text` (normalised to NFKC first) and split them into features."""
+        """Cut the foreign runs out of `text` (normalized to NFKC first) and split them into features."""
         text = unicodedata.normalize("NFKC", text).translate(_STOPS)
         tokens: list[str] = []
         features: list[str] = []
 
-        def take(match: re.Match[str]) -> str:
+        def cut(match: re.Match[str]) -> str:
             unspaced, spelled = match.groups()
             if unspaced:
                 self._split_unspaced(unspaced.translate(self._fold), tokens, features)
@@ -94,7 +94,7 @@ class Segmenter:
                 _split_spelled(spelled.casefold(), tokens, features)
             return " "
 
-        return Segments(_RUN.sub(take, text), tokens, features)
+        return Segments(_RUN.sub(cut, text), tokens, features)
 
     def _split_unspaced(self, run: str, tokens: list[str], features: list[str]) -> None:
         words = self._words

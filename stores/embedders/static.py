@@ -35,10 +35,10 @@ from hexamem.stores.embedders.token_bags import TokenBag, joined_bags, token_bag
 __all__ = ["MAX_CHARACTERS", "StaticEmbedder"]
 
 MAX_CHARACTERS = 65_536
-"""Text beyond this many characters is not read: the mean of some 15,000 word pieces hardly moves any more."""
+"""Text beyond this many characters is not read: the mean of about 15,000 word pieces hardly changes with more."""
 
-_ALGORITHM = "2"  # part of the fingerprint; raise it when the code gives other vectors for the same data
-_COMPARED_CHARACTERS = 4_000  # of each text in late interaction; a long text would hold some likeness of any word
+_ALGORITHM = "2"  # part of the fingerprint; increase it when the code computes other vectors from the same data
+_COMPARED_CHARACTERS = 4_000  # of each text in late interaction; a long text has a token similar to any word
 _CHUNK_TEXTS = 1024
 _CHUNK_CHARACTERS = 262_144
 _MANY_PIECES = 2_048  # from here on it is cheaper to count the distinct pieces than to gather each one
@@ -51,7 +51,7 @@ class StaticEmbedder(Embedder):
     scripts is read when a text first needs it.
 
     Args:
-        folder: where the data lie; the package's own by default.
+        folder: the folder of the data; the package's own by default.
         settings: weights of the rows for other scripts; part of the fingerprint.
 
     Raises:
@@ -64,7 +64,7 @@ class StaticEmbedder(Embedder):
         self._settings = settings or LexiconSettings()
         self._matrix, self._scales = self._data.matrix, self._data.scales
         self._tokenizer, self._unknown_id = self._data.tokenizer, self._data.unknown_id
-        self._rows: dict[str, FloatArray] = {}  # of what texts of other scripts hold
+        self._rows: dict[str, FloatArray] = {}  # of features of other scripts
         if self._matrix.shape[1] % 8:
             raise ConfigError(
                 f"The embedder in {self._data.folder} has {self._matrix.shape[1]} dimensions; use a multiple of 8."
@@ -94,7 +94,7 @@ class StaticEmbedder(Embedder):
 
     @property
     def pieces(self) -> int:
-        """How many word pieces there are."""
+        """Number of word pieces."""
         return len(self._matrix)
 
     @property
@@ -128,7 +128,7 @@ class StaticEmbedder(Embedder):
             elif token.removeprefix("##").isalnum():
                 known += 1
             else:
-                continue  # punctuation says nothing about how well a text is understood
+                continue  # punctuation does not count
             total += 1
         for token in foreign:
             if self._lexicon.knows(token):
@@ -142,9 +142,9 @@ class StaticEmbedder(Embedder):
         latin = readable(text, MAX_CHARACTERS)
         if has_foreign_run(latin):
             return super().known_share(text)
-        # As `coverage` counts, without the tokens as text: every recall asks for this.
+        # The same as `coverage` without the tokens as text, since every recall calls this.
         (pieces,) = self._data.pieces.of([latin])
-        known = sum(map(self._data.telling.__contains__, pieces))
+        known = sum(map(self._data.content_pieces.__contains__, pieces))
         total = known + pieces.count(self._unknown_id)
         return known / total if total else 0.0
 
@@ -171,7 +171,7 @@ class StaticEmbedder(Embedder):
         ]
 
     def token_rows(self, numbers: NDArray[np.integer], others: Sequence[str]) -> FloatArray:
-        """The rows of word pieces, then those of tokens of other scripts, as :meth:`tokenize` gives both."""
+        """The rows of word pieces, then of tokens of other scripts, both from :meth:`tokenize`."""
         rows = self._piece_rows(np.asarray(numbers, np.int64))
         return np.vstack([rows, self._lexicon.rows(others, self._rows)]) if len(others) else rows
 
@@ -212,7 +212,7 @@ class StaticEmbedder(Embedder):
 
 
 class _Data:
-    """The files of one model, read and never changed.
+    """The files of one model; immutable.
 
     Raises:
         CorruptFileError: as the embedder.
@@ -240,7 +240,7 @@ class _Data:
         self._lock = threading.Lock()
 
     @cached_property
-    def telling(self) -> frozenset[int]:
+    def content_pieces(self) -> frozenset[int]:
         """The word pieces that are more than punctuation."""
         vocabulary = self.tokenizer.get_vocab()
         return frozenset(
@@ -281,7 +281,7 @@ class _Data:
 
 @cache
 def _shipped() -> _Data:
-    """The package's own files, read once a process: opening a second memory costs nothing for them."""
+    """The package's own files, read once per process."""
     return _Data(resources.files(__package__).joinpath("static_model"))
 
 

@@ -1,4 +1,4 @@
-"""The distinct tokens of texts as numbers: what late interaction compares, in a form that is small to keep."""
+"""The distinct tokens of texts as numbers, for late interaction, in a compact form."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class TokenBag(NamedTuple):
 
 
 def token_bag(pieces: Iterable[int], others: Iterable[str] = ()) -> TokenBag:
-    """The bag of a text by all its tokens."""
+    """The bag of a text with these tokens."""
     return TokenBag(array("i", sorted(set(pieces))).tobytes(), tuple(dict.fromkeys(others)))
 
 
 def joined_bags(bags: Sequence[TokenBag], pieces: int) -> tuple[NDArray[np.int64], list[str], NDArray[np.int64]]:
-    """The distinct tokens of several texts, and which of them each text has.
+    """The distinct tokens of several texts, and the tokens of each text as indices of these.
 
     Args:
-        pieces: how many word pieces there are; their numbers are below it.
+        pieces: number of word pieces of the model.
 
     Returns:
-        The distinct word pieces, ascending; the distinct other tokens, as they come; and for each token of each text,
-        text after text, its place in the one list behind the other.
+        The distinct word pieces, ascending; the distinct other tokens, in order of occurrence; and for each token of each
+        text, concatenated, its index in the word pieces followed by the other tokens.
     """
     flat = np.frombuffer(b"".join([bag.pieces for bag in bags]), np.intc)
-    held = np.zeros(pieces, np.bool_)
-    held[flat] = True
-    used = np.flatnonzero(held)
+    present = np.zeros(pieces, np.bool_)
+    present[flat] = True
+    used = np.flatnonzero(present)
     place_of = np.empty(pieces, np.int64)
     place_of[used] = np.arange(len(used))
     places = place_of[flat]
@@ -58,7 +58,7 @@ def joined_bags(bags: Sequence[TokenBag], pieces: int) -> tuple[NDArray[np.int64
     start = 0
     for bag in bags:
         end = start + len(bag.pieces) // _SIZE
-        others = [numbers.setdefault(one, len(used) + len(numbers)) for one in bag.others]
+        others = [numbers.setdefault(token, len(used) + len(numbers)) for token in bag.others]
         parts += [places[start:end], np.array(others, np.int64)]
         start = end
     return used, list(numbers), np.concatenate(parts)

@@ -1,4 +1,4 @@
-"""Read the weights of classifiers that were trained on the vectors of an embedder that ships."""
+"""Reads the weights of classifiers that were trained on the vectors of a bundled embedder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hexamem.stores.embedders import open_embedder
 
 __all__ = ["read_weights"]
 
-_REMEDY = "install hexamem again, or train them anew with their script in scripts/"
+_REMEDY = "install hexamem again, or train them again with their script in scripts/"
 
 
 def read_weights(
@@ -25,9 +25,9 @@ def read_weights(
     """Read arrays from an ``.npz`` file.
 
     Args:
-        names: the arrays that must be there.
+        names: the required arrays.
         embedder: ``bundled`` or ``static``, on whose vectors they were trained.
-        fingerprint: the array that holds that embedder's fingerprint; None where the file has none.
+        fingerprint: the name of the array with that embedder's fingerprint; None if the file has none.
 
     Raises:
         ModelFileError: the file is missing or damaged, lacks an array, or was trained with another embedder.
