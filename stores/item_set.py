@@ -77,8 +77,8 @@ def read_facts(
     tokens = model.tokenize(list(searched.values())) if model is not None and searched else [((), ())] * len(searched)
     facts = []
     for (item_id, text), (numbers, others) in zip(searched.items(), tokens, strict=True):
-        stems, length = steps.counted(text)
-        bag = steps.bag(numbers, others) if model is not None else np.empty(0, np.int32)
+        stems, length = steps.stems.counted(text)
+        bag = steps.tokens.bag(numbers, others) if steps.tokens is not None else np.empty(0, np.int32)
         vector = _unit(vectors.get(item_id), embedder.dimension)
         facts.append(ItemFacts(item_id, stems, length, bag, vector, tuple(cites.get(item_id, ()))))
     return facts

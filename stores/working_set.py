@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.stores.embedders.base import FloatArray, TokenModel
+from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, dot_products, hash_text, quantize
 from hexamem.stores.piece_vectors import PieceVectors
 from hexamem.stores.step_arrays import BY_ROW, BY_SESSION, LAGS, OF_STEP, ROLES, StepArrays
@@ -76,27 +76,26 @@ class WorkingSet(StepArrays):
 
     Args:
         dimension: of the vectors.
-        tokens: the word pieces of late interaction, as :class:`PieceVectors` to share them with other sets; None for an
-            embedder without.
+        pieces: the vectors of word pieces for late interaction, shared by all sets; None for an embedder without.
 
     Attributes:
         ids: step id by row; ``row_of`` is the inverse.
         oldest, latest: time of the first and the last step, in seconds since 1970.
+        stems, tokens: the stems and the tokens of each row; no tokens for an embedder without.
         speakers: casefolded names, indexed by the numbers in ``speaker``; ``roles`` are their roles.
     """
 
-    def __init__(self, dimension: int, tokens: TokenModel | PieceVectors | None) -> None:
+    def __init__(self, dimension: int, pieces: PieceVectors | None) -> None:
         super().__init__(dimension)
         self.dimension = dimension
-        pieces = tokens if tokens is None or isinstance(tokens, PieceVectors) else PieceVectors(tokens)
         self.ids: list[str] = []
         self.row_of: dict[str, int] = {}
         self.speakers: list[str] = []
         self.roles: list[str] = []
         self._speaker_of: dict[str, int] = {}
         self.oldest = self.latest = 0
-        self._words = StepWords()
-        self._tokens = None if pieces is None else StepTokens(pieces)
+        self.stems = StepWords()
+        self.tokens = None if pieces is None else StepTokens(pieces)
         self._last_of: dict[int, _Last] = {}  # by the hash of the thread
         self._inverse_lengths: tuple[float, FloatArray] | None = None
 
@@ -104,26 +103,11 @@ class WorkingSet(StepArrays):
         return len(self.ids)
 
     @property
-    def words(self) -> int:
-        """Number of words of all rows."""
-        return self._words.total
-
-    @property
-    def length(self) -> FloatArray:
-        """Number of words of each row, stop words included."""
-        return self._words.length
-
-    @property
-    def has_pieces(self) -> bool:
-        """Whether late interaction can be computed."""
-        return self._tokens is not None
-
-    @property
     def nbytes(self) -> int:
         """Approximate memory in bytes."""
         arrays = sum(array.nbytes for array in vars(self).values() if isinstance(array, GrowingArray))
-        tokens = 0 if self._tokens is None else self._tokens.nbytes
-        return arrays + self._words.nbytes + tokens + len(self.ids) * 220 + len(self._last_of) * 300
+        tokens = 0 if self.tokens is None else self.tokens.nbytes
+        return arrays + self.stems.nbytes + tokens + len(self.ids) * 220 + len(self._last_of) * 300
 
     def unchanged(self, facts: StepFacts) -> bool:
         """Whether the set has this step in this form."""
@@ -162,9 +146,9 @@ class WorkingSet(StepArrays):
         self.oldest = min(int(new.min()), self.oldest if first else int(new.min()))
         self.latest = max(int(new.max()), self.latest if first else int(new.max()))
         texts = [step.text[:_MAX_CHARACTERS] for step in steps]
-        self._words.add(texts)
-        if self._tokens is not None:
-            self._tokens.add(texts)
+        self.stems.add(texts)
+        if self.tokens is not None:
+            self.tokens.add(texts)
         self._place(first)
         self._link(first, len(self.ids))
 
@@ -213,7 +197,7 @@ class WorkingSet(StepArrays):
         order = np.argsort(sessions, kind="stable")
         distinct, starts = np.unique(sessions[order], return_index=True)
         self._session_sum.values[distinct] += np.add.reduceat(own[order], starts, axis=0)
-        self._session_length.values[distinct] += np.add.reduceat(self.length[first:end][order], starts)
+        self._session_length.values[distinct] += np.add.reduceat(self.stems.length[first:end][order], starts)
         self._session_size.values[distinct] += np.diff([*starts, len(order)]).astype(np.int32)
         self._lags.extend(np.zeros((len(rows), LAGS), np.float32))
         earlier = rows
@@ -269,44 +253,7 @@ class WorkingSet(StepArrays):
     def prepare(self, weight: float) -> None:
         """Compute in advance what the next question needs, for this weight of :meth:`with_neighbours`."""
         self._inverse_lengths_of_sums(weight)
-        self._words.prepare()
-
-    def stems_of(self, text: str, *, question: bool = True) -> list[tuple[str, int]]:
-        """The distinct stems of a text with their numbers, -1 for a stem of no step; a question without its question words."""
-        return self._words.known(text, question=question)
-
-    def counted(self, text: str) -> tuple[dict[int, int], int]:
-        """The count of each stem, by number, in a text that is not a step, and its number of words."""
-        return self._words.counted(text)
-
-    def rows_holding(self, number: int) -> IntArray:
-        """The rows with a stem, ascending, each as often as it has the stem."""
-        return self._words.rows_holding(number)
-
-    def bag(self, ids: Sequence[int], others: Sequence[str]) -> IntArray:
-        """The numbers of the distinct tokens of a text; tokens of other scripts have numbers above the word pieces'."""
-        assert self._tokens is not None
-        return self._tokens.bag(ids, others)
-
-    def pieces_of(self, rows: npt.NDArray[np.integer]) -> tuple[IntArray, npt.NDArray[np.int64]]:
-        """The numbers of the tokens of rows, concatenated, and the number of tokens of each row."""
-        assert self._tokens is not None
-        return self._tokens.of(rows)
-
-    def known_pieces(self, ids: Sequence[int], others: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Numbers of the distinct word pieces, then of the other tokens, -1 for one of no step."""
-        assert self._tokens is not None
-        return self._tokens.known(ids, others)
-
-    def piece_frequency(self, numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-        """The number of rows with each token."""
-        assert self._tokens is not None
-        return self._tokens.frequency(numbers)
-
-    def piece_cosines(self, numbers: npt.NDArray[np.integer], others: FloatArray) -> FloatArray:
-        """The cosine of each token with unit vectors ``(n, dimension)``: ``(len(numbers), n)``."""
-        assert self._tokens is not None
-        return self._tokens.cosines(numbers, others)
+        self.stems.prepare()
 
     # ------------------------------------------------------------------------------------------------------- removing
 
@@ -324,15 +271,15 @@ class WorkingSet(StepArrays):
         """
         place = np.full(len(self.ids), -1, np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
-        subset = WorkingSet(self.dimension, None if self._tokens is None else self._tokens.pieces)
+        subset = WorkingSet(self.dimension, None if self.tokens is None else self.tokens.pieces)
         for name in OF_STEP:
             subset.array(name).replace(self.array(name).values[rows])
         subset.ids = [self.ids[row] for row in rows.tolist()]
         subset.row_of = dict(zip(subset.ids, range(len(rows)), strict=True))
-        subset._words, stems = self._words.subset(rows, place, used_stems)
+        subset.stems, stems = self.stems.subset(rows, place, used_stems)
         tokens = np.empty(0, np.int32)
-        if self._tokens is not None:
-            subset._tokens, tokens = self._tokens.subset(rows, used_tokens)
+        if self.tokens is not None:
+            subset.tokens, tokens = self.tokens.subset(rows, used_tokens)
         subset._name_speakers([self.speakers[number] for number in subset.speaker[subset._first_rows()].tolist()])
         if len(rows):
             subset.oldest, subset.latest = int(subset.seconds.min()), int(subset.seconds.max())
@@ -361,8 +308,8 @@ class WorkingSet(StepArrays):
         """Everything except ids and names, as arrays that share memory with the set: write them before it changes."""
         own = {name: self.array(name).values for name in (*BY_ROW, *BY_SESSION)}
         own["named_by"] = self._first_rows()
-        tokens = {} if self._tokens is None else self._tokens.state()
-        return own | self._words.state() | tokens
+        tokens = {} if self.tokens is None else self.tokens.state()
+        return own | self.stems.state() | tokens
 
     def restore(self, ids: Sequence[str], speakers: Sequence[str], state: Arrays) -> None:
         """Fill an empty set of the same embedder.
@@ -377,12 +324,12 @@ class WorkingSet(StepArrays):
         """
         for name in (*BY_ROW, *BY_SESSION):
             self.array(name).replace(state[name])
-        self._words.restore(state)
-        if self._tokens is not None:
-            self._tokens.restore(state)
+        self.stems.restore(state)
+        if self.tokens is not None:
+            self.tokens.restore(state)
         self.ids = list(ids)
         self.row_of = dict(zip(self.ids, range(len(self.ids)), strict=True))
-        sizes = {len(state[name]) for name in BY_ROW} | {len(self.length), len(self.row_of)}
+        sizes = {len(state[name]) for name in BY_ROW} | {len(self.stems.length), len(self.row_of)}
         if sizes != {len(self.ids)} or len({len(state[name]) for name in BY_SESSION}) != 1:
             raise ValueError("the arrays are not of one length")
         self._name_speakers([name.casefold() for name in speakers])

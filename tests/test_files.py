@@ -203,7 +203,7 @@ def test_a_file_that_is_no_text_is_stored_by_its_bytes_and_reported_as_unread(
     assert alice.media(added.item.metadata["file"]["sha256"]) == data
     (line,) = added.degraded
     assert line.startswith(f"{name} ")
-    assert "kept as it is" in line
+    assert "stored unread" in line
     assert added.item.id in {hit.id for hit in alice.recall(name).hits}
 
 

@@ -24,6 +24,7 @@ from hexamem.retrieval.signals.question import Asked, read_question
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.embedders import open_embedder
 from hexamem.stores.embedders.static import StaticEmbedder
+from hexamem.stores.piece_vectors import PieceVectors
 from hexamem.stores.working_set import StepFacts, WorkingSet
 
 from .anna_and_ben import TALK
@@ -125,7 +126,7 @@ def facts(lines: list[tuple[str, str]], thread: str = "t", day: int = 0, first: 
 
 
 def working_set(embedder: StaticEmbedder, *batches: list[StepFacts]) -> WorkingSet:
-    made = WorkingSet(embedder.dimension, embedder.token_model)
+    made = WorkingSet(embedder.dimension, PieceVectors(embedder.token_model))
     for batch in batches:
         made.add(batch, embedder.embed_documents([f"{step.speaker}: {step.text}" for step in batch]))
     return made
@@ -139,7 +140,7 @@ def read(embedder: StaticEmbedder, steps: WorkingSet, question: str) -> tuple[As
 def test_features_are_those_that_the_weights_were_trained_on(embedder: StaticEmbedder) -> None:
     """Values of an earlier version, which read each text from the stores; a change here needs new weights."""
     lines = [*TALK, *CHINESE]
-    steps = WorkingSet(embedder.dimension, embedder.token_model)
+    steps = WorkingSet(embedder.dimension, PieceVectors(embedder.token_model))
     batch = [
         StepFacts(f"step_{turn}", "t", turn, name, "user", text, text, 1_683_554_160 + turn // 4 * 86_400 + 60 * turn)
         for turn, (name, text) in enumerate(lines)

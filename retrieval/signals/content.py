@@ -121,10 +121,10 @@ class _Words:
         idf = np.zeros(len(every), np.float32)
         sessions = len(steps.session_size)
         session_bm25 = np.zeros(sessions, np.float32)
-        mean_session = steps.words / max(sessions, 1)
+        mean_session = steps.stems.total / max(sessions, 1)
         session_norm = _K1 * (1 - _B + _B * steps.session_length / max(mean_session, _TINY))
         for index, number in enumerate(every):
-            rows = steps.rows_holding(number) if number >= 0 else np.empty(0, np.int32)
+            rows = steps.stems.rows_holding(number) if number >= 0 else np.empty(0, np.int32)
             held = int(np.count_nonzero(rows[1:] != rows[:-1])) + 1 if len(rows) else 0
             idf[index] = np.log1p((total - held + 0.5) / (held + 0.5))
             if len(rows):
@@ -136,8 +136,8 @@ class _Words:
                     rarity = np.log1p((sessions - having + 0.5) / (having + 0.5))
                     session_bm25 += rarity * frequency * (_K1 + 1) / (frequency + session_norm)
                 item_counts[index] = [item.stems.get(number, 0) for item in pool.items]
-        lengths = np.append(steps.length[pool.around], 0.0)
-        mean = max(steps.words / max(total, 1), 1.0)
+        lengths = np.append(steps.stems.length[pool.around], 0.0)
+        mean = max(steps.stems.total / max(total, 1), 1.0)
         item_lengths = np.array([item.length for item in pool.items], np.float32)
         gains = _bm25(counts, idf, lengths, mean)
         item_gains = _bm25(item_counts, idf, item_lengths, mean)
@@ -158,10 +158,10 @@ def _bm25(counts: FloatArray, idf: FloatArray, lengths: FloatArray, mean: float)
 def _late(asked: Asked, pool: Pool, steps: WorkingSet) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020, section 3) token by token, over static rows."""
     columns, count = len(pool.around) + 1, len(asked.pieces)
-    if not count or not steps.has_pieces:
+    if not count or steps.tokens is None:
         empty = np.zeros(0, np.float32)
         return empty, empty, np.zeros((0, columns), np.float32), np.zeros((0, len(pool)), np.float32)
-    flat, counts = steps.pieces_of(pool.around)
+    flat, counts = steps.tokens.of(pool.around)
     flat = np.concatenate([flat, *(item.pieces for item in pool.items)])
     counts = np.concatenate([counts, np.array([len(item.pieces) for item in pool.items], np.int64)])
     best = np.zeros((count, len(counts)), np.float32)
@@ -172,12 +172,12 @@ def _late(asked: Asked, pool: Pool, steps: WorkingSet) -> tuple[FloatArray, Floa
         used = np.flatnonzero(marked)
         place = np.zeros(len(marked), np.int32)
         place[used] = np.arange(len(used), dtype=np.int32)
-        similar = np.maximum(steps.piece_cosines(used, unit_rows(asked.pieces)), 0.0)
+        similar = np.maximum(steps.tokens.cosines(used, unit_rows(asked.pieces)), 0.0)
         starts = (np.cumsum(counts) - counts)[filled]
         best[:, filled] = np.maximum.reduceat(np.take(similar, np.take(place, flat), axis=0), starts, axis=0).T
     around = np.concatenate([best[:, : len(pool.around)], np.zeros((count, 1), np.float32)], axis=1)
     own = _own(around, best[:, len(pool.around) :], pool)
-    held = steps.piece_frequency(asked.piece_numbers)
+    held = steps.tokens.frequency(asked.piece_numbers)
     rarity = np.log1p((len(steps) - held + 0.5) / (held + 0.5)).astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", asked.pieces, asked.pieces))
     return rarity / max(float(rarity.sum()), _TINY), lengths / max(float(lengths.sum()), _TINY), around, own

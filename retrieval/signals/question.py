@@ -82,8 +82,8 @@ def read_question(text: str, steps: WorkingSet, embedder: Embedder, zone: tzinfo
     bare = _without(text, names)
     vector = embedder.embed_query(text)
     bare_vector = vector if bare == text or embedder.slow else embedder.embed_query(bare)
-    all_stems = tuple(steps.stems_of(text))
-    stems = all_stems if bare == text else tuple(steps.stems_of(bare))
+    all_stems = tuple(steps.stems.known(text))
+    stems = all_stems if bare == text else tuple(steps.stems.known(bare))
     numbers, rows = _pieces(bare, steps, embedder)
     dates = _dates(text, steps, zone, now)
     cues = cues_of(
@@ -140,7 +140,7 @@ def _pieces(text: str, steps: WorkingSet, embedder: Embedder) -> tuple[npt.NDArr
         np.empty((0, 0 if embedder.token_model is None else embedder.token_model.width), np.float32),
     )
     model = embedder.token_model
-    if model is None or not steps.has_pieces:
+    if model is None or steps.tokens is None:
         return none
     telling = " ".join(
         word
@@ -149,7 +149,7 @@ def _pieces(text: str, steps: WorkingSet, embedder: Embedder) -> tuple[npt.NDArr
     )
     ((ids, others),) = model.tokenize([telling or text])
     words = list(dict.fromkeys(one for one in others if one not in _PLAIN))
-    numbers = steps.known_pieces(ids, words)
+    numbers = steps.tokens.known(ids, words)
     if not len(ids) and not words:
         return none
     distinct = list(dict.fromkeys(ids))

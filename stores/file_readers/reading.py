@@ -82,7 +82,7 @@ def read_data(data: bytes, name: str, *, max_bytes: int = DEFAULT_BYTES) -> Read
 
 def _unread(kind: FileKind, why: str) -> ReadFile:
     """A file whose content is not read."""
-    warning = f"{why}; it is kept as it is and found by its name alone (what can be read: {READABLE})"
+    warning = f"{why}; it is stored unread and found by its name only (what can be read: {READABLE})"
     return ReadFile(mime_type=kind.mime_type, resource_type=kind.resource_type, degraded=(warning,))
 
 

@@ -102,7 +102,7 @@ class _Name(NamedTuple):
 
 
 class _Meaning(NamedTuple):
-    """What a name stands for, and how many digits its value has at least."""
+    """The kind of secret that a name announces, and the least number of digits of its value."""
 
     kind: str
     noun: str
@@ -173,7 +173,7 @@ def _names(forms: TextForms) -> Iterator[_Name]:
 
 
 def _meaning(forms: TextForms, name: _Name, of: str) -> _Meaning | None:
-    """What the name stands for, judged by the words before it and its complement ``of``; None when it is no secret."""
+    """The meaning of a name by the words before it and its complement ``of``; None when it announces no secret."""
     text, left = name.text, name.left
     match name.group:
         case "pin":
@@ -209,7 +209,7 @@ def _meaning(forms: TextForms, name: _Name, of: str) -> _Meaning | None:
 
 
 def _place_follows(forms: TextForms, link: Link, name: _Name) -> bool:
-    """ "the code is 5566 for the gate": the place stands after the value."""
+    """ "the code is 5566 for the gate": the place follows the value."""
     if name.text != "code" or not link.is_explicit or _NOT_SECRET.search(name.left):
         return False
     place = _value(forms, link.end, digits_only=True, linked=True)

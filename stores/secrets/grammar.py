@@ -88,12 +88,12 @@ _LINK = re.compile(
     r")"
 )
 _QUOTES = {'"': '"', "`": "`", "“": "”“", "”": "”", "‘": "’", "«": "»", "„": "“”", "「": "」", "『": "』"}
-# What follows an opening mark, up to the mark that closes it on the same line; a backslash keeps the next mark inside.
+# The text after an opening mark up to the closing mark on the same line; a backslash escapes a mark.
 _QUOTED = {
     opening: re.compile(rf"(?:[^{closing}\\\n]|\\[^\n]){{1,260}}(?=[{closing}])")
     for opening, closing in _QUOTES.items()
 }
-# An apostrophe inside a word does not close.
+# An apostrophe inside a word is no closing mark.
 _QUOTED["'"] = re.compile(r"(?:[^'’\\\n]|\\[^\n]|['’](?=\w)){1,260}(?=['’](?!\w))")
 _PREFIX = re.compile(r"@|[rbfu]{1,2}(?=[\"'])", re.IGNORECASE)
 _FENCE = re.compile(r"```\w{0,20}\r?\n([^\n`]{1,300})\r?\n[ \t]{0,8}```")

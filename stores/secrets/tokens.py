@@ -61,11 +61,18 @@ class _Format(NamedTuple):
 
 
 def _format(
-    prefixes: str, rest: str, caption: str, kind: str = "api_key", sensitivity: Sensitivity = "high"
+    prefixes: str,
+    rest: str | _PluginPattern,
+    caption: str,
+    kind: str = "api_key",
+    sensitivity: Sensitivity = "high",
 ) -> _Format:
+    """A format by its prefixes and the pattern of what follows, or a plugin's pattern of the whole token."""
     names = tuple(prefixes.split())
+    if isinstance(rest, _PluginPattern):
+        return _Format(names, rest, caption, kind, sensitivity)
     # Longest prefix first, so that "sk-ant-" is not read as "sk-".
-    heads = "|".join(re.escape(p) for p in sorted(names, key=len, reverse=True))
+    heads = "|".join(re.escape(prefix) for prefix in sorted(names, key=len, reverse=True))
     return _Format(names, re.compile(rf"(?:{heads}){rest}"), caption, kind, sensitivity)
 
 
@@ -94,14 +101,12 @@ _FORMATS: tuple[_Format, ...] = (
     _format("ya29.", r"[A-Za-z0-9_-]{20,}", "Google OAuth access token", "token"),
     _format("ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9_]{36,255}", "GitHub token", "token"),
     _format("github_pat_", r"[A-Za-z0-9_]{36,255}", "GitHub fine-grained token", "token"),
-    _format("glpat- gldt- glft- glsoat- glrt- GR1348941 glcbt- glimt- glptt- glagent- gloas-", r"", "GitLab token", "token")._replace(
-        pattern=_PluginPattern("gitlab_token", "GitLabTokenDetector")
-    ),
+    _format(
+        "glpat- gldt- glft- glsoat- glrt- GR1348941 glcbt- glimt- glptt- glagent- gloas-",
+        _PluginPattern("gitlab_token", "GitLabTokenDetector"), "GitLab token", "token"),
     _format("xoxa- xoxb- xoxp- xoxo- xoxs- xoxr- xoxe-", r"[A-Za-z0-9-]{20,250}", "Slack token", "token"),
     _format("xapp-", r"\d-[A-Za-z0-9-]{20,200}", "Slack app token", "token"),
-    _format("https://hooks.slack.com/", r"", "Slack webhook", "webhook")._replace(
-        pattern=_PluginPattern("slack", "SlackDetector", flags=re.IGNORECASE)
-    ),
+    _format("https://hooks.slack.com/", _PluginPattern("slack", "SlackDetector", flags=re.IGNORECASE), "Slack webhook", "webhook"),
     _format(
         "https://discord.com/api/webhooks/ https://discordapp.com/api/webhooks/",
         r"\d{10,25}/[\w-]{40,100}", "Discord webhook", "webhook"),
@@ -109,13 +114,13 @@ _FORMATS: tuple[_Format, ...] = (
     _format("sk_test_ rk_test_", r"[A-Za-z0-9]{10,250}", "Stripe test key", "api_key", "medium"),
     _format("whsec_", r"[A-Za-z0-9+/]{24,80}={0,2}", "Stripe webhook secret"),
     _format("sq0atp- sq0idp-", r"[A-Za-z0-9_-]{22,60}", "Square access token", "token"),
-    _format("sq0csp-", r"", "Square OAuth secret")._replace(pattern=_PluginPattern("square_oauth", "SquareOAuthDetector")),
+    _format("sq0csp-", _PluginPattern("square_oauth", "SquareOAuthDetector"), "Square OAuth secret"),
     _format("SK", r"[0-9a-f]{32}", "Twilio API key"),
-    _format("SG.", r"", "SendGrid API key")._replace(pattern=_PluginPattern("sendgrid", "SendGridDetector")),
+    _format("SG.", _PluginPattern("sendgrid", "SendGridDetector"), "SendGrid API key"),
     _format("xkeysib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}", "Brevo API key"),
     _format("key-", r"[0-9a-f]{32}", "Mailgun API key"),
     _format("npm_", r"[A-Za-z0-9]{36,60}", "npm token", "token"),
-    _format("pypi-AgE", r"", "PyPI token", "token")._replace(pattern=_PluginPattern("pypi_token", "PypiTokenDetector")),
+    _format("pypi-AgE", _PluginPattern("pypi_token", "PypiTokenDetector"), "PyPI token", "token"),
     _format("rubygems_", r"[0-9a-f]{48}", "RubyGems API key"),
     _format("dckr_pat_", r"[A-Za-z0-9_-]{20,60}", "Docker token", "token"),
     _format("dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}", "DigitalOcean token", "token"),
