@@ -131,10 +131,10 @@ class ChromaStore(BaseStore):
             configuration={"hnsw": {"space": "cosine", "ef_search": _EF_SEARCH}},
             embedding_function=None,
         )
-        held = (self._records.metadata or {}).get("embedder")
-        if held != made_by:
+        stored = (self._records.metadata or {}).get("embedder")
+        if stored != made_by:
             raise EmbedderMismatchError(
-                f"the store's collection {name!r} was made with another embedder (fingerprint {held}, now {made_by}): "
+                f"the store's collection {name!r} was created with another embedder (fingerprint {stored}, now {made_by}): "
                 "open it with that one, or give collection= another name"
             )
 
@@ -202,7 +202,7 @@ class ChromaStore(BaseStore):
             self._swept = self._clock()
             where = {"$and": [{"expires": {"$gt": 0.0}}, {"expires": {"$lte": self._swept}}]}
             rows = self._rows(where)
-            self._delete([one for row in rows for one in record_ids(row)])
+            self._delete([record_id for row in rows for record_id in record_ids(row)])
         return len(rows)
 
     # ------------------------------------------------------------------ writing
@@ -238,45 +238,47 @@ class ChromaStore(BaseStore):
         if texts:
             assert self._embedder is not None
             vectors = np.asarray(self._embedder.embed_documents(texts), dtype=np.float32)
-            writes = [one._replace(vectors=known_vectors(vectors[one.begin : one.end])) for one in writes]
+            writes = [write._replace(vectors=known_vectors(vectors[write.begin : write.end])) for write in writes]
         return writes
 
     def _texts(self, op: PutOp) -> list[str]:
         if self._embedder is None or op.index is False or op.value is None:
             return []
         paths = self._fields if op.index is None else field_paths(op.index)
-        found = [text for path in paths for text in get_text_at_path(op.value, path)]
-        return [text for text in dict.fromkeys(found) if text.strip()]
+        texts = [text for path in paths for text in get_text_at_path(op.value, path)]
+        return [text for text in dict.fromkeys(texts) if text.strip()]
 
     def _write(self, writes: Sequence[Write]) -> None:
         if not writes:
             return
-        before = self._mains([one.of for one in writes])
+        before = self._mains([write.of for write in writes])
         now = datetime.fromtimestamp(self._clock(), UTC).isoformat()
         blank = np.eye(1, self._dimension, dtype=np.float32)
         ids: list[str] = []
         vectors: list[Any] = []
         rows: list[dict[str, Any]] = []
-        for name in dict.fromkeys(one.row["namespace"] for one in writes if one.row is not None):
+        for name in dict.fromkeys(write.row["namespace"] for write in writes if write.row is not None):
             if name not in self._listed:  # a record for each namespace, so that listing them reads no items
                 ids.append(f"namespace.{item_digest((), name)}")
                 vectors.append(blank[0])
                 rows.append({"of": "namespace", "n": -1, "namespace": name, "indexed": False})
-        for one in writes:
-            if one.row is None:
+        for write in writes:
+            if write.row is None:
                 continue
-            created = before[one.of]["created"] if one.of in before else now
-            texts = len(one.vectors)
-            main = {**one.row, "created": created, "updated": now, "indexed": bool(texts), "texts": texts}
-            for n, vector in enumerate(one.vectors if len(one.vectors) else blank):
-                ids.append(f"{one.of}.{n}")
+            created = before[write.of]["created"] if write.of in before else now
+            texts = len(write.vectors)
+            main = {**write.row, "created": created, "updated": now, "indexed": bool(texts), "texts": texts}
+            for n, vector in enumerate(write.vectors if len(write.vectors) else blank):
+                ids.append(f"{write.of}.{n}")
                 vectors.append(vector)
                 rows.append(main if n == 0 else {**{name: main[name] for name in _OF_TEXTS}, "n": n})
         for part in range(0, len(ids), _BATCH):
             some = slice(part, part + _BATCH)
             self._records.upsert(ids=ids[some], embeddings=np.asarray(vectors[some]), metadatas=rows[some])
         written = set(ids)  # all records of deleted items, and former further texts of changed ones
-        self._delete([one for row in before.values() for one in record_ids(row) if one not in written])
+        self._delete(
+            [record_id for row in before.values() for record_id in record_ids(row) if record_id not in written]
+        )
         self._listed.update(row["namespace"] for row in rows if row["n"] == -1)
         sweep = (self.ttl_config or {}).get("sweep_interval_minutes")
         if sweep and self._clock() - self._swept >= sweep * 60:
@@ -299,13 +301,13 @@ class ChromaStore(BaseStore):
                 raise InvalidInputError(f"{name} = {value} of a search: give 0 or more")
         wanted = op.offset + op.limit
         if op.query and self._embedder is not None:
-            found = self._nearest(op, wanted)
-            if len(found) < wanted:  # then items without indexed texts
+            hits = self._nearest(op, wanted)
+            if len(hits) < wanted:  # then items without indexed texts
                 rest = self._matching(op, {"indexed": False})
-                found += [(row, None) for row in rest]
+                hits += [(row, None) for row in rest]
         else:
-            found = [(row, None) for row in self._matching(op, None)]
-        page = found[op.offset : op.offset + op.limit]
+            hits = [(row, None) for row in self._matching(op, None)]
+        page = hits[op.offset : op.offset + op.limit]
         self._refresh([row for row, _ in page], op.refresh_ttl)
         return [as_search_item(row, score) for row, score in page]
 
@@ -334,11 +336,11 @@ class ChromaStore(BaseStore):
                 if main is not None and main["revision"] == row["revision"]:
                     best[row["of"]] = max(best.get(row["of"], -2.0), 1.0 - float(distance))
             ranked = sorted(best, key=lambda of: (-best[of], of))
-            found: list[tuple[dict[str, Any], float | None]] = [
+            hits: list[tuple[dict[str, Any], float | None]] = [
                 (mains[of], best[of]) for of in ranked if self._meets(mains[of], op)
             ]
-            if len(found) >= wanted or scanned:
-                return found
+            if len(hits) >= wanted or scanned:
+                return hits
             most *= 4
 
     def _compare_all(self, vector: Any, where: dict[str, Any]) -> tuple[list[dict[str, Any]], list[float]]:
@@ -363,15 +365,19 @@ class ChromaStore(BaseStore):
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         known = (tuple(json.loads(row["namespace"])) for row in self._rows({"n": -1}))
-        wanted = sorted(one for one in known if all(namespace_matches(each, one) for each in op.match_conditions or ()))
-        found: list[tuple[str, ...]] = []
-        for one in wanted:
-            shown = one if op.max_depth is None else one[: op.max_depth]
-            if len(found) >= op.offset + op.limit:
+        wanted = sorted(
+            namespace
+            for namespace in known
+            if all(namespace_matches(condition, namespace) for condition in op.match_conditions or ())
+        )
+        listed: list[tuple[str, ...]] = []
+        for namespace in wanted:
+            shown = namespace if op.max_depth is None else namespace[: op.max_depth]
+            if len(listed) >= op.offset + op.limit:
                 break
-            if shown not in found[-1:] and self._has_items(one):
-                found.append(shown)
-        return found[op.offset : op.offset + op.limit]
+            if shown not in listed[-1:] and self._has_items(namespace):
+                listed.append(shown)
+        return listed[op.offset : op.offset + op.limit]
 
     def _has_items(self, namespace: Sequence[str]) -> bool:
         """Whether a namespace has an item that has not expired."""
@@ -384,19 +390,19 @@ class ChromaStore(BaseStore):
             self._records.delete(ids=part)
 
     def _mains(self, digests: Sequence[str]) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = {}
+        rows: dict[str, dict[str, Any]] = {}
         for part in parts_of(list(dict.fromkeys(digests))):
             got = self._records.get(ids=[f"{of}.0" for of in part], include=["metadatas"])
-            found.update({row["of"]: row for row in got["metadatas"]})
-        return found
+            rows.update({row["of"]: row for row in got["metadatas"]})
+        return rows
 
     def _rows(self, where: dict[str, Any]) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         while True:
-            got = self._records.get(where=where, include=["metadatas"], limit=_BATCH, offset=len(found))
-            found += got["metadatas"]
+            got = self._records.get(where=where, include=["metadatas"], limit=_BATCH, offset=len(rows))
+            rows += got["metadatas"]
             if len(got["ids"]) < _BATCH:
-                return found
+                return rows
 
     def _expired(self, row: Mapping[str, Any]) -> bool:
         return bool(row["expires"]) and row["expires"] <= self._clock()

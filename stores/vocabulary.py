@@ -94,38 +94,38 @@ class Vocabulary:
 
     def path(self, label_id: str) -> str:
         """The name after those of its parents: ``Trip / Day 2``."""
-        return SEPARATOR.join(self.name(one) for one in (*reversed(self.above(label_id)), label_id))
+        return SEPARATOR.join(map(self.name, (*reversed(self.above(label_id)), label_id)))
 
     def names(self, label_ids: Iterable[str]) -> tuple[str, ...]:
         """The distinct names of labels, in order."""
-        return tuple(self.name(one) for one in dict.fromkeys(map(self.canonical, label_ids)))
+        return tuple(map(self.name, dict.fromkeys(map(self.canonical, label_ids))))
 
     def same(self, label_id: str) -> tuple[str, ...]:
         """All ids of the same label: its own first, then its aliases."""
         own = self.canonical(label_id)
-        return (own, *(one for one in self._same.get(own, ()) if one != own))
+        return (own, *(other for other in self._same.get(own, ()) if other != own))
 
     def aliases(self, label_id: str) -> tuple[str, ...]:
         """The other names of the label."""
         own = self.label(label_id)
-        others = (self.by_id[one].name for one in self.same(label_id) if one != own.id)
+        others = (self.by_id[other].name for other in self.same(label_id) if other != own.id)
         return tuple(dict.fromkeys(name for name in others if name != own.name))
 
     def children(self, label_id: str | None, kind: LabelKind | None = None) -> tuple[str, ...]:
         """The direct children of a label, or the labels without a parent, in order of creation."""
-        found = self._children.get(None if label_id is None else self.canonical(label_id), ())
-        return tuple(one for one in found if kind is None or self.by_id[one].kind == kind)
+        children = self._children.get(None if label_id is None else self.canonical(label_id), ())
+        return tuple(child for child in children if kind is None or self.by_id[child].kind == kind)
 
     def covering(self, label_id: str) -> set[str]:
         """All ids, aliases included, of this label and the labels under it: for filters and label density."""
-        found: set[str] = set()
+        covered: set[str] = set()
         waiting = [self.canonical(label_id)]
         while waiting:
-            one = waiting.pop()
-            if one not in found:
-                found.update(self.same(one))
-                waiting += self.children(one)
-        return found
+            current = waiting.pop()
+            if current not in covered:
+                covered.update(self.same(current))
+                waiting += self.children(current)
+        return covered
 
     def find(self, text: str, kind: LabelKind | None = None) -> list[str]:
         """The labels that an id, a name or a path may refer to, aliases resolved, by the most exact match.
@@ -138,40 +138,40 @@ class Vocabulary:
         """
         before, colon, rest = text.partition(":")
         if colon and before in _KINDS and kind in (None, before):
-            found = self.find(rest.strip(), cast(LabelKind, before))
-            if found:
-                return found
+            matches = self.find(rest.strip(), cast(LabelKind, before))
+            if matches:
+                return matches
         if text in self.by_id and kind in (None, self.by_id[text].kind):
             return [self.canonical(text)]
-        pool = [one for one in self.by_id.values() if kind in (None, one.kind)]
-        own = [one for one in pool if self.canonical(one.id) == one.id]
-        others = [one for one in pool if self.canonical(one.id) != one.id]
+        pool = [label for label in self.by_id.values() if kind in (None, label.kind)]
+        own = [label for label in pool if self.canonical(label.id) == label.id]
+        others = [label for label in pool if self.canonical(label.id) != label.id]
         folded = text.casefold().strip()
         form = name_form(text)
         path = [name_form(part) for part in text.split("/") if part.strip()]
         for fits, labels in (
-            (lambda one: one.name == text, own),
-            (lambda one: one.name == text, others),
-            (lambda one: one.name.casefold() == folded, own),
-            (lambda one: one.name.casefold() == folded, others),
-            (lambda one: self._on_path(one.id, path, aliases=False), own if len(path) > 1 else ()),
-            (lambda one: self._on_path(one.id, path, aliases=True), own if len(path) > 1 else ()),
-            (lambda one: name_form(one.name) == form, own),
-            (lambda one: name_form(one.name) == form, others),
+            (lambda label: label.name == text, own),
+            (lambda label: label.name == text, others),
+            (lambda label: label.name.casefold() == folded, own),
+            (lambda label: label.name.casefold() == folded, others),
+            (lambda label: self._on_path(label.id, path, aliases=False), own if len(path) > 1 else ()),
+            (lambda label: self._on_path(label.id, path, aliases=True), own if len(path) > 1 else ()),
+            (lambda label: name_form(label.name) == form, own),
+            (lambda label: name_form(label.name) == form, others),
         ):
-            found = list(dict.fromkeys(self.canonical(one.id) for one in labels if fits(one)))
-            if found:
-                return found
+            matches = list(dict.fromkeys(self.canonical(label.id) for label in labels if fits(label)))
+            if matches:
+                return matches
         return []
 
     def _on_path(self, label_id: str, path: Sequence[str], *, aliases: bool) -> bool:
         """Whether a path, as forms of names, ends with a name of the label, after names of its parents."""
-        for one in self.same(label_id) if aliases else (label_id,):
-            parts = [name_form(part) for part in self.by_id[one].name.split("/")]
+        for own_id in self.same(label_id) if aliases else (label_id,):
+            parts = [name_form(part) for part in self.by_id[own_id].name.split("/")]
             before = len(path) - len(parts)
             if before < 0 or list(path[before:]) != parts:
                 continue
-            above = self.by_id[one].parent_id  # an alias is found under its former parent
+            above = self.by_id[own_id].parent_id  # an alias is found under its former parent
             if before == 0:
                 return True
             if above and above in self.by_id and self._on_path(self.canonical(above), path[:before], aliases=aliases):
@@ -185,14 +185,14 @@ class Vocabulary:
             NotFoundError: there is none; the message has the nearest names.
             InvalidInputError: there are several; the message has the kind, path and id of each.
         """
-        found = self.find(text, kind)
+        matches = self.find(text, kind)
         what = "label" if kind is None else f"{kind} label"
-        if not found:
+        if not matches:
             raise NotFoundError(f"no {what} {text!r}; {self.nearest(text, kind)}")
-        if len(found) > 1:
-            named = "; ".join(f"{self.by_id[one].kind}:{self.path(one)} ({one})" for one in found[:_SHOWN])
-            raise InvalidInputError(f"{what} {text!r} may mean {len(found)}: {named}. Give one of these, or its id")
-        return self.by_id[found[0]]
+        if len(matches) > 1:
+            named = "; ".join(f"{self.by_id[match].kind}:{self.path(match)} ({match})" for match in matches[:_SHOWN])
+            raise InvalidInputError(f"{what} {text!r} may mean {len(matches)}: {named}. Give one of these, or its id")
+        return self.by_id[matches[0]]
 
     def nearest(self, text: str, kind: LabelKind | None = None, more: Collection[str] = ()) -> str:
         """The names nearest to an unknown name, for the end of an error message.
@@ -204,13 +204,13 @@ class Vocabulary:
         from difflib import get_close_matches
 
         used = self._same if self._used is None else self._used()
-        fitting = [one for one in self._same if one in used and one in self.by_id]
-        fitting = [one for one in fitting if kind in (None, self.by_id[one].kind)]
-        fitting.sort(key=lambda one: (_KINDS.index(self.by_id[one].kind), self.path(one)))
+        fitting = [label_id for label_id in self._same if label_id in used and label_id in self.by_id]
+        fitting = [label_id for label_id in fitting if kind in (None, self.by_id[label_id].kind)]
+        fitting.sort(key=lambda label_id: (_KINDS.index(self.by_id[label_id].kind), self.path(label_id)))
         shown: dict[str, list[str]] = {}  # by folded name: the paths to show
-        for one in fitting:
-            for name in {self.path(one), self.by_id[one].name, *self.aliases(one)}:
-                shown.setdefault(name.casefold(), []).append(self.path(one))
+        for label_id in fitting:
+            for name in {self.path(label_id), self.by_id[label_id].name, *self.aliases(label_id)}:
+                shown.setdefault(name.casefold(), []).append(self.path(label_id))
         for name in more:
             shown.setdefault(name.casefold(), []).append(name)
         if not shown:
@@ -221,5 +221,5 @@ class Vocabulary:
         suggested = list(dict.fromkeys(path for name in near for path in shown[name]))[:_NEAR]
         if suggested:
             return "did you mean " + ", ".join(map(repr, suggested)) + "?"
-        some = list(dict.fromkeys([*(self.path(one) for one in fitting), *sorted(more)]))
+        some = list(dict.fromkeys([*(self.path(label_id) for label_id in fitting), *sorted(more)]))
         return "there are " + ", ".join(map(repr, some[:_SHOWN])) + (", …" if len(some) > _SHOWN else "")

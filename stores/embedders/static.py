@@ -251,14 +251,11 @@ class _Data:
 
     def lexicon(self, settings: LexiconSettings) -> Lexicon:
         """The rows for other scripts, read when a text first needs them."""
-        found = self._lexicons.get(settings)
-        if found is None:
-            with self._lock:
-                found = self._lexicons.get(settings)
-                if found is None:
-                    found = Lexicon(self.tensors("lexicon.safetensors"), self.matrix, self.scales, settings)
-                    self._lexicons[settings] = found
-        return found
+        with self._lock:
+            if settings not in self._lexicons:
+                tensors = self.tensors("lexicon.safetensors")
+                self._lexicons[settings] = Lexicon(tensors, self.matrix, self.scales, settings)
+            return self._lexicons[settings]
 
     def tensors(self, name: str) -> dict[str, NDArray[Any]]:
         """The arrays of one file."""
