@@ -102,10 +102,6 @@ class StepArrays:
         """Number of steps of each session."""
         return self._session_size.values
 
-    def role_of(self, row: int) -> str:
-        """The role of the speaker of a row."""
-        return ROLES[int(self._role.values[row])]
-
     def vectors(self, rows: npt.NDArray[np.integer]) -> FloatArray:
         """The vectors of rows, float32 ``(n, dimension)``."""
         vectors = np.take(self._vectors.values, rows, axis=0).astype(np.float32)

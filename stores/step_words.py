@@ -76,9 +76,9 @@ class StepWords:
             self._hashes.extend([key])
         return number
 
-    def known(self, text: str, *, question: bool = True) -> list[tuple[str, int]]:
-        """The distinct stems of a text with their numbers, -1 for an unknown stem; a question without its question words."""
-        words = tokenize_query(text).stemmed if question else tokenize_document(text).stemmed
+    def known(self, question: str) -> list[tuple[str, int]]:
+        """The distinct stems of a question, without its question words, with their numbers; -1 for an unknown stem."""
+        words = tokenize_query(question).stemmed
         stems = list(dict.fromkeys(self._stemmer.analyze(" ".join(words)))) if words else []
         return [(stem, self._number_of.get(hash_text(stem), -1)) for stem in stems]
 

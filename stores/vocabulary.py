@@ -111,10 +111,9 @@ class Vocabulary:
         others = (self.by_id[other].name for other in self.same(label_id) if other != own.id)
         return tuple(dict.fromkeys(name for name in others if name != own.name))
 
-    def children(self, label_id: str | None, kind: LabelKind | None = None) -> tuple[str, ...]:
+    def children(self, label_id: str | None) -> tuple[str, ...]:
         """The direct children of a label, or the labels without a parent, in order of creation."""
-        children = self._children.get(None if label_id is None else self.canonical(label_id), ())
-        return tuple(child for child in children if kind is None or self.by_id[child].kind == kind)
+        return tuple(self._children.get(None if label_id is None else self.canonical(label_id), ()))
 
     def covering(self, label_id: str) -> set[str]:
         """All ids, aliases included, of this label and the labels under it: for filters and label density."""

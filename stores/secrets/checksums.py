@@ -190,8 +190,8 @@ def dni_is_valid(number: str) -> bool:
     return len(body) == 8 and _is_digits(body) and _DNI_LETTERS[int(body) % 23] == number[-1]
 
 
-def base58check_is_valid(text: str, *, versions: frozenset[int] = frozenset({0x80, 0xEF})) -> bool:
-    """Base58Check with one of these version bytes; the default are Bitcoin's WIF private keys (main and test net)."""
+def base58check_is_valid(text: str) -> bool:
+    """Base58Check with a version byte of Bitcoin's WIF private keys (main and test net)."""
     if not 1 <= len(text) <= 120:
         return False
     value = 0
@@ -200,6 +200,6 @@ def base58check_is_valid(text: str, *, versions: frozenset[int] = frozenset({0x8
             return False
         value = value * 58 + _BASE58[char]
     raw = value.to_bytes((value.bit_length() + 7) // 8, "big")
-    if len(raw) < 5 or raw[0] not in versions:
+    if len(raw) < 5 or raw[0] not in {0x80, 0xEF}:
         return False
     return hashlib.sha256(hashlib.sha256(raw[:-4]).digest()).digest()[:4] == raw[-4:]
