@@ -14,7 +14,7 @@ from datetime import datetime, tzinfo
 from hexamem.memory_types.local_time import in_zone
 from hexamem.models.sentences import CJK, clipped, size_of, split_sentences
 
-__all__ = ["DIGEST_WORDS", "MEMO_WORDS", "SaidStep", "digest_text", "page_header", "page_memo"]
+__all__ = ["DIGEST_WORDS", "MEMO_WORDS", "MemoStep", "digest_text", "page_header", "page_memo"]
 
 MEMO_WORDS = 110
 """Words of the memo of a page, at most. A Chinese character counts as half a word."""
@@ -27,7 +27,7 @@ _DAY_FIRST = re.compile(r"(\d{4}-\d\d-\d\d) ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaidStep:
+class MemoStep:
     """A step as memos read it.
 
     Attributes:
@@ -40,7 +40,7 @@ class SaidStep:
     occurred_at: datetime
 
 
-def page_memo(steps: Sequence[SaidStep]) -> str:
+def page_memo(steps: Sequence[MemoStep]) -> str:
     """The first sentences of the steps, in at most :data:`MEMO_WORDS`; "" where they have no words."""
     firsts = [(step, _first_sentence(step.text)) for step in steps]
     firsts = [(step, sentence) for step, sentence in firsts if size_of(sentence) >= _LEAST_WORDS] or [
@@ -105,7 +105,7 @@ def digest_text(memos: Sequence[tuple[str, datetime]], zone: tzinfo, *, words: i
 
 
 def page_header(
-    steps: Sequence[SaidStep],
+    steps: Sequence[MemoStep],
     zone: tzinfo,
     *,
     session: int = 1,
