@@ -155,7 +155,7 @@ def learn_ranking(
 
 
 def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, penalty: float = 1.0) -> FloatArray:
-    """Logistic regression that tells whether memory holds an answer.
+    """Logistic regression of whether memory contains an answer.
 
     Args:
         signs: ``(n, s)``, of questions on which the ranking was not trained.
