@@ -210,42 +210,47 @@ _LANGCHAIN_FIELDS = (_FIELDS - {"role", "metadata"}) | {"type", "chunk_position"
 _TIMES = ("occurred_at", "timestamp", "created_at", "date")
 
 
-def _from_mapping(given: Mapping[Any, Any], place: Place) -> _Raw:
-    role, kind = given.get("role"), given.get("type")
+def _from_mapping(message: Mapping[Any, Any], place: Place) -> _Raw:
+    role, kind = message.get("role"), message.get("type")
     word = kind.removesuffix("MessageChunk").lower() if isinstance(kind, str) else None
     dumped = word in _ROLES or word == "chat"  # by LangChain
-    if dumped and "content" not in given and isinstance(given.get("data"), Mapping) and "content" in given["data"]:
-        return _from_mapping({**given["data"], "type": kind}, place)
+    if (
+        dumped
+        and "content" not in message
+        and isinstance(message.get("data"), Mapping)
+        and "content" in message["data"]
+    ):
+        return _from_mapping({**message["data"], "type": kind}, place)
     if role is None and dumped:
         role = word
     if role is None:
-        missing = "neither role nor content" if given.get("content") is None else "no role"
-        raise place.error(f"a mapping with {missing} is no message ({_keys_seen(given)}); {_WANTED}")
-    calls, invalid = given.get("tool_calls"), given.get("invalid_tool_calls")
+        missing = "neither role nor content" if message.get("content") is None else "no role"
+        raise place.error(f"a mapping with {missing} is no message ({_keys_seen(message)}); {_WANTED}")
+    calls, invalid = message.get("tool_calls"), message.get("invalid_tool_calls")
     for key, value in (("tool_calls", calls), ("invalid_tool_calls", invalid)):
         if value is not None and not isinstance(value, list | tuple):
             raise place.error(f"{key} of type {type(value).__name__} must be a list")
-    time = next(((key, given[key]) for key in _TIMES if given.get(key) is not None), None)
+    time = next(((key, message[key]) for key in _TIMES if message.get(key) is not None), None)
     used = {*_FIELDS, "invalid_tool_calls", *([time[0]] if time else ()), *(["type"] if kind == "message" else ())}
-    extra = {key: value for key, value in given.items() if key not in used}
+    extra = {key: value for key, value in message.items() if key not in used}
     if dumped:
         extra = _without_defaults({key: value for key, value in extra.items() if key not in _LANGCHAIN_FIELDS})
     return _Raw(
         role=role,
-        content=given.get("content"),
-        name=given.get("name"),
-        message_id=given["id"] if given.get("id") is not None else given.get("message_id"),
+        content=message.get("content"),
+        name=message.get("name"),
+        message_id=message["id"] if message.get("id") is not None else message.get("message_id"),
         tool_calls=[*(calls or ()), *(invalid or ())],
-        tool_call_id=given.get("tool_call_id"),
+        tool_call_id=message.get("tool_call_id"),
         time=time,
-        metadata=given.get("metadata"),
+        metadata=message.get("metadata"),
         extra=extra,
-        seen=given,
+        seen=message,
     )
 
 
-def _keys_seen(given: Mapping[Any, Any]) -> str:
-    return "keys seen: " + (", ".join(shown(key, 40) for key in list(given)[:20]) or "none")
+def _keys_seen(message: Mapping[Any, Any]) -> str:
+    return "keys seen: " + (", ".join(shown(key, 40) for key in list(message)[:20]) or "none")
 
 
 def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:

@@ -110,13 +110,13 @@ def _when(user: UserMemory, moment: datetime | None, kind: str) -> str | None:
     return iso_in(moment, read_zone(user.timezone), kind) if moment is not None else None
 
 
-def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> SearchOutput:
-    times = {name: value for name in ("since", "until") if (value := getattr(given, name))}
-    most = given.k + min(len(call.visible), given.k)
-    found = user.recall(given.query, most, kinds=given.kinds or None, where=times or None)
+def _search(user: UserMemory, call: OperationCall, arguments: SearchInput) -> SearchOutput:
+    times = {name: value for name in ("since", "until") if (value := getattr(arguments, name))}
+    most = arguments.k + min(len(call.visible), arguments.k)
+    found = user.recall(arguments.query, most, kinds=arguments.kinds or None, where=times or None)
     zone = read_zone(user.timezone)
-    hits = distinct_hits([hit for hit in found.hits if hit.id not in call.visible], given.k)
-    seen = [hit for hit in found.hits if hit.id in call.visible][: given.k]
+    hits = distinct_hits([hit for hit in found.hits if hit.id not in call.visible], arguments.k)
+    seen = [hit for hit in found.hits if hit.id in call.visible][: arguments.k]
     return SearchOutput(
         in_this_conversation=[
             SeenRecord(id=hit.id, begins=_beginning(hit.text), when=_when(user, hit.occurred_at, hit.kind))
@@ -150,8 +150,8 @@ def _beginning(text: str) -> str:
     return line if len(line) <= _BEGINNING else f"{line[: _BEGINNING - 1]}…"
 
 
-def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -> ResearchToolOutput:
-    found = user.research(given.question, given.max_rounds)
+def _research(user: UserMemory, call: OperationCall, arguments: ResearchToolInput) -> ResearchToolOutput:
+    found = user.research(arguments.question, arguments.max_rounds)
     kinds = {passage.id: passage.kind for passage in found.passages}
     return ResearchToolOutput(
         answer=found.answer,
@@ -169,18 +169,18 @@ def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -
     )
 
 
-def _remember(user: UserMemory, call: OperationCall, given: RememberInput) -> StoredOutput:
-    values: dict[str, Any] = {"kind": given.kind, "metadata": {"thread_id": call.scope.thread_id}}
-    if given.kind == "semantic":
-        values |= {"name": given.title, "summary": given.text}
-    elif given.kind == "episodic":
-        values |= {"summary": given.title, "details": given.text, "occurred_at": _moment(user, given.when)}
-    elif given.kind == "procedural":
-        lines = tuple(line.strip() for line in given.text.splitlines() if line.strip())
-        values |= {"summary": given.title, "steps": lines}
+def _remember(user: UserMemory, call: OperationCall, arguments: RememberInput) -> StoredOutput:
+    values: dict[str, Any] = {"kind": arguments.kind, "metadata": {"thread_id": call.scope.thread_id}}
+    if arguments.kind == "semantic":
+        values |= {"name": arguments.title, "summary": arguments.text}
+    elif arguments.kind == "episodic":
+        values |= {"summary": arguments.title, "details": arguments.text, "occurred_at": _moment(user, arguments.when)}
+    elif arguments.kind == "procedural":
+        lines = tuple(line.strip() for line in arguments.text.splitlines() if line.strip())
+        values |= {"summary": arguments.title, "steps": lines}
     else:
-        values |= {"title": given.title, "content": given.text}
-    for known in user.items(given.kind):
+        values |= {"title": arguments.title, "content": arguments.text}
+    for known in user.items(arguments.kind):
         if all(
             getattr(known, name) == value for name, value in values.items() if name not in ("metadata", "occurred_at")
         ):
@@ -206,26 +206,26 @@ def _moment(user: UserMemory, when: str | None) -> datetime:
     return parse_time(when, timezone=user.timezone).utc if when else utc_now()
 
 
-def _update_core(user: UserMemory, call: OperationCall, given: UpdateCoreInput) -> StoredOutput:
+def _update_core(user: UserMemory, call: OperationCall, arguments: UpdateCoreInput) -> StoredOutput:
     for item in user.items("core"):
-        if isinstance(item, CoreItem) and item.label.casefold() == given.label.casefold():
-            if item.value == given.value:
+        if isinstance(item, CoreItem) and item.label.casefold() == arguments.label.casefold():
+            if item.value == arguments.value:
                 return StoredOutput(id=item.id, stored="known already")
-            stored = user.edit(item.id, {"value": given.value}, actor="model", reason="the agent rewrote the block")
+            stored = user.edit(item.id, {"value": arguments.value}, actor="model", reason="the agent rewrote the block")
             return StoredOutput(id=stored.id, stored="changed")
-    values = {"kind": "core", "label": given.label, "value": given.value, "sources": _sources(user, call)}
+    values = {"kind": "core", "label": arguments.label, "value": arguments.value, "sources": _sources(user, call)}
     return StoredOutput(id=user.add(values, actor="model", reason="the agent wrote the block").id, stored="new")
 
 
-def _find_to_forget(user: UserMemory, call: OperationCall, given: FindToForgetInput) -> FindToForgetOutput:
-    times = {name: value for name in ("since", "until") if (value := getattr(given, name))}
+def _find_to_forget(user: UserMemory, call: OperationCall, arguments: FindToForgetInput) -> FindToForgetOutput:
+    times = {name: value for name in ("since", "until") if (value := getattr(arguments, name))}
     asking = {source["step_id"] for source in _sources(user, call)}
-    records = find_to_forget(user, given.query, given.k, where=times or None, without=asking)
+    records = find_to_forget(user, arguments.query, arguments.k, where=times or None, without=asking)
     return FindToForgetOutput(records=[_record(user, record) for record in records])
 
 
-def _forget(user: UserMemory, call: OperationCall, given: ForgetInput) -> ForgetOutput:
-    done = user.forget(given.ids, actor="model", reason=given.reason or "the agent was to forget it")
+def _forget(user: UserMemory, call: OperationCall, arguments: ForgetInput) -> ForgetOutput:
+    done = user.forget(arguments.ids, actor="model", reason=arguments.reason or "the agent was to forget it")
     return ForgetOutput(forgotten=[change.target_id for change in done.changes], undo_with=[done.id])
 
 
@@ -239,9 +239,9 @@ def _record(user: UserMemory, record: Step | MemoryItem) -> FoundRecord:
     return FoundRecord(id=record.id, kind=record.kind, text=text, when=_when(user, own, record.kind))
 
 
-def _list(user: UserMemory, call: OperationCall, given: ListInput) -> ListOutput:
-    items = user.items(given.kind)
-    page = items[given.offset : given.offset + given.limit]
+def _list(user: UserMemory, call: OperationCall, arguments: ListInput) -> ListOutput:
+    items = user.items(arguments.kind)
+    page = items[arguments.offset : arguments.offset + arguments.limit]
     with user.memory.ledger.read(user.name) as tx:
         said = last_said(tx, {item.id: item.sources for item in page if not has_own_time(item)})
     times = {item.id: said[item.id].at if item.id in said else event_time(item) for item in page}
@@ -258,24 +258,24 @@ def _brief(user: UserMemory, item: MemoryItem, moment: datetime) -> FoundRecord:
     )
 
 
-def _read(user: UserMemory, call: OperationCall, given: ReadInput) -> ReadOutput:
-    record = user.get(given.id)
+def _read(user: UserMemory, call: OperationCall, arguments: ReadInput) -> ReadOutput:
+    record = user.get(arguments.id)
     if isinstance(record, Step):
         kind, text = "step", record.index_text
         title = f"{record.speaker}, {_when(user, record.occurred_at, kind)}"
     else:
         kind, title = record.kind, record.text.partition("\n")[0]
         text = record.content if isinstance(record, ResourceItem) else item_text(kind, record.text)
-    if given.offset > len(text):
+    if arguments.offset > len(text):
         raise InvalidInputError(
-            f"offset = {given.offset:,} is beyond the end of {given.id}: it has {len(text):,} characters"
+            f"offset = {arguments.offset:,} is beyond the end of {arguments.id}: it has {len(text):,} characters"
         )
-    end = given.offset + given.length
+    end = arguments.offset + arguments.length
     return ReadOutput(
         id=record.id,
         kind=kind,
         title=title,
-        text=text[given.offset : end],
+        text=text[arguments.offset : end],
         total_chars=len(text),
         next_offset=end if end < len(text) else None,
     )
@@ -290,11 +290,11 @@ _HOW_TO_STORE = {
 """Whether messages of the conversation are stored in memory → what to do about a missing secret."""
 
 
-def _use_secret(user: UserMemory, call: OperationCall, given: SecretInput) -> SecretOutput:
+def _use_secret(user: UserMemory, call: OperationCall, arguments: SecretInput) -> SecretOutput:
     secrets = {item.id: item for item in user.items("vault") if isinstance(item, VaultItem) and item.secret_id}
-    found = [secrets[hit.id] for hit in user.recall(given.what, 5, kinds="vault").hits if hit.id in secrets]
+    found = [secrets[hit.id] for hit in user.recall(arguments.what, 5, kinds="vault").hits if hit.id in secrets]
     if not found:
-        raise NotFoundError(f"no secret is known for {shown(given.what)}. {_HOW_TO_STORE[bool(call.visible)]}")
+        raise NotFoundError(f"no secret is known for {shown(arguments.what)}. {_HOW_TO_STORE[bool(call.visible)]}")
     return SecretOutput(
         secrets=[
             SecretRef(
@@ -307,8 +307,10 @@ def _use_secret(user: UserMemory, call: OperationCall, given: SecretInput) -> Se
     )
 
 
-def _undo(user: UserMemory, call: OperationCall, given: UndoInput) -> UndoOutput:
-    return UndoOutput(undone=[operation.id for operation in user.undo(given.operation_id, cascade=given.cascade)])
+def _undo(user: UserMemory, call: OperationCall, arguments: UndoInput) -> UndoOutput:
+    return UndoOutput(
+        undone=[operation.id for operation in user.undo(arguments.operation_id, cascade=arguments.cascade)]
+    )
 
 
 _PERSON: frozenset[Caller] = frozenset(("person",))
