@@ -1,7 +1,7 @@
-"""What the agents of the write path give each other (MIRIX, arXiv 2507.07957, section 3).
+"""The types that the agents of the write path exchange (MIRIX, arXiv 2507.07957, section 3).
 
-A batch of labelled steps goes to the meta-manager, which says which managers have something to do. Each of these sees
-the steps, its instruction and the nearest items of its kind, and proposes operations; ``apply`` alone changes memory.
+The meta-manager routes a batch of labelled steps to managers. A manager receives the steps, its instruction and the
+nearest items of its kind, and proposes operations; only ``apply`` changes memory.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchStep:
-    """A step as managers see it: as it was said, with its labels by name.
+    """A step as input of a manager, with the names of its labels.
 
     Attributes:
-        step: the record; secrets in it are references.
-        resolved_text: its text with references put into words.
-        scope: path of its scope, such as ``Lisbon trip / Day 2``; empty without labels.
-        events, entities: names of its event types (coarse last) and key entity types.
+        step: the record; secrets in it are replaced by references to the vault.
+        resolved_text: its text with pronouns and other references resolved.
+        scope: the path of its scope, such as ``Lisbon trip / Day 2``; empty without labels.
+        events: the names of its event types, coarse ones last.
+        entities: the names of its key entity types.
     """
 
     step: Step
@@ -55,10 +56,10 @@ class Batch:
     """Consecutive steps that are read together.
 
     Attributes:
-        steps: the new ones, in order.
-        before: the few steps before them in their threads, for understanding alone: nothing is learned from them.
-        zone: the user's timezone, in which "last Saturday" is resolved from the step's own time.
-        shown: texts that recall has lately put before the model: what merely repeats them is not learned again.
+        steps: the new steps, in order.
+        before: a few steps before them in their threads: context, from which nothing is extracted.
+        zone: the user's timezone, in which "last Saturday" is resolved relative to the time of the step.
+        shown: texts that recall has shown lately; text that only repeats them is not extracted again.
     """
 
     user: str
@@ -70,7 +71,12 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """What the meta-manager asks of one manager: which steps to look at (ids; all where empty), and what for."""
+    """The task of one manager from the meta-manager.
+
+    Attributes:
+        step_ids: the steps to read; empty for all.
+        task: what to do, in words.
+    """
 
     kind: ItemKind
     step_ids: tuple[str, ...] = ()
@@ -79,7 +85,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposals:
-    """What a manager proposes, and what fell back on the way, in plain words."""
+    """The proposals of a manager, and a line for each fallback."""
 
     proposals: tuple[Proposal, ...] = ()
     degraded: tuple[str, ...] = field(default=())
@@ -87,15 +93,16 @@ class Proposals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerInput:
-    """What a manager given to ``Memory.open(managers=…)`` is invoked with.
+    """The input of a manager that is passed to ``Memory.open(managers=…)``.
 
     Attributes:
         kind: the memory type whose items it proposes.
-        user: whose memory it is.
-        steps: the new steps, with their labels. before: the steps before them in their threads.
-        instruction: what the meta-manager asks for.
-        nearest: items of this type near to the steps, by id, the nearest first: targets of update, supersede, merge, remove.
-        zone: in which the user's days are.
+        user: the owner of the memory.
+        steps: the new steps, with their labels.
+        before: the steps before them in their threads.
+        instruction: the task from the meta-manager.
+        nearest: the known items nearest to the steps, by id, the nearest first: targets of update, supersede, merge, remove.
+        zone: the user's timezone.
     """
 
     kind: ItemKind
@@ -108,16 +115,16 @@ class ManagerInput:
 
 
 ManagerOutput: TypeAlias = "Proposals | Sequence[Proposal | Mapping[str, Any]]"
-"""What it returns: proposals, each with quotes of the steps that it rests on, as records or as mappings of their fields."""
+"""The output of such a manager: proposals with quotes as evidence, as records or as mappings of their fields."""
 
 
 class MetaManager(Protocol):
-    """Decides which managers have something to do; small talk gives none."""
+    """Routes a batch to managers; small talk to none."""
 
     def route(self, batch: Batch) -> Sequence[Instruction]: ...
 
     def unread(self, batch: Batch) -> Sequence[str]:
-        """What it left unread of a batch, in plain words for ``degraded``."""
+        """One line for each message that is not read completely, for ``degraded``."""
         ...
 
 
@@ -130,15 +137,15 @@ class Manager(Protocol):
         """Propose operations.
 
         Args:
-            nearest: items of this kind near to the batch, by id, the nearest first: candidates for update, supersede,
-                merge and remove.
+            nearest: the known items of this kind nearest to the batch, by id, the nearest first: targets of update,
+                supersede, merge and remove.
         """
         ...
 
 
 @dataclass(slots=True)
 class NoManager:
-    """Proposes nothing: of a type that only a model, or nobody, proposes."""
+    """Proposes nothing: the manager of a type for which there is no embedded one."""
 
     kind: ItemKind
 
@@ -147,7 +154,8 @@ class NoManager:
 
 
 class Job(Protocol):
-    """A durable job: ``write`` opens its transaction, committed only while the job is ours; ``complete`` ends it there."""
+    """A durable job. ``write`` opens a transaction that commits only while this process owns the job; ``complete`` ends the
+    job within it."""
 
     attempt: int
 
@@ -158,7 +166,7 @@ class Job(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkOutcome:
-    """What became of a job's run; ``failed`` may succeed later, ``waits`` when there is budget again."""
+    """The result of one run of a job: ``failed`` is retried later, ``waits`` when there is budget again."""
 
     status: Literal["done", "failed", "waits"] = "done"
     reason: str = ""

@@ -1,8 +1,8 @@
-"""Research without a chat model: iterated recall, and extraction of the sentences that answer by the bundled encoder.
+"""Research without a chat model: iterated recall, and extraction of answering sentences by the bundled encoder.
 
 The first round searches for the question, each later one for the question with a sentence of the round before (a second
-hop). Every sentence that was read is scored by the cosine of its span vector to the question's vector; the best are the
-answer, unless they score below a threshold. A sentence that ends with a question mark is never quoted.
+hop). Every sentence is scored by the cosine of its span vector and the question's vector; the best are the answer, unless
+they are below a threshold. A sentence that ends with a question mark is never quoted.
 """
 
 from __future__ import annotations
@@ -50,32 +50,32 @@ QUESTION_MARKS = ("?", "？")
 PassageSteps: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
 """Page id → (step id, text) of its steps."""
 Encode: TypeAlias = "Callable[[Sequence[str]], Sequence[EncodedText]]"
-"""What :meth:`hexamem.models.encoder.Encoder.encode` does."""
+"""Texts → their encodings; see :meth:`hexamem.models.encoder.Encoder.encode`."""
 
 _LONGEST_TEXT = 12_000  # characters of a passage, or of a step of a page, that are read
 _LONGEST_PAGE = 48_000  # characters of all steps of a page that are read
-_WINDOWS = 64  # encoded at a time: the states of all tokens of a window are large, the vectors of its sentences are not
-_WINDOW = 90  # tokens, roughly, of the sentences that are encoded together
+_WINDOWS = 64  # encoded at a time, since the states of all tokens of a window are large
+_WINDOW = 90  # estimated tokens of the sentences that are encoded together
 _MOST_PASSAGES = 400
 _MOST_QUOTED, _MOST_FOLLOWED = 3, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Cosines of the encoder by which research decides.
+    """Thresholds on the cosines of the encoder.
 
-    On the validation part of ``evals/corpus`` the best sentence of 95 in 100 answerable questions is above ``answers``, and small
-    talk is below it beside most statements. Questions whose answer is only nearly in memory are not recognized: their best
-    sentences score as high as those of the others.
+    On the validation part of ``evals/corpus`` the best sentence of 95 in 100 answerable questions is above ``answers``, and
+    small talk scores below it against most statements. A question whose answer is only almost in memory is not recognized:
+    its best sentences score as high as those of other questions.
 
     Attributes:
-        answers: a sentence with at least this score answers the question; below it, research abstains.
-        enough: with such a sentence no further round is needed.
-        sure: with such a sentence the automatic tier asks no model.
-        follows: a sentence of at least this score starts a second hop.
-        hop: factor on the score of a sentence to a follow-up query.
+        answers: the least score of a sentence that answers the question; below it, research abstains.
+        enough: the least score that makes a further round unnecessary.
+        sure: the least score with which the automatic tier calls no model.
+        follows: the least score of a sentence that starts a second hop.
+        hop: factor on the score of a sentence against a follow-up query.
         beside: share of the best score that a further quoted sentence needs.
-        other_speaker: factor on the sentences of other people than those whom the question names.
+        other_speaker: factor on the sentences of speakers whom the question does not name.
     """
 
     answers: float = 0.32
@@ -91,7 +91,7 @@ THRESHOLDS = Thresholds()
 
 
 class _ReadSentence(NamedTuple):
-    """A sentence of a passage that was encoded, and the step that it stands in; "" for none."""
+    """An encoded sentence of a passage, and the id of its step; "" for none."""
 
     text: str
     step_id: str
@@ -99,15 +99,16 @@ class _ReadSentence(NamedTuple):
 
 
 ReadSentences: TypeAlias = "dict[tuple[str, int], list[_ReadSentence]]"
-"""Id and round of a passage → its sentences, those of passages that were read for the question before."""
+"""(id, round) of a passage → its encoded sentences: the cache of one research."""
 
 
 class ScoredSentence(NamedTuple):
     """A sentence of a passage.
 
     Attributes:
-        step_id: of the step that it stands in, or comes from; "" for none.
-        score: to the question, or to a follow-up query; ``direct``: to the question.
+        step_id: the id of its step, or of the item's source; "" for none.
+        score: the best against the question and the follow-up queries.
+        direct: the score against the question.
     """
 
     passage: Passage
@@ -118,7 +119,7 @@ class ScoredSentence(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """The quoted sentences in order of time, the answer made of them, and whether there is one."""
+    """The quoted sentences in order of time, the answer composed of them, and whether there is one."""
 
     claims: tuple[Claim, ...]
     answer: str
@@ -131,21 +132,21 @@ def plan(
     """The searches of one round: in the first round for the question, in later ones for the needs.
 
     Args:
-        needs: what reflection asked for.
-        lanes: those that may be used. Without ``vector`` and ``keyword`` the others search for the question.
-        kinds: kinds of items that the memory holds.
+        needs: the follow-up queries of reflection.
+        lanes: the allowed lanes. Without ``vector`` and ``keyword`` the others search for the question.
+        kinds: the kinds of items in memory.
     """
-    ways: tuple[Lane, ...] = tuple(lane for lane in ("vector", "keyword") if lane in lanes)
+    text_lanes: tuple[Lane, ...] = tuple(lane for lane in ("vector", "keyword") if lane in lanes)
     if not first:
-        ways = ways or tuple(lane for lane in ("page",) if lane in lanes)
-        return tuple(SearchRequest(lane=lane, query=need, need=need) for need in needs for lane in ways)
-    requests = [SearchRequest(lane=lane, query=question.bare, need=MAIN_NEED) for lane in ways]
+        text_lanes = text_lanes or tuple(lane for lane in ("page",) if lane in lanes)
+        return tuple(SearchRequest(lane=lane, query=need, need=need) for need in needs for lane in text_lanes)
+    requests = [SearchRequest(lane=lane, query=question.bare, need=MAIN_NEED) for lane in text_lanes]
     if "time" in lanes and question.since is not None:
         since, until = question.since, question.until
         requests.append(SearchRequest(lane="time", query=question.bare, need=MAIN_NEED, since=since, until=until))
     if "kind" in lanes and kinds:
         requests.append(SearchRequest(lane="kind", query=question.text, need=MAIN_NEED, kinds=tuple(kinds)))
-    if not ways:
+    if not text_lanes:
         requests += [
             SearchRequest(lane=lane, query=question.text, need=MAIN_NEED)
             for lane in ("page", "intent")
@@ -162,20 +163,20 @@ def score_sentences(
     steps: PassageSteps | None = None,
     read: ReadSentences | None = None,
 ) -> list[ScoredSentence]:
-    """The sentences of passages that are no questions and not the question's own words, best first.
+    """The scored sentences of passages, best first, without questions and copies of the question.
 
     Args:
-        follow_ups: queries of earlier rounds; a sentence that stands in such a query has its score to the question alone.
+        follow_ups: queries of earlier rounds; a sentence is not scored against a query that contains it.
         passages: all that were read, in the order of reading.
-        steps: of the passages that are pages.
-        read: sentences of the passages that were encoded before; those of the others are added.
+        steps: page id → (step id, text) of its steps, for passages that are pages.
+        read: cache of encoded sentences; new ones are added.
     """
     passages = passages[-_MOST_PASSAGES:]
     read = {} if read is None else read
     _read(passages, encode, steps or {}, read)
-    if not any(read[one.id, one.round] for one in passages):
+    if not any(read[passage.id, passage.round] for passage in passages):
         return []
-    queries = np.stack([one.vector for one in encode([question.undated, *follow_ups])])
+    queries = np.stack([text.vector for text in encode([question.undated, *follow_ups])])
     scored: list[ScoredSentence] = []
     for passage in passages:
         speaker = (passage.speaker or "").casefold()
@@ -183,17 +184,17 @@ def score_sentences(
         factor = THRESHOLDS.other_speaker if other else 1.0
         for sentence, step_id, vector in read[passage.id, passage.round]:
             if sentence.casefold() == question.text.casefold():
-                continue  # the same words, said before
+                continue  # the question itself
             direct, *hops = (queries @ vector * factor).tolist()
             further = [hop for hop, query in zip(hops, follow_ups, strict=True) if sentence not in query]
             score = max([direct, *(THRESHOLDS.hop * hop for hop in further)])
             scored.append(ScoredSentence(passage, sentence, step_id, score, direct))
-    return sorted(scored, key=lambda one: -one.score)
+    return sorted(scored, key=lambda sentence: -sentence.score)
 
 
 def _read(passages: Sequence[Passage], encode: Encode, steps: PassageSteps, read: ReadSentences) -> None:
-    """Encode the sentences of those passages that were not read before."""
-    new = {(one.id, one.round): one for one in passages if (one.id, one.round) not in read}
+    """Encode the sentences of passages that are not in the cache."""
+    new = {key: passage for passage in passages if (key := (passage.id, passage.round)) not in read}
     sentences: ReadSentences = {key: [] for key in new}
     windows = [window for passage in new.values() for window in _windows(passage, steps)]
     for first in range(0, len(windows), _WINDOWS):
@@ -208,8 +209,8 @@ def _read(passages: Sequence[Passage], encode: Encode, steps: PassageSteps, read
 
 
 def best_score(sentences: Sequence[ScoredSentence]) -> float:
-    """The score of the sentence that is nearest to the question itself; 0 where there is none."""
-    return max((one.direct for one in sentences), default=0.0)
+    """The best score against the question itself; 0 without sentences."""
+    return max((sentence.direct for sentence in sentences), default=0.0)
 
 
 def extract(sentences: Sequence[ScoredSentence], zone: tzinfo, number: int) -> Extraction:
@@ -217,46 +218,51 @@ def extract(sentences: Sequence[ScoredSentence], zone: tzinfo, number: int) -> E
 
     Args:
         sentences: the best first.
-        zone: in which days are written.
+        zone: the timezone of days in the answer.
+        number: the round, counted from 1.
     """
     if best_score(sentences) < THRESHOLDS.answers:
         return Extraction((), NOT_HELD, False)
     quoted: list[ScoredSentence] = []
-    for one in sentences:
-        if one.score < THRESHOLDS.beside * sentences[0].score or len(quoted) == _MOST_QUOTED:
+    for sentence in sentences:
+        if sentence.score < THRESHOLDS.beside * sentences[0].score or len(quoted) == _MOST_QUOTED:
             break
-        same = next((at for at, other in enumerate(quoted) if _same(one, other)), None)
+        same = next((index for index, other in enumerate(quoted) if _same(sentence, other)), None)
         if same is None:
-            quoted.append(one)
-        elif one.passage.kind == "step" and quoted[same].passage.kind != "step":
-            quoted[same] = one  # the step, rather than the item that was extracted from it
-    claims = in_time_order(_claim(one, number) for one in quoted)
+            quoted.append(sentence)
+        elif sentence.passage.kind == "step" and quoted[same].passage.kind != "step":
+            quoted[same] = sentence  # the step, rather than the item that was extracted from it
+    claims = in_time_order(_claim(sentence, number) for sentence in quoted)
     return Extraction(claims, joined(claims, zone), True)
 
 
 def reflect(
     question: Question, sentences: Sequence[ScoredSentence], asked: Collection[str], *, answerable: bool
 ) -> Reflection:
-    """Whether the best sentence is near enough to the question; else follow-up queries from the best of the last round.
+    """Whether the best sentence is near enough to the question; otherwise follow-up queries from the last round.
 
     Args:
-        asked: needs that were searched before.
-        answerable: whether integration, by a model or not, has an answer.
+        asked: queries of earlier rounds.
+        answerable: whether integration, with or without a model, has an answer.
     """
     if answerable and best_score(sentences) >= THRESHOLDS.enough:
         return Reflection(enough=True)
-    latest = max((one.passage.round for one in sentences), default=0)
-    new = [one.text for one in sentences if one.passage.round == latest and one.score >= THRESHOLDS.follows]
+    latest = max((sentence.passage.round for sentence in sentences), default=0)
+    new = [
+        sentence.text
+        for sentence in sentences
+        if sentence.passage.round == latest and sentence.score >= THRESHOLDS.follows
+    ]
     queries = [query for text in dict.fromkeys(new) if (query := f"{question.undated} {text}") not in asked]
     return Reflection(enough=False, missing=tuple(queries[:_MOST_FOLLOWED]))
 
 
 def choose_tier(score: float) -> tuple[str, str]:
-    """How deep research goes, by the score of the best sentence of the first search, and the reason."""
-    told = f"the best sentence has a similarity of {score:.2f} to the question"
+    """The tier of research for the best score of the first search, and the reason."""
+    reason = f"the best sentence has a similarity of {score:.2f} to the question"
     if score >= THRESHOLDS.sure:
-        return "recall", told
-    return ("one_shot" if score >= THRESHOLDS.answers else "deep"), told
+        return "recall", reason
+    return ("one_shot" if score >= THRESHOLDS.answers else "deep"), reason
 
 
 def asks_only(text: str) -> bool:
@@ -266,7 +272,7 @@ def asks_only(text: str) -> bool:
 
 
 class _Window(NamedTuple):
-    """Sentences of a passage that are encoded together, behind the speaker's name, where they have one, or an item's title."""
+    """Sentences of a passage that are encoded together, after the name of the speaker or the title of the item."""
 
     passage: Passage
     step_id: str
@@ -275,7 +281,7 @@ class _Window(NamedTuple):
 
 
 def _windows(passage: Passage, steps: PassageSteps) -> Iterator[_Window]:
-    """The sentences of a passage in windows that the encoder reads whole; questions are context, and no spans."""
+    """The sentences of a passage in windows within the encoder's input; questions are context without a span."""
     title = ""
     if passage.kind == "page":
         parts = steps.get(passage.id) or [("", passage.text)]
@@ -308,7 +314,8 @@ def _windows(passage: Passage, steps: PassageSteps) -> Iterator[_Window]:
 
 
 def _sentences(text: str) -> list[str]:
-    return [bare for one in SPLIT.split(text) if any(map(str.isalnum, bare := one.strip(" \t-*•–—#>|")))]
+    parts = (part.strip(" \t-*•–—#>|") for part in SPLIT.split(text))
+    return [part for part in parts if any(map(str.isalnum, part))]
 
 
 def _is_question(sentence: str) -> bool:
@@ -319,21 +326,21 @@ def _tokens(text: str) -> float:
     return len(text.encode("utf-8", "replace")) / 4
 
 
-def _same(one: ScoredSentence, other: ScoredSentence) -> bool:
-    """Whether two sentences are alike, or one is of a step and the other of an item with that source."""
-    if " ".join(one.text.split()).casefold() == " ".join(other.text.split()).casefold():
+def _same(left: ScoredSentence, right: ScoredSentence) -> bool:
+    """Whether two sentences have the same words, or one is of a step and the other of an item with that source."""
+    if " ".join(left.text.split()).casefold() == " ".join(right.text.split()).casefold():
         return True
-    steps = {each.passage.id for each in (one, other) if each.passage.kind == "step"}
-    return any(each.step_id in steps for each in (one, other) if each.passage.kind not in ("step", "page"))
+    steps = {sentence.passage.id for sentence in (left, right) if sentence.passage.kind == "step"}
+    return any(sentence.step_id in steps for sentence in (left, right) if sentence.passage.kind not in ("step", "page"))
 
 
-def _claim(one: ScoredSentence, number: int) -> Claim:
+def _claim(sentence: ScoredSentence, number: int) -> Claim:
     return Claim(
-        text=one.text,
-        quote=one.text,
-        passage_id=one.passage.id,
-        step_ids=(one.step_id,) if one.step_id else (),
-        speaker=one.passage.speaker,
-        occurred_at=one.passage.occurred_at,
+        text=sentence.text,
+        quote=sentence.text,
+        passage_id=sentence.passage.id,
+        step_ids=(sentence.step_id,) if sentence.step_id else (),
+        speaker=sentence.passage.speaker,
+        occurred_at=sentence.passage.occurred_at,
         round=number,
     )

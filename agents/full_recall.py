@@ -1,4 +1,4 @@
-"""What a model adds to a recall: the parts of the question, and the order of the best hits, within a budget."""
+"""The calls of a recall with a chat model: splits the question into parts, and orders the best hits."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["FullRecall", "HitOrder", "QuestionParts"]
 
 R = TypeVar("R", bound=ModelReply)
-_PARTS = 4
-_TEXT, _QUESTION = 500, 2_000
-_CALLS, _TOKENS = 4, 16_000
-"""What one recall may cost, the repair of a reply included."""
+_MOST_PARTS = 4
+_LONGEST_TEXT, _LONGEST_QUESTION = 500, 2_000  # characters
+_CALLS, _TOKENS = 4, 16_000  # the budget of one recall, including repair turns
 
 
 class QuestionParts(ModelReply):
@@ -43,16 +42,16 @@ class HitOrder(ModelReply):
 
 
 class FullRecall:
-    """Asks chat models about one recall. Safe to use from several threads; make one for each recall.
+    """Calls chat models for one recall. Thread-safe; make one for each recall.
 
-    What a model does not do is left as it is, and ``degraded`` says why.
+    Without a reply the recall is as without a model, and ``degraded`` has the reason.
 
     Args:
-        ledger: where the calls' cost is stored.
-        planner: takes questions apart, if there is one.
-        reader: orders hits, if there is one.
-        method: how the replies' form is asked for.
-        budget: what all calls of the memory may spend; one recall takes at most 4 calls and 16,000 tokens of it.
+        ledger: where the cost of the calls is stored.
+        planner: the model that splits questions; None for none.
+        reader: the model that orders hits; None for none.
+        method: how the schemas of the replies are sent.
+        budget: what all calls of the memory may spend; one recall spends at most 4 calls and 16,000 tokens of it.
     """
 
     def __init__(
@@ -71,26 +70,26 @@ class FullRecall:
         self.degraded: list[str] = []
 
     def parts(self, user: str, question: str) -> tuple[str, ...]:
-        """The parts of a question; none where it has none, or no model names them.
+        """The parts of a question; empty where it has none, or there is no reply.
 
         Args:
-            question: as a model may see it.
+            question: the question, without secrets.
         """
         if self._planner is None:
             self.degraded.append("no model takes the question apart: it is searched as a whole")
             return ()
         call = StructuredCall(self._planner, QuestionParts, agent="planner", method=self._method)
-        messages = self._prompts("question_parts").render(question=question[:_QUESTION], most=_PARTS)
+        messages = self._prompts("question_parts").render(question=question[:_LONGEST_QUESTION], most=_MOST_PARTS)
         reply = self._ask(user, call, messages, "recall_parts", "the question is searched as a whole")
-        parts = (" ".join(part.split())[:_QUESTION] for part in reply.parts) if reply is not None else ()
-        return tuple(dict.fromkeys(part for part in parts if part))[:_PARTS]
+        parts = (" ".join(part.split())[:_LONGEST_QUESTION] for part in reply.parts) if reply is not None else ()
+        return tuple(dict.fromkeys(part for part in parts if part))[:_MOST_PARTS]
 
     def order(self, user: str, question: str, hits: Sequence[Hit], most: int) -> list[str] | None:
-        """The ids of the hits that a model chose, best first; None where no model did.
+        """The ids of the hits that a model chose, best first; None where there is no reply.
 
         Args:
-            hits: to choose from, in the order of the ranking.
-            most: how many at most.
+            hits: the hits in the order of the ranking.
+            most: the most hits to choose.
         """
         if self._reader is None:
             self.degraded.append("no model orders the hits: their order is that of the ranking")
@@ -100,7 +99,7 @@ class FullRecall:
         handles = {f"H{number}": hit for number, hit in enumerate(hits, 1)}
         call = StructuredCall(self._reader, HitOrder, agent="integrator", method=self._method)
         messages = self._prompts("hit_order").render(
-            question=question[:_QUESTION],
+            question=question[:_LONGEST_QUESTION],
             hits="\n".join(_line(handle, hit) for handle, hit in handles.items()),
             most=min(most, len(hits)),
         )
@@ -111,16 +110,16 @@ class FullRecall:
         return list(dict.fromkeys(hit.id for hit in chosen if hit is not None))[:most]
 
     def _ask(
-        self, user: str, call: StructuredCall[R], messages: list[tuple[str, str]], operation: str, otherwise: str
+        self, user: str, call: StructuredCall[R], messages: list[tuple[str, str]], operation: str, fallback: str
     ) -> R | None:
         usage = UsageMeter(operation)
         result = call.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
         try:
             keep_usage(self._ledger, user, usage.drain())
-        except HexamemError as error:  # the reply is right all the same
-            self.degraded.append(f"what the model cost could not be noted: {error}")
+        except HexamemError as error:  # the reply is valid all the same
+            self.degraded.append(f"the cost of the model could not be stored: {error}")
         if result.value is None:
-            self.degraded += [f"{otherwise}: {line}" for line in result.degraded]
+            self.degraded += [f"{fallback}: {line}" for line in result.degraded]
         return result.value
 
 
@@ -128,4 +127,4 @@ def _line(handle: str, hit: Hit) -> str:
     text = " ".join(hit_text(hit).split())
     when = f"[{hit.occurred_at:%Y-%m-%d}] " if hit.occurred_at else ""
     note = " (no longer believed)" if hit.superseded else ""
-    return f"{handle} {when}{hit.speaker or hit.kind}: {text[:_TEXT]}{'…' if len(text) > _TEXT else ''}{note}"
+    return f"{handle} {when}{hit.speaker or hit.kind}: {text[:_LONGEST_TEXT]}{'…' if len(text) > _LONGEST_TEXT else ''}{note}"

@@ -1,6 +1,6 @@
-"""The integrator: what the passages of a round say on the question, each claim with its quote (GAM, arXiv 2511.18423, 3.2).
+"""The integrator: claims from the passages of a round, and the answer from all claims (GAM, arXiv 2511.18423, 3.2).
 
-Nothing is believed of a claim but its quote: one that does not stand in the passage it cites is dropped and counted.
+Each claim has a quote; a claim whose quote is not in the passage that it cites is dropped and counted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from hexamem.models import CallInput, ModelReply, StructuredResult
 __all__ = ["ClaimReply", "IntegrateTask", "IntegrationReply", "ModelIntegrator", "Outcome", "embedded_outcome"]
 
 AGENT = "integrator"
-_MOST, _CLAIMS, _TEXT, _ANSWER, _REASON = 16, 40, 600, 4_000, 400
+_MOST_NEW, _MOST_SHOWN = 16, 40  # claims
+_LONGEST_CLAIM, _LONGEST_ANSWER, _LONGEST_REASON = 600, 4_000, 400  # characters
 
 
 class ClaimReply(ModelReply):
@@ -47,16 +48,21 @@ class IntegrationReply(ModelReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntegrateTask(ResearchTask):
-    """What is to be integrated.
+    """The input of one integration.
 
     Attributes:
-        fresh: passages of this round, the best first. passages: all that were read, in the order of reading.
-        parts: page id → (step id, text) of its steps, for quotes of whole pages.
-        needs: the parts of the question: what must be known to answer it.
-        answer, reason: as they stood after earlier rounds.
-        tokens: what the passages may take in the prompt.
+        fresh: the passages of this round, the best first.
+        passages: all that were read, in the order of reading.
+        answer: the answer of the earlier rounds.
+        answerable: whether the earlier rounds have an answer.
+        reason: the reason of the earlier rounds.
+        now: when the question is asked.
+        tokens: the most tokens of the passages in the prompt.
+        count: text → its tokens.
+        parts: page id → (step id, text) of its steps, for quotes from pages.
         encode: the encoder, for the work without a model.
-        read: sentences of passages that it encoded for this question before.
+        read: cache of the sentences that it has encoded.
+        needs: the parts of the question: what must be known to answer it.
     """
 
     fresh: tuple[Passage, ...]
@@ -78,8 +84,15 @@ class IntegrateTask(ResearchTask):
 
 
 class Outcome(NamedTuple):
-    """What a round's integration led to: all claims so far, those that are new, the answer, what was dropped, why, and which
-    parts of the question, counted from 1, claims settle whose quotes hold."""
+    """The result of one integration.
+
+    Attributes:
+        claims: all claims so far; ``new``: those of this round.
+        answer: the answer, or the text for none.
+        dropped: how many claims were dropped.
+        reason: the model's reason for the answer.
+        settled: the parts of the question, counted from 1, that new claims settle.
+    """
 
     claims: tuple[Claim, ...]
     new: tuple[Claim, ...]
@@ -99,75 +112,82 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
     reply = IntegrationReply
 
     def prepare(self, task: IntegrateTask) -> CallInput | StructuredResult[IntegrationReply]:
-        """The call that a task needs; with nothing new to read there is none, and all stays as it was."""
+        """The call for a task; without new passages none, and the state of the earlier rounds is the result."""
         if not task.fresh:
-            kept = IntegrationReply(claims=[], reason=task.reason, answer=task.answer, answerable=task.answerable)
-            return StructuredResult(value=kept, carry=(task, {}, 0))
-        text, handles, short = shown_passages(task.fresh, task.zone, task.tokens, task.count)
+            unchanged = IntegrationReply(claims=[], reason=task.reason, answer=task.answer, answerable=task.answerable)
+            return StructuredResult(value=unchanged, carry=(task, {}, 0))
+        text, handles, shortened = shown_passages(task.fresh, task.zone, task.tokens, task.count)
         return self._ask(
             task,
-            (task, handles, short),
-            found=shown_claims(task.claims[-_CLAIMS:], task.zone),
+            (task, handles, shortened),
+            found=shown_claims(task.claims[-_MOST_SHOWN:], task.zone),
             passages=text,
             parts="\n".join(f"N{number} {need}" for number, need in enumerate(task.needs, 1)) or "the question itself",
             today=f"{in_zone(task.now, task.zone):%a %Y-%m-%d}",
-            most=_MOST,
+            most=_MOST_NEW,
         )
 
     def finish(self, result: StructuredResult[IntegrationReply]) -> Outcome:
-        """The claims that hold, and the answer on them; those of the encoder where the model brings nothing."""
-        task, handles, short = cast("tuple[IntegrateTask, dict[str, Passage], int]", result.carry)
-        told = list(result.degraded)
-        if short:
-            told.append(
-                f"{AGENT}: {short} passages were cut or left out, since the prompt has room for {task.tokens} tokens"
+        """The claims with valid quotes and the answer; those of the encoder where there is no reply."""
+        task, handles, shortened = cast("tuple[IntegrateTask, dict[str, Passage], int]", result.carry)
+        degraded = list(result.degraded)
+        if shortened:
+            degraded.append(
+                f"{AGENT}: {shortened} passages were cut or left out, since the prompt has room for {task.tokens} tokens"
             )
         if result.value is None:
-            told.append(f"{AGENT}: the embedded engine did the work")
-            return embedded_outcome(task, tuple(told))
+            degraded.append(f"{AGENT}: the embedded engine did the work")
+            return embedded_outcome(task, tuple(degraded))
         reply = result.value
         new: list[Claim] = []
         settled: set[int] = set()
         dropped = 0
-        for one in reply.claims:
-            claim = self._claim(one, handles, task)
-            if claim is None or len(new) >= _MOST:
+        for claim_reply in reply.claims:
+            claim = self._claim(claim_reply, handles, task)
+            if claim is None or len(new) >= _MOST_NEW:
                 dropped += 1
                 continue
-            settled.update(_numbers(one.parts, len(task.needs)))
+            settled.update(_numbers(claim_reply.parts, len(task.needs)))
             if all(claim.text != known.text for known in (*task.claims, *new)):
                 new.append(claim)
         if dropped:
-            told.append(
-                f"{AGENT}: {dropped} of {len(reply.claims)} claims were dropped, since their quotes do not stand in what they cite"
+            degraded.append(
+                f"{AGENT}: {dropped} of {len(reply.claims)} claims were dropped, since their quotes are not in what they cite"
             )
         claims = (*task.claims, *new)
-        answer = self._prompt.restore(reply.answer).strip()[:_ANSWER]
+        answer = self._prompt.restore(reply.answer).strip()[:_LONGEST_ANSWER]
         answerable = reply.answerable and bool(answer) and bool(claims)
         if reply.answerable and answer and not claims:
-            told.append(f"{AGENT}: the answer was dropped, since no claim with a quote carries it")
-        if not answerable and task.answerable and task.fresh:  # what was found before stands
+            degraded.append(f"{AGENT}: the answer was dropped, since no claim with a quote supports it")
+        if not answerable and task.answerable and task.fresh:  # the earlier answer remains
             answer, answerable = task.answer, True
-        shown = answer if answerable else NOT_HELD
-        reason = " ".join(self._prompt.restore(reply.reason).split())[:_REASON]
+        reason = " ".join(self._prompt.restore(reply.reason).split())[:_LONGEST_REASON]
         return Outcome(
-            claims, tuple(new), shown, answerable, dropped, "model", tuple(told), reason, tuple(sorted(settled))
+            claims,
+            tuple(new),
+            answer if answerable else NOT_HELD,
+            answerable,
+            dropped,
+            "model",
+            tuple(degraded),
+            reason,
+            tuple(sorted(settled)),
         )
 
-    def _claim(self, one: ClaimReply, handles: dict[str, Passage], task: IntegrateTask) -> Claim | None:
-        """The claim with its quote as it stands in the passage; None where it does not."""
-        passage = handles.get(one.passage.strip().strip("[]()").upper())
-        quote = self._prompt.restore(one.quote).strip()
-        text = " ".join(self._prompt.restore(one.text).split())[:_TEXT]
+    def _claim(self, reply: ClaimReply, handles: dict[str, Passage], task: IntegrateTask) -> Claim | None:
+        """The claim with its quote in the spelling of the passage; None where the quote is not in it."""
+        passage = handles.get(reply.passage.strip().strip("[]()").upper())
+        quote = self._prompt.restore(reply.quote).strip()
+        text = " ".join(self._prompt.restore(reply.text).split())[:_LONGEST_CLAIM]
         if passage is None or not text or not any(map(str.isalnum, quote)):
             return None
         parts = task.parts.get(passage.id) or ((passage.sources[0].step_id if passage.sources else "", passage.text),)
-        for step_id, said in parts:
-            place = find_quote(quote, said)
-            if place is not None:
+        for step_id, part in parts:
+            span = find_quote(quote, part)
+            if span is not None:
                 return Claim(
                     text=text,
-                    quote=said[place[0] : place[1]],
+                    quote=part[span[0] : span[1]],
                     passage_id=passage.id,
                     step_ids=(step_id,) if step_id else (),
                     speaker=passage.speaker,
@@ -178,21 +198,21 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
 
 
 def _numbers(handles: Sequence[str], most: int) -> set[int]:
-    """The parts that handles such as "N2" stand for, of so many."""
-    found = {one.strip().strip("[]()").upper().removeprefix("N") for one in handles}
-    return {int(one) for one in found if one.isdecimal() and 1 <= int(one) <= most}
+    """The numbers in handles such as "N2", from 1 to ``most``."""
+    numbers = {handle.strip().strip("[]()").upper().removeprefix("N") for handle in handles}
+    return {int(number) for number in numbers if number.isdecimal() and 1 <= int(number) <= most}
 
 
 def embedded_outcome(task: IntegrateTask, degraded: tuple[str, ...] = ()) -> Outcome:
-    """The sentences that the encoder extracts from everything that was read; earlier claims of a model stay.
+    """The sentences that the encoder extracts from all passages, together with earlier claims of a model.
 
     Args:
-        degraded: why a model did not do it.
+        degraded: why a model did not integrate.
     """
     extracted = extract(task.sentences(), task.zone, task.number)
-    of_model = tuple(one for one in task.claims if one.text != one.quote) if degraded else ()
-    known = {one.quote for one in task.claims}
-    new = tuple(one for one in extracted.claims if one.quote not in known)
+    of_model = tuple(claim for claim in task.claims if claim.text != claim.quote) if degraded else ()
+    known = {claim.quote for claim in task.claims}
+    new = tuple(claim for claim in extracted.claims if claim.quote not in known)
     if of_model and task.answerable:
         return Outcome((*of_model, *new), new, task.answer, True, 0, "embedded", degraded)
     claims = (*of_model, *extracted.claims)

@@ -1,8 +1,7 @@
-"""The light memory: the memos of all closed pages in as many tokens as the planner may read (GAM, section 3.1).
+"""The light memory: the memos of all closed pages within the planner's token budget (GAM, section 3.1).
 
-It stays within the budget by folding, never by cutting: where there is no room for the memos of some pages, the memo
-of these memos stands for them, the oldest first; where that is too much as well, memos of memos are folded in turn. So
-every closed page stands behind exactly one line, whatever the budget.
+It is folded, not cut, to fit the budget: memos of pages, the oldest first, are replaced by the digest that covers them,
+and digests by digests of higher levels. So every closed page is covered by exactly one line.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from hexamem.stores.ledger.pages import PageRow
 __all__ = ["LEAST_BUDGET", "light_memory"]
 
 LEAST_BUDGET = 64
-"""Tokens below which nothing useful can be said of a long memory."""
+"""The least budget, in tokens."""
 _FOLD = 8
-_SPARED = (0.5, 0.25, 0.1, 0.0)  # parts of the newest pages whose memos are left alone, sweep by sweep
-_HANDLE = "M9999"  # stands for every handle while tokens are counted
+_SPARED = (0.5, 0.25, 0.1, 0.0)  # the share of the newest pages that are not folded, sweep by sweep
+_HANDLE = "M9999"  # a placeholder while tokens are counted
 
 
 def light_memory(
@@ -37,11 +36,12 @@ def light_memory(
     """Fold memos until they fit.
 
     Args:
-        pages: closed ones that have steps.
-        digests: the memos of memos over them.
+        pages: the closed pages that have steps.
+        digests: the digests over them, lower levels first.
         budget: tokens, at least :data:`LEAST_BUDGET`.
-        count: the tokens of a text.
-        scopes: paths by scope id.
+        zone: the user's timezone.
+        count: text → its tokens.
+        scopes: scope id → path.
     """
 
     def cost(memo: Memo) -> int:
@@ -52,7 +52,7 @@ def light_memory(
     costs = {memo_id: cost(memo) for memo_id, memo in memos.items()}
     for spared in _SPARED:
         last = len(pages) * (1 - spared)
-        for digest in digests:  # lower levels first
+        for digest in digests:
             if sum(costs.values()) <= budget:
                 break
             below = [memos[part] for part in digest.covers if part in memos]
@@ -72,17 +72,17 @@ def light_memory(
             )
             costs[digest.id] = cost(memos[digest.id])
     ordered = sorted(memos.values(), key=lambda memo: (memo.started_at, pages[place[memo.page_ids[0]]].seq))
-    squeezed = _squeezed(ordered, budget, zone, cost)
-    named = tuple(memo.model_copy(update={"handle": f"M{number}"}) for number, memo in enumerate(squeezed, 1))
+    folded = _folded_further(ordered, budget, zone, cost)
+    named = tuple(memo.model_copy(update={"handle": f"M{number}"}) for number, memo in enumerate(folded, 1))
     text = "\n".join(_line(memo, zone) for memo in named)
     return LightMemory(memos=named, text=text, tokens=count(text) if text else 0, pages=len(pages))
 
 
-def _squeezed(memos: list[Memo], budget: int, zone: tzinfo, cost: Callable[[Memo], int]) -> list[Memo]:
-    """Fold the oldest first, where the ledger has no memo of memos for them."""
+def _folded_further(memos: list[Memo], budget: int, zone: tzinfo, cost: Callable[[Memo], int]) -> list[Memo]:
+    """Fold the oldest memos that no stored digest covers, until all fit."""
     costs = [cost(memo) for memo in memos]
     while sum(costs) > budget and len(memos) > 1:
-        # The lowest level first: what was folded often says least of each page.
+        # The lowest level first: a memo of a higher level has fewer words for each page.
         level = min(memo.level for memo in memos)
         at = next(at for at, memo in enumerate(memos) if memo.level == level)
         start = max(0, min(at, len(memos) - 2))

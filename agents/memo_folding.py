@@ -1,7 +1,7 @@
-"""Memos of memos by a model: one structured call each, a durable job, over what was made at once without one.
+"""Digests (memos of memos) by a model: a durable job with one structured call for each.
 
-The extractive text is there from the moment a memo of memos is made. A model's takes its place where it says nothing
-that the memos below do not; a call that fails leaves the extractive text.
+A digest has an extractive text as soon as it is stored. The model's text replaces it if it adds no number or script to
+those of the memos below; after a failed call the extractive text remains.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class MemoReply(ModelReply):
 
 
 class MemoFolding:
-    """Writes memos of memos anew by model. Safe to call from several threads.
+    """Rewrites digests with a chat model. Thread-safe.
 
     Args:
-        ledger: where they are.
+        ledger: where digests are read and written.
         model: the chat model.
-        notices: receives the user and one clear line for what fell back.
-        method: how the reply's form is asked for.
+        notices: called with the user and one line for each fallback.
+        method: how the schema of the reply is sent.
         budget: what all calls together may spend.
     """
 
@@ -66,16 +66,16 @@ class MemoFolding:
         self._call: StructuredCall[MemoReply] = StructuredCall(model, MemoReply, agent=AGENT, method=method)
 
     def queue(self, tx: Transaction, digest_ids: Sequence[str]) -> None:
-        """Queue a job for each memo of memos, in the transaction in which they were made, lower levels first."""
+        """Queue a job for each digest, lower levels first, in the transaction that writes them."""
         for digest_id in digest_ids:
             enqueue(tx, KIND, {"digest": digest_id}, key=digest_id)
 
     def run(self, user: str, job: Job, digest_id: str, *, last: bool = False) -> WorkOutcome:
-        """Write one memo of memos anew.
+        """Rewrite one digest.
 
         Args:
-            digest_id: which; one that is gone by now is passed over.
-            last: whether no further attempt follows; then the extractive text stays.
+            digest_id: the digest; nothing is done if it no longer exists.
+            last: whether this is the last attempt; then the extractive text remains.
         """
         with self._ledger.read(user) as tx:
             digest = get_digests(tx, [digest_id]).get(digest_id)
@@ -104,7 +104,7 @@ class MemoFolding:
                 return WorkOutcome(status="waits", reason=result.refusal.reason)
             if not answered and not last:
                 return WorkOutcome(status="failed", reason="the model gave no memo; the memory's notices tell more")
-            # Text that was redacted or forgotten meanwhile must not come back.
+            # Text that was redacted or forgotten during the call must not be written again.
             if result.value is not None and read_label_marks(tx).corrected == corrected:
                 set_digest_text(tx, digest_id, self._text(result.value), "model")
             job.complete(tx)
@@ -115,12 +115,12 @@ class MemoFolding:
 
 
 def _memos(tx: Transaction, digest: DigestRow) -> list[str]:
-    """What stands below, one line each with its day."""
+    """The memos below a digest, one line each with its day."""
     zone = read_zone(tx.timezone)
     if digest.level == 1:
         below = [(page.memo, page.started_at, page.id) for page in get_pages(tx, digest.covers).values()]
     else:
-        below = [(one.text, one.started_at, one.id) for one in get_digests(tx, digest.covers).values()]
+        below = [(lower.text, lower.started_at, lower.id) for lower in get_digests(tx, digest.covers).values()]
     below.sort(key=lambda memo: digest.covers.index(memo[2]))
     return [f"{in_zone(moment, zone):%Y-%m-%d}: {text}" for text, moment, _ in below]
 
@@ -129,5 +129,5 @@ def _problems(memo: str, known: Wording) -> list[str]:
     if not memo:
         return ["the memo is empty"]
     if not gist_fits(memo, known):
-        return ["the memo is too long, in another script, or has a number that stands in none of the memos"]
+        return ["the memo is too long, in another script, or has a number that is in none of the memos"]
     return []

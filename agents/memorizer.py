@@ -1,8 +1,8 @@
-"""The memorizer: steps become pages with headers and memos, and memos become memos of memos (GAM, arXiv 2511.18423, 3.1).
+"""The memorizer: cuts steps into pages with headers and memos, and folds memos into digests (GAM, arXiv 2511.18423, 3.1).
 
-It follows the ledger by ``seq``, as labelling does: what it did not come to is done at the next call, and nothing is
-done twice. All of it is extractive and costs no call. Where a model labels, it writes headers and memos in the same
-reply (see :mod:`.page_texts`); only memos of memos have a call of their own (see :mod:`.memo_folding`).
+A digest is a memo of memos. The memorizer follows the ledger by ``seq``, as labelling does: each call continues where the
+last one ended. All its texts are extractive and cost no model call. A labelling model writes headers and memos in the
+same reply (see :mod:`.page_texts`); only digests have a call of their own (see :mod:`.memo_folding`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
-from hexamem.agents.page_texts import said_step
+from hexamem.agents.page_texts import memo_step
 from hexamem.intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
 from hexamem.intent.page_memos import digest_text, page_header, page_memo
 from hexamem.memory_types.base import new_id, utc_now
@@ -43,28 +43,27 @@ from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["Memorizer"]
 
-_BATCH = 2_000
-_STALE = 500
-_MARKERS = ("session", "session_id")
-_FOLD = 8
-_FOLD_EARLY = 4  # a memo of memos may end here, where a thread or session does
+_BATCH, _MOST_STALE = 2_000, 500  # new steps and stale pages of one transaction
+_SESSION_KEYS = ("session", "session_id")  # in the metadata of a step
+_FOLD = 8  # memos of one digest
+_FOLD_EARLY = 4  # the least memos of a digest that ends with a thread or session
 
 
 class _Thread(NamedTuple):
-    """What is cut of a thread: its open page, if it has one, and the steps from the start of that page on."""
+    """A thread to cut: its open page, if there is one, and the steps from the start of that page on."""
 
     open: PageRow | None
     steps: list[PageStep]
 
 
 class Memorizer:
-    """Pages what users have stored. Safe to call from several threads; of one user by one at a time.
+    """Cuts the steps of users into pages. Thread-safe, with one call a user at a time.
 
     Args:
         ledger: where steps are read and pages written.
-        limits: how large pages become.
-        folded: called in the transaction that makes new memos of memos, with their ids: to queue a model's work.
-        queued: called after that was committed.
+        limits: the sizes of pages.
+        folded: called with the ids of new digests in the transaction that writes them, to queue jobs for a model.
+        queued: called after that transaction is committed.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class Memorizer:
         self._folded, self._queued = folded, queued
 
     def page(self, user: str) -> int:
-        """Bring the user's pages up to what is stored; returns how many pages were closed or written anew."""
+        """Bring the user's pages up to date with the ledger; returns how many were closed or rewritten."""
         done = 0
         while True:
             with self._ledger.read(user) as tx:
@@ -100,26 +99,26 @@ class Memorizer:
         return fresh or bool(stale_pages(tx, 1) or self._idle(tx, newest, ()))
 
     def _pass(self, tx: Transaction) -> int:
-        """Cut the next steps into pages, and write the texts of those that are closed now or stale."""
+        """Cut the next steps into pages, and write the texts of pages that are now closed or stale."""
         since, newest, zone = read_paged(tx), newest_step(tx), read_zone(tx.timezone)
         fresh = new_steps(tx, since, _BATCH) if newest is not None and newest[0] > since else []
         reached = fresh[-1].seq if fresh else since
         threads = self._threads(tx, fresh)
-        used = {step.scope_id for one in threads.values() for step in one.steps if step.scope_id}
+        used = {step.scope_id for thread in threads.values() for step in thread.steps if step.scope_id}
         vocabulary = Vocabulary(read_labels(tx, used))
         new: list[PageRow] = []
         changed: list[PageRow] = []
-        for one in threads.values():
-            rows = self._cut(tx, one, vocabulary, zone)
-            if one.open is not None:
-                changed.append(replace(rows.pop(0), created_at=one.open.created_at))
+        for thread in threads.values():
+            rows = self._cut(tx, thread, vocabulary, zone)
+            if thread.open is not None:
+                changed.append(replace(rows.pop(0), created_at=thread.open.created_at))
             new += rows
         done = sum(page.closed for page in (*new, *changed))
         idle = self._idle(tx, newest, threads) if newest is None or reached >= newest[0] else []
         for page in idle:
             closed = replace(page, closed=True, stale=False)
             changed.append(_texted(tx, closed, zone) if page.tier == "embedded" else closed)
-        stale = stale_pages(tx, _STALE)
+        stale = stale_pages(tx, _MOST_STALE)
         changed += [_texted(tx, replace(page, stale=False), zone) for page in stale]
         add_pages(tx, new)
         change_pages(tx, changed)
@@ -127,27 +126,27 @@ class Memorizer:
         return done + len(idle) + len(stale)
 
     def _idle(self, tx: Transaction, newest: tuple[int, datetime] | None, active: Collection[str]) -> list[PageRow]:
-        """The open pages of threads that have rested, those of active threads apart."""
+        """The open pages of threads without new steps for the gap between sessions, except active threads."""
         if newest is None:
             return []
         now, gap = utc_now(), self.limits.gap
-        rest = {
+        quiet = {
             page: max(newest[1] - page.ended_at, now - max(page.ended_at, page.created_at)) for page in open_pages(tx)
         }
-        return [page for page, quiet in rest.items() if page.thread_id not in active and quiet > gap]
+        return [page for page, time in quiet.items() if page.thread_id not in active and time > gap]
 
     def _threads(self, tx: Transaction, fresh: Sequence[PageStep]) -> dict[str, _Thread]:
-        """The new steps by thread, behind those of its open page."""
-        held = {page.thread_id: page for page in open_pages(tx)} if fresh else {}
+        """The new steps by thread, after those of its open page."""
+        opened = {page.thread_id: page for page in open_pages(tx)} if fresh else {}
         threads: dict[str, _Thread] = {}
         for step in fresh:
             if step.thread_id not in threads:
-                page = held.get(step.thread_id)
+                page = opened.get(step.thread_id)
                 before = steps_from(tx, step.thread_id, page.first_turn, page.last_turn) if page else []
                 threads[step.thread_id] = _Thread(page, before)
             threads[step.thread_id].steps.append(step)
         for thread_id, thread in list(threads.items()):
-            # Steps that lie in a page already are left out: an import brings pages with their steps.
+            # Without steps that are in a page already, such as those of an import.
             last = last_paged_turn(tx, thread_id)
             by_turn = {step.turn: step for step in thread.steps if step.turn > last}
             if max(by_turn, default=-1) <= (thread.open.last_turn if thread.open is not None else last):
@@ -157,7 +156,7 @@ class Memorizer:
         return threads
 
     def _cut(self, tx: Transaction, thread: _Thread, vocabulary: Vocabulary, zone: tzinfo) -> list[PageRow]:
-        """The pages of a thread, the last one open, with the texts of those that are closed now."""
+        """The pages of a thread, the last one open; those that are now closed have their texts."""
         opened = thread.open if thread.open is not None and not thread.open.stale else None
         bounds = [_bound(step, vocabulary) for step in thread.steps]
         cuts = cut_pages(bounds, self.limits, max(1, thread.open.session if thread.open is not None else 0))
@@ -182,35 +181,35 @@ class Memorizer:
         return rows
 
     def shown(self, tx: Transaction, page: PageRow) -> PageRow:
-        """An open page with its texts as of now; a closed one as it is."""
+        """A page with its texts; those of an open page are made now."""
         if page.closed or page.tier == "model":
             return page
         return _texted(tx, page, read_zone(tx.timezone))
 
-    # ------------------------------------------------------------------ memos of memos
+    # ------------------------------------------------------------------ digests
 
     def fold(self, user: str) -> int:
-        """Make the memos of memos that are due, each level over the one below; returns how many were made.
+        """Write the digests that are due, each level over the one below; returns their number.
 
-        A group is eight in a row that are in none yet, or fewer, at least four, where a thread or session ends.
+        A digest covers eight consecutive memos that are in none yet, or at least four where a thread or session ends.
         """
         with self._ledger.write(user, create=False) as tx:
             if not tx.user_id:
                 return 0
-            made = _new_digests(tx)
-            add_digests(tx, made)
-            if made:
-                self._folded(tx, [digest.id for digest in made])
-        if made:
+            new = _new_digests(tx)
+            add_digests(tx, new)
+            if new:
+                self._folded(tx, [digest.id for digest in new])
+        if new:
             self._queued()
-        return len(made)
+        return len(new)
 
 
 def _bound(step: PageStep, vocabulary: Vocabulary) -> BoundStep:
     root = None
     if step.scope_id:
         root = next(reversed(vocabulary.above(step.scope_id)), vocabulary.canonical(step.scope_id))
-    marker = next((str(step.metadata[key]) for key in _MARKERS if step.metadata.get(key) is not None), None)
+    marker = next((str(step.metadata[key]) for key in _SESSION_KEYS if step.metadata.get(key) is not None), None)
     asks = step.text.rstrip().endswith(("?", "？"))
     return BoundStep(estimated_tokens(step.text), step.occurred_at, root, marker, asks)
 
@@ -241,50 +240,52 @@ def _texted(
     steps: Sequence[PageStep] | None = None,
     before: PageRow | None = None,
 ) -> PageRow:
-    """The page with extractive header and memo; empty where all its steps are forgotten.
+    """The page with an extractive header and memo; empty ones where all its steps are forgotten.
 
     Args:
-        steps: of the page; read from the ledger, with the page before, where they are left out.
+        steps: the steps of the page; None to read them, and ``before``, from the ledger.
         before: the page before it in its thread.
     """
     if steps is None:
         steps, before = page_steps(tx, [page])[page.id], next(iter(pages_before(tx, page)), None)
-    said = [said_step(step) for step in steps if step.active]
+    memo_steps = [memo_step(step) for step in steps if step.active]
     vocabulary = Vocabulary(read_labels(tx, [page.scope_id]) if page.scope_id else ())
     header = page_header(
-        said,
+        memo_steps,
         zone,
         session=page.session,
         scope=vocabulary.path(page.scope_id) if page.scope_id in vocabulary.by_id else "",
         before=before.memo if before is not None else "",
         before_at=before.ended_at if before is not None else None,
     )
-    return replace(page, header=header, memo=page_memo(said), tier="embedded")
+    return replace(page, header=header, memo=page_memo(memo_steps), tier="embedded")
 
 
 def _new_digests(tx: Transaction) -> list[DigestRow]:
-    """The memos of memos that are due."""
-    held, zone = read_digests(tx), read_zone(tx.timezone)
-    covered = {covered_id for digest in held for covered_id in digest.covers}
+    """The digests that are due."""
+    stored, zone = read_digests(tx), read_zone(tx.timezone)
+    covered = {covered_id for digest in stored for covered_id in digest.covers}
     bare = [page for page in read_pages(tx) if page.closed and page.memo and page.id not in covered]
-    made = [
+    new = [
         _digest(1, group, digest_text([(page.memo, page.started_at) for page in group], zone))
         for group in _page_groups(bare)
     ]
     level = 1
     while True:
-        below = [digest for digest in (*held, *made) if digest.level == level and digest.id not in covered]
+        below = [digest for digest in (*stored, *new) if digest.level == level and digest.id not in covered]
         below.sort(key=lambda digest: (digest.seq, digest.id))
         if len(below) < _FOLD:
-            return made
+            return new
         for start in range(0, len(below) - _FOLD + 1, _FOLD):
             group = below[start : start + _FOLD]
-            made.append(_digest(level + 1, group, digest_text([(one.text, one.started_at) for one in group], zone)))
+            new.append(
+                _digest(level + 1, group, digest_text([(lower.text, lower.started_at) for lower in group], zone))
+            )
         level += 1
 
 
 def _page_groups(bare: Sequence[PageRow]) -> list[list[PageRow]]:
-    """Pages that follow one another, in groups that are full, or end where a thread or session does."""
+    """Consecutive pages in groups that are full, or end with a thread or session."""
     groups: list[list[PageRow]] = []
     group: list[PageRow] = []
     for page in bare:
@@ -303,9 +304,9 @@ def _digest(level: int, below: Sequence[PageRow] | Sequence[DigestRow], text: st
         id=new_id("digest"),
         seq=below[0].seq,
         level=level,
-        covers=tuple(one.id for one in below),
+        covers=tuple(covered.id for covered in below),
         text=text,
-        started_at=min(one.started_at for one in below),
-        ended_at=max(one.ended_at for one in below),
+        started_at=min(covered.started_at for covered in below),
+        ended_at=max(covered.ended_at for covered in below),
         created_at=utc_now(),
     )

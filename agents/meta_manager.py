@@ -1,6 +1,6 @@
-"""The meta-manager by model: which managers have something to do (MIRIX, arXiv 2507.07957, section 3.2).
+"""The meta-manager with a chat model: routes a batch to managers (MIRIX, arXiv 2507.07957, section 3.2).
 
-The reader looks first: a batch of small talk, in which it finds nothing, goes to nobody and costs no call.
+The embedded reader reads the batch first: small talk, in which it finds nothing, is not routed and costs no call.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = ["AGENT", "ManagerTasks", "ModelMetaManager", "Routed", "RoutingReply"
 
 AGENT = "meta_manager"
 _LONGEST_TASK = 400
-_MOST = 12  # entries, before those of one kind are joined
-_FEW_WORDS = 3  # up to which a step is small talk
+_MOST_ENTRIES = 12  # of a reply, before those of one kind are joined
+_FEW_WORDS = 3  # the most words of a step that is small talk
 
 
 class ManagerTasks(BaseModel):
@@ -52,9 +52,9 @@ class RoutingReply(ModelReply):
 
 
 def _reply_for(kinds: Sequence[ItemKind]) -> type[RoutingReply]:
-    """The form of a reply that may name these managers."""
-    named: Any = Literal[tuple(kinds)]
-    tasks = create_model("ManagerTasks", __base__=ManagerTasks, manager=(named, ...))
+    """The schema of a reply that names some of these managers."""
+    manager: Any = Literal[tuple(kinds)]
+    tasks = create_model("ManagerTasks", __base__=ManagerTasks, manager=(manager, ...))
     return create_model(
         "RoutingReply",
         __base__=RoutingReply,
@@ -65,7 +65,7 @@ def _reply_for(kinds: Sequence[ItemKind]) -> type[RoutingReply]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
-    """The instructions, one a kind at most, and what fell back on the way."""
+    """The instructions for a batch, at most one for each kind, and the fallbacks."""
 
     batch: Batch
     instructions: tuple[Instruction, ...] = ()
@@ -77,10 +77,10 @@ class ModelMetaManager:
 
     Args:
         model: the chat model.
-        embedded: looks first, and does the work where the model brings nothing that can be used.
-        further: what the types beyond the six hold, by name: their managers are routed to as well.
-        method: how the reply's form is asked for.
-        retries: what to do about failures on the way.
+        embedded: reads the batch first, and routes it where the model's reply is not usable.
+        further: memory type → what its items hold, for the types beyond the six.
+        method: how the schema of the reply is sent.
+        retries: which failed requests are retried, and when.
     """
 
     def __init__(
@@ -115,18 +115,19 @@ class ModelMetaManager:
     def prepare(
         self, batch: Batch, budget: Budget | None = None, usage: UsageMeter | None = None
     ) -> CallInput | StructuredResult[RoutingReply]:
-        """The call that a batch needs, or the empty result where the reader finds nothing in it."""
+        """The call for a batch, or an empty result where it is small talk."""
         embedded = tuple(self._embedded.route(batch))
         if not embedded and is_small_talk(batch):
             return StructuredResult(value=RoutingReply(managers=[]), carry=(batch, embedded))
         count = len(batch.steps)
 
         def problems(reply: RoutingReply) -> list[str]:
-            told = [] if len(reply.managers) <= _MOST else [f"{len(reply.managers)} entries; give each manager once"]
-            for number, one in enumerate(reply.managers[:_MOST], 1):
-                if any(not 0 < step <= count for step in one.steps):
-                    told.append(f"entry {number} names steps that there are not; the steps are 1 to {count}")
-            return told
+            entries = reply.managers
+            lines = [] if len(entries) <= _MOST_ENTRIES else [f"{len(entries)} entries; give each manager once"]
+            for number, entry in enumerate(entries[:_MOST_ENTRIES], 1):
+                if any(not 0 < step <= count for step in entry.steps):
+                    lines.append(f"entry {number} names steps that there are not; the steps are 1 to {count}")
+            return lines
 
         return CallInput(
             messages=self._prompt.render(earlier=shown_before(batch), steps=shown_steps(batch)),
@@ -138,36 +139,36 @@ class ModelMetaManager:
         )
 
     def finish(self, result: StructuredResult[RoutingReply]) -> Routed:
-        """The instructions of the model, else those of the reader."""
+        """The instructions of the model, otherwise those of the reader."""
         batch, embedded = cast("tuple[Batch, tuple[Instruction, ...]]", result.carry)
         if result.value is None:
             notes = (*result.degraded, f"{AGENT}: the embedded engine did the work")
-            rest = tuple(Instruction(kind=kind) for kind in self._further)  # the embedded one knows the six
+            rest = tuple(Instruction(kind=kind) for kind in self._further)  # the embedded one routes only to the six
             return Routed(batch=batch, instructions=(*embedded, *rest), degraded=notes)
-        ids = [heard.step.id for heard in batch.steps]
+        ids = [labelled.step.id for labelled in batch.steps]
         steps: dict[ItemKind, dict[str, None]] = {}
         tasks: dict[ItemKind, list[str]] = {}
-        for one in result.value.managers[:_MOST]:
-            named = [ids[step - 1] for step in one.steps if 0 < step <= len(ids)]
-            if one.steps and not named:
+        for entry in result.value.managers[:_MOST_ENTRIES]:
+            step_ids = [ids[step - 1] for step in entry.steps if 0 < step <= len(ids)]
+            if entry.steps and not step_ids:
                 continue
-            steps.setdefault(one.manager, {}).update(dict.fromkeys(named))
-            tasks.setdefault(one.manager, []).append(self._prompt.restore(one.task).strip())
+            steps.setdefault(entry.manager, {}).update(dict.fromkeys(step_ids))
+            tasks.setdefault(entry.manager, []).append(self._prompt.restore(entry.task).strip())
         instructions = tuple(
-            Instruction(kind=kind, step_ids=tuple(named), task="; ".join(filter(None, tasks[kind]))[:_LONGEST_TASK])
-            for kind, named in steps.items()
+            Instruction(kind=kind, step_ids=tuple(chosen), task="; ".join(filter(None, tasks[kind]))[:_LONGEST_TASK])
+            for kind, chosen in steps.items()
         )
         return Routed(batch=batch, instructions=instructions, degraded=result.degraded)
 
 
 def is_small_talk(batch: Batch) -> bool:
-    """Whether every step of a batch is too short to state anything: a few words, no figures, no documents."""
-    for heard in batch.steps:
-        if heard.step.role not in ("user", "tool", "other"):
+    """Whether every step of a batch is too short to state a fact: a few words, no digits, no files."""
+    for step in (labelled.step for labelled in batch.steps):
+        if step.role not in ("user", "tool", "other"):
             continue
-        text = heard.step.index_text or heard.step.content
+        text = step.index_text or step.content
         words = tokenize_document(text).stemmed
-        if len(words) > _FEW_WORDS or any(character.isdigit() for character in text) or heard.step.media:
+        if len(words) > _FEW_WORDS or any(character.isdigit() for character in text) or step.media:
             return False
     return True
 
@@ -175,5 +176,5 @@ def is_small_talk(batch: Batch) -> bool:
 def _salvaged(form: type[RoutingReply], data: object) -> RoutingReply | None:
     listed = data.get("managers") if isinstance(data, Mapping) else data
     entry = get_args(form.model_fields["managers"].annotation)[0]
-    found = salvaged(listed, entry, steps=[], task="")
-    return form.model_construct(managers=found) if found else None
+    entries = salvaged(listed, entry, steps=[], task="")
+    return form.model_construct(managers=entries) if entries else None

@@ -1,7 +1,7 @@
-"""Headers and memos of pages: what they are made from, the pages of a batch as a prompt shows them, and a model's texts.
+"""Headers and memos of pages by a model: the pages of a batch in the prompt, and the texts in the reply.
 
-A batch may end one page, hold another and begin a third. Each is shown by a handle with its steps; of one that began
-earlier its memo so far as well, so that the memo of a page grows with the batches that hold its steps.
+A batch may end one page, contain another and begin a third. Each is listed by a handle with its steps. For a page that
+began earlier the memo so far is listed too, so that the memo grows with each batch that has steps of the page.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from hexamem.agents.labelling.checks import Wording, gist_fits, one_line
 from hexamem.agents.labelling.schemas import PageNote
 from hexamem.intent.contract import PageTexts
-from hexamem.intent.page_memos import SaidStep, page_memo
+from hexamem.intent.page_memos import MemoStep, page_memo
 from hexamem.stores.documents import searchable
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.pages import PageRow, PageStep, change_pages, get_pages, page_steps, pages_holding
@@ -21,21 +21,20 @@ from hexamem.stores.secrets import format_references
 __all__ = [
     "PageSlot",
     "checked_notes",
+    "memo_step",
     "read_page_slots",
-    "said_step",
     "shown_pages",
     "write_page_notes",
 ]
 
-_TEXT = 4_000  # characters of a step that a memo is made from
-_LONGEST_HEADER, _LONGEST_MEMO = 400, 800
+_LONGEST_STEP, _LONGEST_HEADER, _LONGEST_MEMO = 4_000, 400, 800  # characters
 
 
-def said_step(step: PageStep) -> SaidStep:
-    """A step as memos read it."""
+def memo_step(step: PageStep) -> MemoStep:
+    """A step as input of memos; of a long one the beginning and the end."""
     text = step.text if step.resolved_text is None else step.resolved_text
-    text = text if len(text) <= _TEXT else f"{text[: _TEXT * 3 // 4]}\n{text[-_TEXT // 4 :]}"
-    return SaidStep(
+    text = text if len(text) <= _LONGEST_STEP else f"{text[: _LONGEST_STEP * 3 // 4]}\n{text[-_LONGEST_STEP // 4 :]}"
+    return MemoStep(
         speaker=" ".join(searchable(step.speaker).split())[:40],
         role=step.role,
         text=format_references(text) if "{{" in text else text,
@@ -45,12 +44,14 @@ def said_step(step: PageStep) -> SaidStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSlot:
-    """A page as a prompt shows it.
+    """A page of a batch in the prompt.
 
     Attributes:
+        handle: its name in the prompt.
         steps: ids of those of its steps that are in the batch, in order.
-        memo: of its steps before the batch; "" where it begins in it.
-        ends: whether it is closed, so that no step comes after these.
+        begun: whether it has steps before the batch.
+        memo: the memo of these; "" where there are none.
+        ends: whether it is closed after its steps in the batch.
     """
 
     handle: str
@@ -62,7 +63,7 @@ class PageSlot:
 
 
 def read_page_slots(tx: Transaction, step_ids: Collection[str]) -> tuple[PageSlot, ...]:
-    """The pages in which these steps lie, in order; steps that lie in none yet are passed over."""
+    """The pages of these steps, in order; steps without a page are left out."""
     rows = sorted(get_pages(tx, set(pages_holding(tx, step_ids).values())).values(), key=lambda page: page.seq)
     steps = page_steps(tx, rows) if rows else {}
     return tuple(_slot(f"P{number}", page, steps[page.id], set(step_ids)) for number, page in enumerate(rows, 1))
@@ -80,20 +81,20 @@ def _slot(handle: str, page: PageRow, steps: Sequence[PageStep], chosen: set[str
         if not before
         else page.memo
         if page.tier == "model"
-        else page_memo([said_step(step) for step in before]),
+        else page_memo([memo_step(step) for step in before]),
         ends=page.closed and bool(own) and steps[-1].id == own[-1].id,
     )
 
 
 def shown_pages(slots: Sequence[PageSlot], numbers: Mapping[str, int]) -> str:
-    """One line a page.
+    """The pages, one line each.
 
     Args:
-        numbers: step id → the number under which the prompt shows it.
+        numbers: step id → its number in the prompt.
     """
     lines = []
     for slot in slots:
-        own = [numbers[one] for one in slot.steps if one in numbers]
+        own = [numbers[step_id] for step_id in slot.steps if step_id in numbers]
         if not own:
             continue
         line = f"{slot.handle}: step{'s' if len(own) > 1 else ''} {_ranges(own)}"
@@ -113,14 +114,14 @@ def _ranges(numbers: Sequence[int]) -> str:
 def checked_notes(
     slots: Sequence[PageSlot], notes: Sequence[PageNote], known: Wording, restore: Callable[[str], str]
 ) -> dict[str, PageTexts]:
-    """Page id → what of a reply may stand: nothing with a number, or in a script, that the prompt did not show."""
+    """Page id → the acceptable texts of a reply: without numbers and scripts that are not in the prompt."""
     by_handle = {slot.handle: slot for slot in slots}
     for slot in slots:
         known.add(slot.memo)
-    found: dict[str, PageTexts] = {}
+    accepted: dict[str, PageTexts] = {}
     for note in notes[: 2 * len(slots)]:
         own = by_handle.get(note.page.strip())
-        if own is None or own.page_id in found:
+        if own is None or own.page_id in accepted:
             continue
         header, memo = (format_references(one_line(restore(text or ""))) for text in (note.header, note.memo))
         texts = PageTexts(
@@ -128,12 +129,12 @@ def checked_notes(
             memo if len(memo) <= _LONGEST_MEMO and gist_fits(memo, known) else "",
         )
         if any(texts):
-            found[own.page_id] = texts
-    return found
+            accepted[own.page_id] = texts
+    return accepted
 
 
 def write_page_notes(tx: Transaction, notes: Mapping[str, PageTexts]) -> None:
-    """Write what a model says of pages, in the transaction that writes its labels; of stale pages nothing is written."""
+    """Write a model's texts of pages, except stale ones, in the transaction that writes its labels."""
     pages = get_pages(tx, notes) if notes else {}
     change_pages(
         tx,

@@ -1,7 +1,7 @@
-"""The planner: which searches answer a question, by one structured call (GAM, arXiv 2511.18423, section 3.2).
+"""The planner: the searches of one round, by one structured call (GAM, arXiv 2511.18423, section 3.2).
 
-The question itself is always searched as without a model, so a plan can only add. What of a plan cannot be carried out
-(unknown tools and pages, empty or surplus queries, times that are none) is left out and counted.
+The question itself is always searched as without a model, so that a plan can only add searches. Invalid searches (unknown
+tools and pages, empty or surplus queries, invalid times) are left out and counted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from hexamem.models import CallInput, ModelReply, StructuredResult
 __all__ = ["ModelPlanner", "PlanReply", "PlanTask", "PlannedSearch"]
 
 AGENT = "planner"
-_QUERY, _LABELS, _CLAIMS, _ASKED = 300, 80, 24, 40
-_NEEDS = 12
+_LONGEST_QUERY = 300  # characters
+_MOST_LABELS, _MOST_CLAIMS, _MOST_ASKED = 80, 24, 40  # in the prompt
+_MOST_NEEDS = 12  # of a plan
 
 
 class PlannedSearch(ModelReply):
@@ -50,16 +51,18 @@ class PlanReply(ModelReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanTask(ResearchTask):
-    """What is to be planned.
+    """The input of one plan.
 
     Attributes:
-        needs: what reflection found missing; empty in the first round.
-        rounds: how many there may be.
+        needs: what is missing by the last reflection; empty in the first round.
+        rounds: the most rounds.
         memory: the light memory.
-        labels: names of scopes that may be searched.
-        lanes: those that may be used.
-        most: searches of the model, at most.
-        seen_pages: pages that were read already.
+        labels: names of scopes that can be searched.
+        lanes: the allowed lanes.
+        kinds: the kinds of items in memory.
+        most: the most searches of the model.
+        now: when the question is asked.
+        seen_pages: ids of pages that were read in earlier rounds.
     """
 
     needs: tuple[str, ...]
@@ -73,7 +76,7 @@ class PlanTask(ResearchTask):
     seen_pages: frozenset[str] = frozenset()
 
     def embedded(self) -> tuple[SearchRequest, ...]:
-        """The searches that are made without a model."""
+        """The searches of a plan without a model."""
         return plan(self.question, self.needs, first=self.number == 1, lanes=self.lanes, kinds=self.kinds)
 
 
@@ -84,15 +87,15 @@ class ModelPlanner(ResearchAgent[PlanReply]):
     reply = PlanReply
 
     def prepare(self, task: PlanTask) -> CallInput:
-        """The call that a task needs."""
+        """The call for a task."""
         return self._ask(
             task,
             task,
             needs=listed(task.needs),
-            asked=listed((ITSELF, *task.asked[-_ASKED:])) if task.number > 1 else "nothing",
-            found=shown_claims(task.claims[-_CLAIMS:], task.zone),
+            asked=listed((ITSELF, *task.asked[-_MOST_ASKED:])) if task.number > 1 else "nothing",
+            found=shown_claims(task.claims[-_MOST_CLAIMS:], task.zone),
             memory=task.memory.text or "none",
-            labels=listed(task.labels[:_LABELS]),
+            labels=listed(task.labels[:_MOST_LABELS]),
             today=f"{in_zone(task.now, task.zone):%a %Y-%m-%d}",
             most=task.most,
             round=task.number,
@@ -100,7 +103,7 @@ class ModelPlanner(ResearchAgent[PlanReply]):
         )
 
     def finish(self, result: StructuredResult[PlanReply]) -> ResearchPlan:
-        """The plan: the model's searches as far as they can be carried out, beside those for the question itself."""
+        """The plan: the valid searches of the model, and in the first round those for the question itself."""
         task = cast("PlanTask", result.carry)
         degraded = list(result.degraded)
         if result.value is None:
@@ -116,12 +119,12 @@ class ModelPlanner(ResearchAgent[PlanReply]):
         embedded = task.embedded() if task.number == 1 else ()
         needs = dict.fromkeys(text for need in result.value.needs if (text := _on_one_line(need)))
         return ResearchPlan(
-            requests=(*embedded, *requests), needs=tuple(needs)[:_NEEDS], tier="model", degraded=tuple(degraded)
+            requests=(*embedded, *requests), needs=tuple(needs)[:_MOST_NEEDS], tier="model", degraded=tuple(degraded)
         )
 
 
 def read_searches(searches: Sequence[PlannedSearch], task: PlanTask) -> tuple[list[SearchRequest], Counter[str]]:
-    """The searches that can be carried out, and how many others there were, by what is wrong with them."""
+    """The valid searches, and the number of the others by their problem."""
     requests: dict[tuple[str, str], SearchRequest] = {}
     dropped: Counter[str] = Counter()
     for search in searches:
@@ -132,7 +135,7 @@ def read_searches(searches: Sequence[PlannedSearch], task: PlanTask) -> tuple[li
             continue
         key = (request.lane, request.query.casefold())
         if key in requests:
-            dropped["were planned twice and made once"] += 1
+            dropped["were duplicates"] += 1
         elif len(requests) >= task.most:
             dropped[f"beyond {task.most} were left out"] += 1
         else:
@@ -169,11 +172,11 @@ def _request(search: PlannedSearch, task: PlanTask) -> SearchRequest:
 
 
 def _on_one_line(text: str) -> str:
-    return " ".join(text.split())[:_QUERY]
+    return " ".join(text.split())[:_LONGEST_QUERY]
 
 
 def _pages(query: str, memory: LightMemory) -> tuple[str, ...]:
-    """The pages that a handle or an id names."""
+    """The page ids that are named in a query, by handle or id."""
     known = {page_id for memo in memory.memos for page_id in memo.page_ids}
     pages: dict[str, None] = {}
     for word in query.replace(",", " ").split():

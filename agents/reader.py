@@ -1,9 +1,9 @@
-"""The embedded extractor: which sentences of a batch state something worth storing, and of which memory type.
+"""The embedded extractor: finds the sentences of a batch that are worth storing, and the memory type of each.
 
-It is the engine of the meta-manager and the managers when there is no chat model. Each sentence of a person is embedded
-and read by classifiers, one per memory type (``agents/sentence_classifiers.py``). The text of an item is the user's own
-sentence. A day in words is resolved by ``intent/dates.py``; a later statement supersedes an earlier one where the pair
-score is above a bound, otherwise both stay.
+Without a chat model it does the work of the meta-manager and the managers. Each sentence of a person is embedded and read
+by classifiers, one per memory type (``agents/sentence_classifiers.py``). The text of an item is the user's own sentence.
+Dates in words are resolved by ``intent/dates.py``. A later statement supersedes an earlier one where their pair score is
+above a bound; otherwise both remain active.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ PairScorer = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
 __all__ = ["EmbeddedManager", "EmbeddedMetaManager", "Finding", "Reader", "ReaderSettings", "embedded_managers"]
 
 _LONGEST = 600
-"""Characters of a sentence; longer ones are pasted text, which is no statement of the user."""
+"""Characters of a sentence; a longer one is pasted text, not a statement of the user."""
 _SHORTEST = 4
 _MOST_SENTENCES = 200
-"""Sentences of a message that are read; what is longer is a document, not something that a user states."""
-_MOST_PAIRS, _LEAST_LIKENESS = 2, 0.3
-"""Known items that a new statement is read together with, and their least cosine."""
+"""Sentences of a message that are read; a longer message is a document."""
+_MOST_PAIRS, _LEAST_COSINE = 2, 0.3
+"""The known items that are compared with a new statement: the most, and their least cosine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderSettings:
-    """Bounds of the reader beside those of the classifiers.
+    """Thresholds of the reader. All but ``supersedes`` are probabilities.
 
     Attributes:
-        bounds: per memory type, the least probability at which a sentence gives an item; the classifiers' own, which were
-            chosen on the validation part of ``evals/corpus``, where a type is not named.
-        of_user: the least probability of being about the user at which a sentence gives a core item.
-        dated: the least probability at which a sentence is searched for a day.
-        attribute: the least probability at which an attribute names the label of a core item.
+        bounds: memory type → the least at which a sentence becomes an item; for a type that is missing, the bound of the
+            classifiers, chosen on the validation part of ``evals/corpus``.
+        of_user: the least of being about the user at which a sentence becomes a core item.
+        dated: the least at which a sentence is searched for dates.
+        attribute: the least at which an attribute becomes the label of a core item.
         supersedes: the least pair score at which an earlier item is superseded.
     """
 
@@ -68,11 +68,11 @@ class Finding:
 
     Attributes:
         text: the sentence.
-        step: where it was stated.
-        probability: by the head of the kind.
-        reading: what else the heads say of it.
-        date: the day that it names, where it names one.
-        name: what it is about, in its own words; empty where that is not clear.
+        step: the step that contains it.
+        probability: that it is worth an item of the kind.
+        reading: the results of all classifiers.
+        date: the first date in it, if there is one.
+        name: its subject, in its own words; empty where that is not clear.
     """
 
     kind: ItemKind
@@ -85,21 +85,21 @@ class Finding:
 
 
 class _BatchReading(NamedTuple):
-    """What the reader makes of a batch."""
+    """The findings in a batch, and a line for each message that is not read completely."""
 
     findings: tuple[Finding, ...]
     unread: tuple[str, ...]
 
 
 class Reader:
-    """Reads a batch once for all managers that ask. Safe to share between threads.
+    """Reads a batch once for all managers. Safe to share between threads.
 
-    Findings are cached as long as the batch itself is in use, and no longer: they repeat what users wrote.
+    Findings are cached only as long as the batch exists, since they contain the user's text.
 
     Args:
-        embedder: whose vectors are read, ``bundled`` or ``static``.
-        classifiers: those that ship for it by default.
-        supersedes: gives pairs of an earlier and a later statement a score from 0 to 1; without it nothing is superseded.
+        embedder: the embedder of the sentences, ``bundled`` or ``static``.
+        classifiers: by default those that ship for the embedder.
+        supersedes: scores pairs of an earlier and a later statement; without it nothing is superseded.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Reader:
         self.settings = settings or ReaderSettings()
         own = dict(zip(self._classifiers.types, self._classifiers.bounds.tolist(), strict=True))
         self._bounds = {kind: self.settings.bounds.get(kind, own[kind]) for kind in own}
-        self._cache: dict[int, _BatchReading] = {}  # by identity: batches of equal words may be other users'
+        self._cache: dict[int, _BatchReading] = {}  # by identity: equal batches may be of different users
 
     @property
     def kinds(self) -> tuple[ItemKind, ...]:
@@ -122,15 +122,15 @@ class Reader:
         return tuple(self._bounds)
 
     def findings(self, batch: Batch) -> tuple[Finding, ...]:
-        """Everything worth an item in the new steps of a batch, in the order in which it was stated.
+        """All sentences worth an item in the new steps of a batch, in their order.
 
-        Only a person's own words are read: not those of the assistant, the system or tools. What recall has just shown
+        Only steps of persons are read, not those of the assistant, the system or tools. Text that recall has just shown
         to the user is not extracted again.
         """
         return self._reading(batch).findings
 
     def unread(self, batch: Batch) -> tuple[str, ...]:
-        """One line for each message of which not all sentences are read, for ``degraded``."""
+        """One line for each message that is not read completely, for ``degraded``."""
         return self._reading(batch).unread
 
     def _reading(self, batch: Batch) -> _BatchReading:
@@ -149,7 +149,7 @@ class Reader:
 
     @staticmethod
     def _steps(batch: Batch) -> list[BatchStep]:
-        """The new steps that are a person's own words and no repetition of what was just recalled."""
+        """The new steps of persons that do not only repeat what recall has just shown."""
         shown = [text.strip() for text in batch.shown]
         return [
             step
@@ -175,10 +175,9 @@ class Reader:
         chosen = [
             (step, sentence, reading, kinds)
             for (step, sentence), reading in zip(spans, readings, strict=True)
-            if (kinds := self._kinds(reading)) and not find_references(sentence)  # a secret has its vault item already
+            if (kinds := self._kinds(reading)) and not find_references(sentence)  # a secret is in the vault already
         ]
-        named = [sentence for _, sentence, _, kinds in chosen if "semantic" in kinds]
-        names = self._subjects(named)
+        names = self._subjects([sentence for _, sentence, _, kinds in chosen if "semantic" in kinds])
         for step, sentence, reading, kinds in chosen:
             date = None
             if reading.dated >= self.settings.dated:
@@ -196,29 +195,29 @@ class Reader:
                 )
 
     def _kinds(self, reading: SentenceReading) -> list[ItemKind]:
-        """The kinds of item that a sentence gives; core items are about the user alone."""
+        """The kinds of items that a sentence is worth; only sentences about the user become core items."""
         of_user = reading.of_user >= self.settings.of_user
         return [
             kind for kind, bound in self._bounds.items() if reading.types[kind] >= bound and (of_user or kind != "core")
         ]
 
     def _subjects(self, sentences: Sequence[str]) -> Mapping[str, str]:
-        """What sentences are about; the static model has no head for that."""
+        """Sentence → its subject; the static embedder has no head for it."""
         if self._embedder.name != "bundled" or not sentences:
             return {}
         return dict(zip(sentences, open_heads().subjects(sentences), strict=True))
 
     def superseded(self, new: Sequence[str], known: Sequence[str]) -> list[int | None]:
-        """What each new statement supersedes: the earlier statement with the best pair score above the bound, or nothing.
+        """The earlier statement that each new one supersedes: the one with the best pair score above the bound, if any.
 
-        Only the earlier statements nearest to a new one are read together with it; of all new ones these are read at once.
+        Only the nearest earlier statements are scored, all pairs in one call.
 
         Args:
-            new: statements in the order in which they were made, each of which may supersede those before it.
-            known: statements of before.
+            new: statements in order, each of which may supersede those before it.
+            known: statements of known items.
 
         Returns:
-            For each new statement a place in ``[*known, *new]``, no place twice.
+            For each new statement an index into ``[*known, *new]``, each index at most once, or None.
         """
         if self._supersedes is None or not new:
             return [None] * len(new)
@@ -226,21 +225,21 @@ class Reader:
         vectors = self._embedder.embed_documents(texts)
         pairs: list[tuple[int, int]] = []
         for later in range(len(known), len(texts)):
-            likeness = vectors[:later] @ vectors[later]
-            nearest = [int(place) for place in np.argsort(-likeness) if texts[place] != texts[later]][:_MOST_PAIRS]
-            pairs += [(place, later) for place in nearest if likeness[place] >= _LEAST_LIKENESS]
+            cosines = vectors[:later] @ vectors[later]
+            nearest = [int(index) for index in np.argsort(-cosines) if texts[index] != texts[later]][:_MOST_PAIRS]
+            pairs += [(index, later) for index in nearest if cosines[index] >= _LEAST_COSINE]
         scores = self._supersedes([(texts[earlier], texts[later]) for earlier, later in pairs]) if pairs else ()
-        ended: dict[int, int] = {}
+        superseded: dict[int, int] = {}
         for score, (earlier, later) in sorted(
             zip(scores, pairs, strict=True), key=lambda scored: (scored[1][1], -scored[0])
         ):
-            if score >= self.settings.supersedes and later not in ended and earlier not in ended.values():
-                ended[later] = earlier
-        return [ended.get(later) for later in range(len(known), len(texts))]
+            if score >= self.settings.supersedes and later not in superseded and earlier not in superseded.values():
+                superseded[later] = earlier
+        return [superseded.get(later) for later in range(len(known), len(texts))]
 
 
 class EmbeddedMetaManager:
-    """Routes a batch to the managers of the kinds for which the reader has findings; small talk gives none.
+    """Routes a batch to the managers of the kinds for which the reader has findings.
 
     Args:
         reader: shared with the managers, so that a batch is read once.
@@ -269,7 +268,7 @@ class EmbeddedManager:
     """Proposes items of one kind from the reader's findings.
 
     Args:
-        kind: of the items.
+        kind: the memory type of the items.
         reader: shared by the managers of a memory.
     """
 
@@ -278,7 +277,7 @@ class EmbeddedManager:
         self._reader = reader
 
     def propose(self, batch: Batch, instruction: Instruction, nearest: Mapping[str, MemoryItem]) -> Proposals:
-        """Propose an ``add`` for each finding of this kind, or a ``supersede`` of the item whose place it takes.
+        """Propose an ``add`` for each finding of this kind, or a ``supersede`` of an earlier item.
 
         Args:
             nearest: active items of this kind by id, the nearest first.
@@ -297,10 +296,10 @@ class EmbeddedManager:
         if self.kind in ("core", "semantic"):
             names = [*(item.id for item in active), *keys]
             try:
-                places = self._reader.superseded(
-                    [group[0].text for group in groups], [_stated(item) for item in active]
+                superseded = self._reader.superseded(
+                    [group[0].text for group in groups], [_statement(item) for item in active]
                 )
-                targets = [None if place is None else names[place] for place in places]
+                targets = [None if index is None else names[index] for index in superseded]
             except ModelFileError as error:
                 unreadable = (f"nothing is superseded: {error}",)
         proposals = tuple(
@@ -316,19 +315,19 @@ class EmbeddedManager:
             values=_values(group, self._reader.settings, zone),
             target=target,
             key=key,
-            evidence=tuple(Evidence(step_id=one.step.step.id, quote=one.text) for one in group),
+            evidence=tuple(Evidence(step_id=finding.step.step.id, quote=finding.text) for finding in group),
             reason="stated by the user",
             proposed_by=f"embedded.{self.kind}",
         )
 
 
 def embedded_managers(reader: Reader) -> dict[ItemKind, EmbeddedManager]:
-    """The managers of the types that ship, which share one reader. That of the vault has nothing to do: ``record`` does it."""
+    """The managers of the types that ship. That of the vault proposes nothing, since ``record`` stores secrets."""
     return {kind: EmbeddedManager(kind, reader) for kind in (*reader.kinds, "vault")}
 
 
 def _groups(findings: Sequence[Finding], kind: ItemKind) -> list[list[Finding]]:
-    """Findings that make one item each: steps of a procedure in one message belong together."""
+    """Findings grouped by item: those of a procedure in one message are one item, all others one item each."""
     if kind != "procedural":
         return [[finding] for finding in findings]
     groups: dict[str, list[Finding]] = {}
@@ -337,7 +336,7 @@ def _groups(findings: Sequence[Finding], kind: ItemKind) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def _stated(item: MemoryItem) -> str:
+def _statement(item: MemoryItem) -> str:
     return str(getattr(item, "value", "") or getattr(item, "summary", "") or item.text)
 
 
@@ -358,7 +357,7 @@ def _values(group: Sequence[Finding], settings: ReaderSettings, zone: tzinfo) ->
         case "semantic":
             return {"name": finding.name or speaker, "summary": finding.text, **shared}
         case "procedural":
-            return {"summary": finding.text[:200], "steps": tuple(one.text for one in group)}
+            return {"summary": finding.text[:200], "steps": tuple(step_finding.text for step_finding in group)}
         case "resource":
             return {"title": finding.text[:120], "content": finding.text}
         case _:
@@ -366,7 +365,7 @@ def _values(group: Sequence[Finding], settings: ReaderSettings, zone: tzinfo) ->
 
 
 def _began(finding: Finding, stated_at: datetime, zone: tzinfo) -> datetime | None:
-    """Since when the statement holds: the day that it names, if that is past; a day to come may be anything."""
+    """The start of the statement's validity: the day in it, unless that is after the message."""
     if finding.date is None or finding.date.precision != "day":
         return None
     moment = _moment(finding.date, zone)

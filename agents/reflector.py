@@ -1,4 +1,4 @@
-"""The reflector: whether the evidence is enough, and what is missing as new requests (GAM, arXiv 2511.18423, section 3.2)."""
+"""The reflector: whether the evidence is enough, otherwise new search requests (GAM, arXiv 2511.18423, section 3.2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from hexamem.models import CallInput, ModelReply, StructuredResult
 __all__ = ["ModelReflector", "ReflectTask", "ReflectionReply"]
 
 AGENT = "reflector"
-_MOST, _CLAIMS, _NEED, _ASKED = 6, 60, 300, 40
+_MOST_REQUESTS, _LONGEST_REQUEST = 6, 300  # characters of each
+_MOST_CLAIMS, _MOST_ASKED = 60, 40  # in the prompt
 
 
 class ReflectionReply(ModelReply):
@@ -28,13 +29,15 @@ class ReflectionReply(ModelReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectTask(ResearchTask):
-    """What is to be judged.
+    """The input of one reflection.
 
     Attributes:
-        reason: what the reader says of the answer.
-        rounds: how many there may be.
-        last: whether no round follows.
-        embedded: the reflection without a model.
+        embedded: makes the reflection without a model.
+        answer: the answer so far.
+        answerable: whether there is an answer.
+        reason: the integrator's reason for it.
+        rounds: the most rounds.
+        last: whether this is the last round.
     """
 
     embedded: Callable[[], Reflection]
@@ -52,52 +55,55 @@ class ModelReflector(ResearchAgent[ReflectionReply]):
     reply = ReflectionReply
 
     def prepare(self, task: ReflectTask) -> CallInput:
-        """The call that a task needs."""
+        """The call for a task."""
         return self._ask(
             task,
             task,
-            found=shown_claims(task.claims[-_CLAIMS:], task.zone, task.answer if task.answerable else ""),
+            found=shown_claims(task.claims[-_MOST_CLAIMS:], task.zone, task.answer if task.answerable else ""),
             reason=task.reason or "nothing",
-            asked=listed((ITSELF, *task.asked[-_ASKED:])),
-            most=_MOST,
+            asked=listed((ITSELF, *task.asked[-_MOST_ASKED:])),
+            most=_MOST_REQUESTS,
             round=task.number,
             rounds=task.rounds,
             left=_left(task),
         )
 
     def finish(self, result: StructuredResult[ReflectionReply]) -> Reflection:
-        """The reflection; that of the encoder where the model brings nothing."""
+        """The reflection; that of the encoder where there is no reply."""
         task = cast("ReflectTask", result.carry)
         if result.value is None:
-            found = task.embedded()
-            told = (*result.degraded, f"{AGENT}: the embedded engine did the work")
-            return found.model_copy(update={"degraded": told})
+            degraded = (*result.degraded, f"{AGENT}: the embedded engine did the work")
+            return task.embedded().model_copy(update={"degraded": degraded})
         reply = result.value
-        missing = _needs(reply.missing, task.asked)
+        missing = _new_requests(reply.missing, task.asked)
         notes = list(result.degraded)
-        if len(reply.missing) > _MOST:
-            notes.append(f"{AGENT}: {len(reply.missing) - _MOST} requests beyond {_MOST} were left out")
+        if len(reply.missing) > _MOST_REQUESTS:
+            notes.append(
+                f"{AGENT}: {len(reply.missing) - _MOST_REQUESTS} requests beyond {_MOST_REQUESTS} were left out"
+            )
         enough = reply.enough
         if not enough and not missing and not task.last:
             missing = task.embedded().missing
             notes.append(
                 f"{AGENT}: not enough, and nothing new to look for; the embedded engine asked for what is missing"
             )
-        return Reflection(enough=enough, missing=() if enough else missing[:_MOST], tier="model", degraded=tuple(notes))
+        return Reflection(
+            enough=enough, missing=() if enough else missing[:_MOST_REQUESTS], tier="model", degraded=tuple(notes)
+        )
 
 
 def _left(task: ReflectTask) -> str:
-    """How many rounds are left, in words."""
+    """How many rounds are left, as the prompt says it."""
     left = 0 if task.last else max(1, task.rounds - task.number)
     return "none is" if not left else "one is" if left == 1 else f"{left} are"
 
 
-def _needs(given: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
-    """The requests that say something, each once, none that was made before."""
-    known = {one.casefold() for one in asked}
-    found: dict[str, str] = {}
-    for one in given:
-        text = " ".join(one.split())[:_NEED]
+def _new_requests(requests: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+    """The requests that are not empty, each once, without those of earlier rounds."""
+    known = {query.casefold() for query in asked}
+    new: dict[str, str] = {}
+    for request in requests:
+        text = " ".join(request.split())[:_LONGEST_REQUEST]
         if text and text.casefold() not in known:
-            found.setdefault(text.casefold(), text)
-    return tuple(found.values())
+            new.setdefault(text.casefold(), text)
+    return tuple(new.values())

@@ -1,4 +1,4 @@
-"""What the planner, the integrator and the reflector share: a prompt, and one structured call on it."""
+"""The base of planner, integrator and reflector: one prompt and one structured call."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ if TYPE_CHECKING:
 
 __all__ = ["ResearchAgent", "ResearchTask"]
 
-_QUESTION = 2_000  # characters
+_LONGEST_QUESTION = 2_000  # characters
 R = TypeVar("R", bound=ModelReply)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResearchTask:
-    """What every task of research states.
+    """The input that all agents of research share.
 
     Attributes:
-        claims: found in earlier rounds.
-        number: of the round.
-        asked: what was searched in earlier rounds, beside the question.
-        zone: the user's.
+        claims: those of earlier rounds.
+        number: the round, counted from 1.
+        asked: the queries of earlier rounds, without the question.
+        zone: the user's timezone.
+        budget: what the call may spend; None for no limit.
+        usage: the meter to which its cost is added.
     """
 
     question: Question
@@ -43,17 +45,17 @@ class ResearchTask:
 
 
 class ResearchAgent(Generic[R]):
-    """A chat model's part in research. It keeps nothing between calls.
+    """An agent of research: a prompt and a structured call. It stores nothing between calls.
 
     Args:
         model: the chat model.
         prompts: loads the prompt.
-        method: how the reply's form is asked for.
-        retries: what to do about failures on the way.
+        method: how the schema of the reply is sent.
+        retries: which failed requests are retried, and when.
 
     Attributes:
-        name: of the agent, and of its prompt.
-        reply: the form of its reply.
+        name: the name of the agent and of its prompt.
+        reply: the schema of its reply.
         call: the structured call, for ``prepare | call | finish``.
     """
 
@@ -73,8 +75,8 @@ class ResearchAgent(Generic[R]):
             model, self.reply, agent=self.name, method=method, retries=retries
         )
 
-    def _ask(self, task: ResearchTask, carry: object, **given: object) -> CallInput:
-        """The call for a task, with what the prompt takes."""
-        given["question"] = task.question.text[:_QUESTION]
-        messages = self._prompt.render(**given)
+    def _ask(self, task: ResearchTask, carry: object, **inputs: object) -> CallInput:
+        """The call for a task; ``inputs`` are those of the prompt besides the question."""
+        inputs["question"] = task.question.text[:_LONGEST_QUESTION]
+        messages = self._prompt.render(**inputs)
         return CallInput(messages=messages, budget=task.budget, usage=task.usage, operation="research", carry=carry)

@@ -1,4 +1,4 @@
-"""A question as the searches of research need it: the speakers and the time that it names."""
+"""The question of a research, with the speakers and the time that it names."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ __all__ = ["ROLES", "Question", "read_question"]
 
 _LONGEST = 2_000  # characters
 ROLES = ("user", "assistant", "system", "tool")
-"""Speakers without a name."""
+"""The speakers of steps without a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question as searches need it.
+    """A question in the forms in which it is searched.
 
     Attributes:
         text: the question; of a long one the beginning.
-        undated: without dates in figures: what was said on a day seldom names the day.
-        bare: also without the names of the speakers whom it names: people seldom say their own names.
-        speakers: those speakers, casefolded.
-        since, until: the time that it names, if it does.
+        undated: the same without dates in digits, since the text of a step seldom contains its own date.
+        bare: the same also without the names of speakers, since people seldom write their own names.
+        speakers: the speakers whom it names, casefolded.
+        since: the beginning of the time that it names.
+        until: the end of that time.
     """
 
     text: str
@@ -41,8 +42,8 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
     """Find the speakers and the time that a question names.
 
     Args:
-        speakers: the names of all who speak in the memory, or their roles.
-        now: when it is asked, aware.
+        speakers: the names, or roles, of all speakers in the memory.
+        now: when it is asked, with a timezone.
         zone: the user's timezone.
     """
     text = " ".join(text[:_LONGEST].split())
@@ -60,8 +61,8 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
                 bare = re.sub(pattern, " ", bare, flags=re.IGNORECASE)
     since = until = None
     if dates:
-        since = in_utc(datetime.combine(min(one.day for one in dates), time.min, tzinfo=zone))
-        until = in_utc(datetime.combine(max(one.last_day for one in dates), time.max, tzinfo=zone))
+        since = in_utc(datetime.combine(min(date.day for date in dates), time.min, tzinfo=zone))
+        until = in_utc(datetime.combine(max(date.last_day for date in dates), time.max, tzinfo=zone))
     return Question(
         text=text,
         undated=_unless_empty(undated, text),

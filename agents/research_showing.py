@@ -1,4 +1,4 @@
-"""What the researcher's models are shown, within a budget of tokens: passages by handle, claims, lists of needs."""
+"""The inputs of the prompts of research: passages by handle within a token budget, claims, lists of needs."""
 
 from __future__ import annotations
 
@@ -12,48 +12,52 @@ from hexamem.retrieval.packing import item_text
 __all__ = ["ITSELF", "in_time_order", "joined", "listed", "shown_claims", "shown_passages"]
 
 ITSELF = "the question itself"
-"""How the search that is always made stands among those that were."""
-_TEXT = 2_400
-_CUT = " …[cut]"
+"""The name of the search for the question in the list of earlier searches."""
+_LONGEST_TEXT = 2_400  # characters of a passage that is no page
+_CUT_MARK = " …[cut]"
 
 
 def shown_passages(
     passages: Sequence[Passage], zone: tzinfo, budget: int, count: Callable[[str], int]
 ) -> tuple[str, dict[str, Passage], int]:
-    """The passages as lines in order of time, with handles, and what the handles stand for.
+    """The passages as lines with handles, in order of time.
 
-    The best get the room first. A passage of which not even the beginning fits is left out.
+    The best passages are chosen first. One that does not fit is cut, or left out if not even its beginning fits.
 
     Args:
         passages: the best first.
-        budget: tokens.
+        budget: the most tokens.
+        count: text → its tokens.
 
     Returns:
-        The text, handle → passage, and how many were left out or cut.
+        The text, handle → passage, and how many passages were cut or left out.
     """
     chosen: list[tuple[int, Passage, str]] = []
-    left, short = budget, 0
-    for rank, one in enumerate(passages):
-        said = item_text(one.kind, one.text) if one.kind == "episodic" else one.text  # without actor and type
-        text = " ".join(said.split()) if one.kind != "page" else said
-        line = text if len(text) <= _TEXT or one.kind == "page" else text[:_TEXT] + _CUT
+    left, shortened = budget, 0
+    for rank, passage in enumerate(passages):
+        kind, text = passage.kind, passage.text
+        if kind == "episodic":
+            text = item_text(kind, text)  # without actor and type
+        line = text if kind == "page" else " ".join(text.split())
+        if kind != "page" and len(line) > _LONGEST_TEXT:
+            line = line[:_LONGEST_TEXT] + _CUT_MARK
         cost = count(line) + 20
         if cost > left:
             fits = max(0, int(len(line) * (left - 20) / cost)) if left > 80 else 0
             if fits < 80:
-                short += 1
+                shortened += 1
                 continue
-            line, cost = line[:fits] + _CUT, left
-        short += line.endswith(_CUT)
+            line, cost = line[:fits] + _CUT_MARK, left
+        shortened += line.endswith(_CUT_MARK)
         left -= cost
-        chosen.append((rank, one, line))
-    chosen.sort(key=lambda each: (each[1].occurred_at is None, each[1].occurred_at, each[0]))
-    handles = {f"P{number}": one for number, (_, one, _) in enumerate(chosen, 1)}
+        chosen.append((rank, passage, line))
+    chosen.sort(key=lambda entry: (entry[1].occurred_at is None, entry[1].occurred_at, entry[0]))
+    handles = {f"P{number}": passage for number, (_, passage, _) in enumerate(chosen, 1)}
     lines = [
-        f"{handle} {_head(one, zone)}{text}"
-        for (handle, one), (_, _, text) in zip(handles.items(), chosen, strict=True)
+        f"{handle} {_head(passage, zone)}{line}"
+        for (handle, passage), (_, _, line) in zip(handles.items(), chosen, strict=True)
     ]
-    return "\n".join(lines) or "none", handles, short
+    return "\n".join(lines) or "none", handles, shortened
 
 
 def _head(passage: Passage, zone: tzinfo) -> str:
@@ -66,28 +70,28 @@ def _head(passage: Passage, zone: tzinfo) -> str:
 
 
 def shown_claims(claims: Sequence[Claim], zone: tzinfo, answer: str = "") -> str:
-    """Claims as a list, with when they were said."""
+    """Claims as a list, each with its day."""
     lines = [f"Answer so far: {answer}"] if answer else []
-    for one in claims:
-        when = f" (said {in_zone(one.occurred_at, zone):%Y-%m-%d})" if one.occurred_at else ""
-        lines.append(f"- {one.text}{when}")
+    for claim in claims:
+        when = f" (said {in_zone(claim.occurred_at, zone):%Y-%m-%d})" if claim.occurred_at else ""
+        lines.append(f"- {claim.text}{when}")
     return "\n".join(lines) or "nothing"
 
 
 def listed(texts: Sequence[str]) -> str:
     """Texts as a list."""
-    return "\n".join(f"- {' '.join(one.split())}" for one in texts) or "none"
+    return "\n".join(f"- {' '.join(text.split())}" for text in texts) or "none"
 
 
 def in_time_order(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     """Claims by their time, those without one last."""
-    return tuple(sorted(claims, key=lambda one: (one.occurred_at is None, one.occurred_at, one.passage_id)))
+    return tuple(sorted(claims, key=lambda claim: (claim.occurred_at is None, claim.occurred_at, claim.passage_id)))
 
 
 def joined(claims: Sequence[Claim], zone: tzinfo) -> str:
     """Claims as lines, each with its local day and speaker."""
     lines = []
-    for one in claims:
-        day = f"[{in_zone(one.occurred_at, zone):%Y-%m-%d}] " if one.occurred_at else ""
-        lines.append(f"{day}{one.speaker + ': ' if one.speaker else ''}{one.text}")
+    for claim in claims:
+        day = f"[{in_zone(claim.occurred_at, zone):%Y-%m-%d}] " if claim.occurred_at else ""
+        lines.append(f"{day}{claim.speaker + ': ' if claim.speaker else ''}{claim.text}")
     return "\n".join(lines)

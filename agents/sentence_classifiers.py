@@ -1,4 +1,4 @@
-"""What a sentence states, by linear classifiers over its vector: memory types, whether it says when, and an attribute.
+"""Linear classifiers over the vector of a sentence: memory types, mentions of time, the user as subject, an attribute.
 
 Trained by ``scripts/train_reader.py`` on ``evals/corpus``, once for each embedder that ships.
 """
@@ -25,14 +25,15 @@ _FOLDER = Path(__file__).parent / "weights"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceReading:
-    """What the classifiers say of one sentence, each a probability from 0 to 1.
+    """The results of the classifiers for one sentence; numbers are probabilities from 0 to 1.
 
     Attributes:
-        types: of each memory type, that the sentence states something of it worth storing.
-        dated: that it says when.
-        past: that what it says of a day was before the message.
+        types: memory type → that the sentence is worth an item of it.
+        dated: that it mentions a date or time.
+        past: that this is before the message.
         of_user: that it is about the user, not about another person or thing.
-        attribute: the likeliest attribute of its subject, such as ``home_city``, with ``attribute_probability``.
+        attribute: the likeliest attribute of its subject, such as ``home_city``.
+        attribute_probability: that this attribute is right.
     """
 
     types: Mapping[str, float]
@@ -48,11 +49,11 @@ class SentenceClassifiers:
     """Weights of all classifiers.
 
     Attributes:
-        types: memory types, one for each row of ``type_weights`` ``(types + 3, d + 2)`` but the last three: "says when",
-            "in the past", and "of the user".
-        attributes: names of attributes, one for each row of ``attribute_weights``.
-        bounds: of each memory type, the probability from which a sentence gives an item, ``(types,)``.
-        embedder: fingerprint of the embedder whose vectors the weights are for.
+        types: the memory types of the rows of ``type_weights`` ``(types + 3, d + 2)``; the last three rows are ``dated``,
+            ``past`` and ``of_user``.
+        attributes: the attributes of the rows of ``attribute_weights``.
+        bounds: the least probability of each memory type at which a sentence becomes an item, ``(types,)``.
+        embedder: the fingerprint of the embedder for which the weights are trained.
     """
 
     types: tuple[str, ...]
@@ -65,7 +66,7 @@ class SentenceClassifiers:
     embedder: str
 
     def read(self, sentence: str, vector: NDArray[np.float32]) -> SentenceReading:
-        """Read a sentence.
+        """Classify a sentence.
 
         Args:
             vector: its embedding, ``(d,)``.
@@ -87,7 +88,7 @@ class SentenceClassifiers:
 
 
 def sentence_features(sentence: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What the classifiers see of a sentence, ``(d + 2,)``: its vector, whether it ends as a question, and its length.
+    """The features of a sentence, ``(d + 2,)``: its vector, whether it ends with a question mark, and its length.
 
     Training for retrieval moves questions towards their answers, so that the vector alone does not separate them.
     """

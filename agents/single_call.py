@@ -1,8 +1,7 @@
-"""The whole write path in one structured call a batch: labels, headers and memos of its pages, routing, operations.
+"""The whole write path in one structured call for each batch: labels, headers and memos of pages, and operations.
 
-The cheapest way to have a model read everything: at 8 to 12 steps a batch, 100 steps cost 9 to 13 calls. The reply is
-checked part by part as those of the labeler and of the managers are; a part that cannot be used is done by the
-embedded engine.
+This is the cheapest use of a model: with 8 to 12 steps in a batch, 100 steps cost 9 to 13 calls. The parts of the reply
+are checked like those of the labeler and the managers; the embedded engine does a part that is not usable.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ class SingleReply(ModelReply):
 
 
 def single_reply(forms: Mapping[ItemKind, type[ItemOperation]] = FORMS) -> type[SingleReply]:
-    """The form of the reply: with a list of operations for each type."""
+    """The schema of the reply, with a list of operations for each type."""
     lists: dict[str, Any] = {kind: (list[form], ...) for kind, form in forms.items()}  # type: ignore[valid-type]
     return create_model("SingleReply", __base__=SingleReply, __doc__=SingleReply.__doc__, **lists)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleOutcome:
-    """What came of the call; ``labels`` is None where the embedded labels stay."""
+    """The result of a call; ``labels`` is None where the embedded labels remain."""
 
     proposals: tuple[Proposal, ...] = ()
     labels: LabelBatch | None = None
@@ -62,15 +61,15 @@ class SingleOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Task:
     batch: Batch
     readings: Mapping[ItemKind, Reading]
     labelling: LabelReading | None
-    ordered: frozenset[ItemKind]
+    routed: frozenset[ItemKind]
 
 
 def single_prompt(forms: Mapping[ItemKind, type[ItemOperation]] = FORMS, prompts: PromptLoader = load_prompt) -> Prompt:
-    """The prompt: the instructions of the labeler and of the managers, put together."""
+    """The prompt, composed of those of the labeler and the managers."""
     prompt = prompts(AGENT)
     first, *rest = (text for role, text in prompt.sections if role == "system")
     parts = (
@@ -88,12 +87,12 @@ class SingleCall:
 
     Args:
         model: the chat model.
-        managers: the embedded ones, for the parts of a reply that cannot be used.
-        embed: makes the vectors of label names.
-        forms: of the operations on each type that the call proposes.
-        prompts: loads the prompts that it is put together from.
-        method: how the reply's form is asked for.
-        retries: what to do about failures on the way.
+        managers: the embedded managers, for parts of a reply that are not usable.
+        embed: embeds the names of labels.
+        forms: memory type → the schema of its operations.
+        prompts: loads the prompts of which its prompt is composed.
+        method: how the schema of the reply is sent.
+        retries: which failed requests are retried, and when.
     """
 
     def __init__(
@@ -123,20 +122,21 @@ class SingleCall:
         budget: Budget | None = None,
         usage: UsageMeter | None = None,
     ) -> CallInput:
-        """The call that a batch needs.
+        """The call for a batch.
 
         Args:
-            instructions: of the embedded meta-manager: used where a part of the reply cannot be.
-            nearest: known items of each kind by id, the nearest first.
-            labels: the same steps as the labeller sees them; None to leave the embedded labels.
-            budget, usage: what may be spent, and what counts it.
+            instructions: those of the embedded meta-manager, for parts of the reply that are not usable.
+            nearest: kind → known items by id, the nearest first.
+            labels: the labelling task of the same steps; None to leave the embedded labels.
+            budget: what the call may spend; None for no limit.
+            usage: the meter to which its cost is added.
         """
-        ordered = {instruction.kind: instruction for instruction in instructions}
+        routed = {instruction.kind: instruction for instruction in instructions}
         readings: dict[ItemKind, Reading] = {
             kind: Reading(
                 form=form,
                 batch=batch,
-                instruction=ordered.get(kind, Instruction(kind=kind)),
+                instruction=routed.get(kind, Instruction(kind=kind)),
                 nearest=nearest.get(kind, {}),
                 restore=self._prompt.restore,
             )
@@ -162,34 +162,34 @@ class SingleCall:
             steps=shown_steps(batch, notes),
             most=next(iter(readings.values())).most,
         )
-        asked = _Asked(batch, readings, labelling, frozenset(ordered))
+        task = _Task(batch, readings, labelling, frozenset(routed))
         return CallInput(
             messages=messages,
             budget=budget,
             usage=usage,
             operation="manage",
-            validate=lambda reply: _problems(asked, reply),
-            carry=asked,
+            validate=lambda reply: _problems(task, reply),
+            carry=task,
         )
 
     def finish(self, result: StructuredResult[SingleReply]) -> SingleOutcome:
-        """What the call comes to; the embedded managers do the parts that cannot be used."""
-        asked, reply = cast("_Asked", result.carry), result.value
+        """The proposals and labels of a reply; the embedded managers do the parts that are not usable."""
+        task, reply = cast("_Task", result.carry), result.value
         degraded = list(result.degraded)
         proposals: list[Proposal] = []
         fell_back: list[str] = []
-        for kind, reading in asked.readings.items():
-            fallback = self._managers.get(kind) if kind in asked.ordered else None
+        for kind, reading in task.readings.items():
+            fallback = self._managers.get(kind) if kind in task.routed else None
             operations = getattr(reply, kind) if reply is not None else None
-            made, embedded = reading.proposals(operations, fallback, f"{AGENT}, {kind}")
-            proposals += made.proposals
-            degraded += made.degraded
+            of_kind, embedded = reading.proposals(operations, fallback, f"{AGENT}, {kind}")
+            proposals += of_kind.proposals
+            degraded += of_kind.degraded
             fell_back += [kind] if embedded else []
         if fell_back:
             degraded.append(f"{AGENT}: the embedded engine did the work of {', '.join(fell_back)}")
         labels = None
-        if reply is not None and reply.steps and asked.labelling is not None:
-            labels = asked.labelling.labelled(_labels(reply), ())
+        if reply is not None and reply.steps and task.labelling is not None:
+            labels = task.labelling.labelled(_labels(reply), ())
             degraded += labels.degraded
         return SingleOutcome(proposals=tuple(proposals), labels=labels, degraded=tuple(degraded))
 
@@ -198,11 +198,11 @@ def _labels(reply: SingleReply) -> BatchLabels:
     return BatchLabels(steps=reply.steps, gists=reply.gists, pages=reply.pages)
 
 
-def _problems(asked: _Asked, reply: SingleReply) -> list[str]:
+def _problems(task: _Task, reply: SingleReply) -> list[str]:
     problems: list[str] = []
-    if asked.labelling is not None:
-        problems += asked.labelling.problems(_labels(reply))
-    for kind, reading in asked.readings.items():
+    if task.labelling is not None:
+        problems += task.labelling.problems(_labels(reply))
+    for kind, reading in task.readings.items():
         problems += reading.all_problems(getattr(reply, kind))
     return problems
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hexamem.evals.metrics import ndcg_at_k, recall_at_k
 from hexamem.retrieval.gates import GateExample, score_shape
-from hexamem.retrieval.operating import Searched
+from hexamem.retrieval.operating import RecallSearches
 from hexamem.retrieval.operations import ABSTAIN, configurations, order, order_by_configuration, ranking_operations
 from hexamem.retrieval.ranker import Ranker
 from hexamem.stores.embedders.base import FloatArray
@@ -23,7 +23,7 @@ DEPTH = 10
 class Operable:
     """All searches of a question, and which turns each record stands for."""
 
-    searched: Searched
+    searched: RecallSearches
     turns: Mapping[str, tuple[str, ...]]
 
     def plain(self, on: frozenset[str]) -> frozenset[str]:

@@ -22,7 +22,7 @@ from hexamem.evals.runner import store_conversation
 from hexamem.evals.small_memories import SMALL
 from hexamem.retrieval.gates import GateExample, GateSettings, OperationGate, learn_gate, switched
 from hexamem.retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
-from hexamem.retrieval.operating import Searched
+from hexamem.retrieval.operating import RecallSearches
 from hexamem.retrieval.ranker import FEWEST, USUAL, Ranker, answer_logit, answer_signs
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.request import Request
@@ -136,7 +136,7 @@ def asked_question(
     return AskedQuestion(conversation, question, features, _turns(features, turn_of), operable)
 
 
-def record_turns(searched: Searched, turn_of: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def record_turns(searched: RecallSearches, turn_of: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Which turns each candidate of any of the searches stands for, by the candidate's id."""
     found: dict[str, tuple[str, ...]] = {}
     for one in searched.searches:

@@ -1,8 +1,8 @@
-"""What labelers see and return, whoever labels: classifiers at once, or a chat model behind them (STITCH, section 3).
+"""The interface of labelers, with their input and output (STITCH, section 3).
 
-A labeler gets steps in the order in which they were stored and returns a :class:`LabelBatch`; it knows no store. What
-reads steps from the ledger and writes batches is ``agents/labelling/batches.py``. Labels never look ahead: the label of
-a step depends on steps that came before it, and only a *revision* (:attr:`LabelBatch.revised`) changes an earlier one.
+A labeler receives steps in the order in which they were stored and returns a :class:`LabelBatch`; it uses no store.
+``agents/labelling/batches.py`` reads steps from the ledger and writes batches. The labels of a step depend only on steps
+before it; a *revision* (:attr:`LabelBatch.revised`) may change them later.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ __all__ = ["RECENT", "Embed", "LabelBatch", "LabeledStep", "Labeler", "PageTexts
 
 Vectors = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]
-"""n texts → ``(n, d)`` unit rows (a row of zeros where a text has no known token)."""
+"""n texts → ``(n, d)`` unit rows; a row of zeros for a text without a known token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepView:
-    """What labelling may see of a step.
+    """A step as input of a labeler.
 
     Attributes:
-        speaker: the name where one was given, else the role.
-        text: what is indexed of the step: its words, captions, tool calls.
+        speaker: the name if there is one, otherwise the role.
+        text: the indexed text of the step, including captions and tool calls.
         vector: its embedding, ``(d,)``, a unit vector or zeros.
     """
 
@@ -46,7 +46,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabeledStep:
-    """A step's contextual intent and what goes with it.
+    """A step with its contextual intent.
 
     Attributes:
         scope: label id of its one thematic scope.
@@ -110,14 +110,14 @@ class Labeler(Protocol):
         ...
 
     def restore(self, labels: Sequence[Label], recent: Mapping[str, Sequence[LabeledStep]]) -> None:
-        """Take up where an earlier process stopped.
+        """Restore the state of an earlier process.
 
         Args:
-            labels: all labels of the user, aliases too.
+            labels: all labels of the user, including aliases.
             recent: scope id → its latest labelled steps, oldest first, at most :data:`RECENT` each.
         """
         ...
 
 
 RECENT = 32
-"""How many of a scope's latest steps a labeller may base its idea of the scope on, so that it can be rebuilt."""
+"""The number of a scope's latest steps that :meth:`Labeler.restore` receives, on which alone a labeler may rely."""

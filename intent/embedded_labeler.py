@@ -1,4 +1,4 @@
-"""The labeler that needs no chat model: scopes by the tracker, event and entity types by classifiers (STITCH, section 3)."""
+"""The labeler without a chat model: scopes by the tracker, event and entity types by classifiers (STITCH, section 3)."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ __all__ = ["EmbeddedLabeler"]
 _ANSWERS = ("assistant", "tool")
 _NAME_WORDS, _NAME_CHARACTERS, _HAN_CHARACTERS = 8, 56, 14
 _GIST_CHARACTERS = 240
-_NAMED_FROM = 5
-"""Steps of a scope from which its name is chosen; until then its first step names it."""
+_NAMED_FROM = 5  # the first steps of a scope, from which its name is chosen; until then its first step names it
 _NAMED_CHARACTERS = 600  # of each of these steps
 
 
 class EmbeddedLabeler:
     """Labels the steps of one user with classifiers over the encoder's vectors.
 
-    A step's text stays as it is and it gets no summary: coreference and canonical summaries are the model's.
+    It does not resolve references and writes no summaries: only a model does.
 
     Args:
-        user: whose steps these are.
-        embed: makes the vectors of questions; the same as those of the steps.
-        weights: which of the weights that ship, by the name of the embedder whose vectors they are for.
+        user: the user whose steps are labelled.
+        embed: embeds questions, like the steps.
+        weights: the name of the embedder whose weights are used.
     """
 
     def __init__(self, user: str, embed: Embed, weights: str = "bundled") -> None:
@@ -44,10 +43,10 @@ class EmbeddedLabeler:
         self._classifiers = load_classifiers(weights)
         self._tracker = ScopeTracker(self._weights)
         self._labels: dict[str, Label] = {}
-        self._names: set[str] = set()  # of scopes that lie under no other, folded
-        self._unnamed: dict[str, list[StepView]] = {}  # the steps of scopes that are named by their opening
+        self._names: set[str] = set()  # of top-level scopes, folded
+        self._unnamed: dict[str, list[StepView]] = {}  # scope → its steps, until it is named by several
         self._changed: dict[str, None] = {}
-        self._opened: dict[str, str] = {}  # step → the scope that it opened
+        self._opened: dict[str, str] = {}  # step id → the scope that it opened
         self._waiting: dict[str, LabeledStep] = {}  # provisional steps, by id
         self._previous: dict[str, deque[LabeledStep]] = {}  # the last settled steps of each thread
 
@@ -55,7 +54,7 @@ class EmbeddedLabeler:
 
     def label(self, steps: Sequence[StepView]) -> LabelBatch:
         """Label steps that follow those labelled before, in order; several threads may be mixed."""
-        asked = {step.id for step in steps}
+        new = {step.id for step in steps}
         labelled: dict[str, LabeledStep] = {}
         revised: list[LabeledStep] = []
         latest: dict[str, LabeledStep] = {}  # thread → the step before, provisional ones too
@@ -63,18 +62,18 @@ class EmbeddedLabeler:
             step = decision.step
             settled = self._previous.get(step.thread_id)
             before = latest.get(step.thread_id) or (settled[-1] if settled else None)
-            one = self._labelled(decision, before)
-            latest[step.thread_id] = one
+            labeled = self._labelled(decision, before)
+            latest[step.thread_id] = labeled
             known = self._waiting.get(step.id)
             if decision.settled:
                 self._waiting.pop(step.id, None)
-                self._settle(one)
+                self._settle(labeled)
             else:
-                self._waiting[step.id] = one
-            if step.id in asked:
-                labelled[step.id] = one
-            elif one != known:
-                revised.append(one)
+                self._waiting[step.id] = labeled
+            if step.id in new:
+                labelled[step.id] = labeled
+            elif labeled != known:
+                revised.append(labeled)
         labels = tuple(self._labels[label] for label in self._changed)
         self._changed.clear()
         return LabelBatch(steps=tuple(labelled[step.id] for step in steps), labels=labels, revised=tuple(revised))
@@ -82,10 +81,10 @@ class EmbeddedLabeler:
     def _labelled(self, decision: Decision, before: LabeledStep | None) -> LabeledStep:
         step = decision.step
         if before is not None and step.role in _ANSWERS:
-            events, sure = before.events, 1.0
+            events, confidence = before.events, 1.0
         else:
             features = event_features(step, before.step if before else None, turned=decision.turned)
-            name, sure = self._classifiers.event_of(features)
+            name, confidence = self._classifiers.event_of(features)
             events = (self._type("event", name),)
         return LabeledStep(
             step=step,
@@ -94,27 +93,27 @@ class EmbeddedLabeler:
             entities=tuple(self._type("entity", name) for name in self._classifiers.entities_of(step.vector)),
             resolved_text=step.text,
             summary="",
-            confidence=min(decision.confidence, sure),
+            confidence=min(decision.confidence, confidence),
             provisional=not decision.settled,
         )
 
-    def _settle(self, one: LabeledStep) -> None:
-        step = one.step
-        self._previous.setdefault(step.thread_id, deque(maxlen=1)).append(one)
-        if one.scope in self._unnamed:
-            self._name(one)
+    def _settle(self, labeled: LabeledStep) -> None:
+        step, scope = labeled.step, labeled.scope
+        self._previous.setdefault(step.thread_id, deque(maxlen=1)).append(labeled)
+        if scope in self._unnamed:
+            self._name(step, scope)
         opened = self._opened.pop(step.id, None)
-        if opened is not None and opened != one.scope:  # a scope that no step is in: whatever carries it is in that one
-            self._put(self._labels[opened].model_copy(update={"alias_of": one.scope}))
+        if opened is not None and opened != scope:  # the provisional scope has no steps: it becomes an alias
+            self._put(self._labels[opened].model_copy(update={"alias_of": scope}))
 
-    def _name(self, one: LabeledStep) -> None:
-        """Name a scope by the sentence nearest to its first steps, where it still has the name of its very first one."""
-        label = self._labels[one.scope]
-        steps = self._unnamed.setdefault(one.scope, [])
-        steps.append(one.step)
+    def _name(self, step: StepView, scope: str) -> None:
+        """Name a scope by the sentence nearest to its first steps, if it still has the name from its first step."""
+        label = self._labels[scope]
+        steps = self._unnamed.setdefault(scope, [])
+        steps.append(step)
         if len(steps) < _NAMED_FROM:
             return
-        del self._unnamed[one.scope]
+        del self._unnamed[scope]
         opened_by_key = first_key(label.name) is not None
         if opened_by_key or not label.name.startswith(scope_name(label.gist) or "Scope"):
             return
@@ -129,12 +128,12 @@ class EmbeddedLabeler:
             self._put(label.model_copy(update={"name": self._free(name), "gist": opening_sentence(sentence)}))
 
     def _free(self, name: str) -> str:
-        """The name, with a number where another scope has it."""
+        """The name, with a number if another scope has the same."""
         numbered = (f"{name} ({number})" for number in count(2))
         return next(
             free
             for free in chain([name], numbered)
-            # A scope that was renamed still has the id of its first name.
+            # A renamed scope still has the id of its first name.
             if free.casefold() not in self._names and label_id(self.user, "scope", free) not in self._labels
         )
 
@@ -163,7 +162,7 @@ class EmbeddedLabeler:
             self._names.add(label.name.casefold())
 
     def _resolved(self, label: str) -> str:
-        """The label that an id stands for, aliases followed."""
+        """The id of a label, aliases resolved."""
         seen: set[str] = set()
         while label not in seen and label in self._labels:
             seen.add(label)
@@ -173,9 +172,9 @@ class EmbeddedLabeler:
     # ------------------------------------------------------------------ questions
 
     def query(self, text: str) -> QueryFilter:
-        """The scopes and entity types that a question is about.
+        """The scopes and entity types of a question.
 
-        Event types are left to the votes of the nearest steps: what a question does is to ask, whatever it asks about.
+        Event types are left to the votes of the nearest steps, since the event type of any question is to ask.
         """
         vector = np.asarray(self._embed([text]), np.float32)[0]
         scale = self._weights.question_scale
@@ -197,10 +196,10 @@ class EmbeddedLabeler:
     # ------------------------------------------------------------------ restoring
 
     def restore(self, labels: Sequence[Label], recent: Mapping[str, Sequence[LabeledStep]]) -> None:
-        """Continue where an earlier process stopped.
+        """Restore the state of an earlier process.
 
         Args:
-            labels: all labels of the user, aliases too.
+            labels: all labels of the user, including aliases.
             recent: scope id → its latest labelled steps, oldest first, at most :data:`RECENT` each.
         """
         self._labels = {label.id: label for label in labels}
@@ -208,31 +207,33 @@ class EmbeddedLabeler:
         for store in (self._unnamed, self._changed, self._opened, self._waiting, self._previous):
             store.clear()
         steps = sorted(
-            (one for steps in recent.values() for one in steps[-RECENT:]),
-            key=lambda one: (one.step.occurred_at, one.step.thread_id, one.step.turn),
+            (labeled for steps in recent.values() for labeled in steps[-RECENT:]),
+            key=lambda labeled: (labeled.step.occurred_at, labeled.step.thread_id, labeled.step.turn),
         )
-        last = {one.step.thread_id: one.step.id for one in steps}
+        last = {labeled.step.thread_id: labeled.step.id for labeled in steps}
         self._unnamed = {
             scope: []
-            for scope, few in recent.items()
-            if scope in self._labels and (len(few) < _NAMED_FROM or not self._labels[scope].gist)  # or it was forgotten
+            for scope, latest in recent.items()
+            # Without a gist, the step that named it was forgotten.
+            if scope in self._labels and (len(latest) < _NAMED_FROM or not self._labels[scope].gist)
         }
         decisions: list[Decision] = []
-        for one in steps:
-            # What a model or a person labelled is settled; so is all but the last step of a thread.
-            waits = one.provisional and one.tier == "embedded" and last[one.step.thread_id] == one.step.id
-            decisions.append(Decision(one.step, self._resolved(one.scope), one.confidence, not waits, False))
+        for labeled in steps:
+            step, scope = labeled.step, labeled.scope
+            # Only the last step of a thread can be provisional, and not if a model or a person labelled it.
+            waits = labeled.provisional and labeled.tier == "embedded" and last[step.thread_id] == step.id
+            decisions.append(Decision(step, self._resolved(scope), labeled.confidence, not waits, False))
             if waits:
-                self._waiting[one.step.id] = one
-                if len(recent[one.scope]) == 1:
-                    self._opened[one.step.id] = one.scope
+                self._waiting[step.id] = labeled
+                if len(recent[scope]) == 1:
+                    self._opened[step.id] = scope
             else:
-                self._settle(one)
+                self._settle(labeled)
         self._tracker.restore(decisions)
 
 
 def scope_name(text: str) -> str:
-    """A short name for the scope that a text opens: its first explicit key, else its first words."""
+    """A short name for the scope that a text opens: its first explicit key, otherwise its first words."""
     key = first_key(text)
     if key is not None:
         return key[:1].upper() + key[1:]

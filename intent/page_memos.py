@@ -1,7 +1,7 @@
-"""Headers and memos of pages without a model, taken from the steps (GAM, arXiv 2511.18423, section 3.1).
+"""Extractive headers and memos of pages, without a model (GAM, arXiv 2511.18423, section 3.1).
 
-A memo is the first sentence of each turn, the user's turns before the others, as far as the words reach. A memo of memos
-is made of their first parts. A header says who spoke, when, about what, and what came right before.
+A memo is the first sentences of the turns within a number of words, those of the user before the others. A memo of memos
+(digest) is their first parts. A header names the speakers, the time and the scope, and ends with the page before.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from datetime import datetime, tzinfo
 from hexamem.memory_types.local_time import in_zone
 from hexamem.models.sentences import CJK, clipped, size_of, split_sentences
 
-__all__ = ["DIGEST_WORDS", "MEMO_WORDS", "SaidStep", "digest_text", "page_header", "page_memo"]
+__all__ = ["DIGEST_WORDS", "MEMO_WORDS", "MemoStep", "digest_text", "page_header", "page_memo"]
 
 MEMO_WORDS = 110
 """Words of the memo of a page, at most. A Chinese character counts as half a word."""
 DIGEST_WORDS = 100
 """Words of a memo of memos, at most."""
 _SENTENCE_WORDS, _LEAST_WORDS = 22, 3
-_READ = 1_600  # characters of a step
+_LONGEST_STEP = 1_600  # characters
 _BAR = " · "
 _DAY_FIRST = re.compile(r"(\d{4}-\d\d-\d\d) ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaidStep:
-    """A step as memos read it.
+class MemoStep:
+    """A step as input of memos.
 
     Attributes:
-        text: with references put into words, secrets as captions.
+        text: its text with references resolved and captions in place of secrets.
     """
 
     speaker: str
@@ -40,7 +40,7 @@ class SaidStep:
     occurred_at: datetime
 
 
-def page_memo(steps: Sequence[SaidStep]) -> str:
+def page_memo(steps: Sequence[MemoStep]) -> str:
     """The first sentences of the steps, in at most :data:`MEMO_WORDS`; "" where they have no words."""
     firsts = [(step, _first_sentence(step.text)) for step in steps]
     firsts = [(step, sentence) for step, sentence in firsts if size_of(sentence) >= _LEAST_WORDS] or [
@@ -58,7 +58,7 @@ def page_memo(steps: Sequence[SaidStep]) -> str:
 
 
 def _first_sentence(text: str) -> str:
-    sample = text[:_READ]
+    sample = text[:_LONGEST_STEP]
     for start, end in split_sentences(sample):
         sentence = " ".join(sample[start:end].strip(" \t-*•–—#>|").split())
         if any(map(str.isalnum, sentence)):
@@ -67,7 +67,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _joined(parts: Sequence[tuple[str, str]]) -> str:
-    """``Ann: a sentence · another · Ben: …``: a speaker is named once for parts side by side."""
+    """``Ann: a sentence · another · Ben: …``: consecutive parts of one speaker have the name once."""
     lines: list[str] = []
     last: str | None = None
     for speaker, part in parts:
@@ -80,18 +80,20 @@ def _joined(parts: Sequence[tuple[str, str]]) -> str:
 
 
 def digest_text(memos: Sequence[tuple[str, datetime]], zone: tzinfo, *, words: int = DIGEST_WORDS) -> str:
-    """A memo of memos: of each its first parts, with the day in front where it changes.
+    """A memo of memos: the first parts of each, preceded by the day where it changes.
 
     Args:
-        memos: texts with the time when what they are about was stored, in order; memos of memos name their days.
+        memos: texts with the start of what they cover, in order; memos of memos contain their days.
+        zone: the user's timezone.
+        words: the most words.
     """
-    each = max(2.0, words / max(len(memos), 1) - 1)
+    share = max(2.0, words / max(len(memos), 1) - 1)
     left = float(words)
     lines: list[str] = []
     last = ""
     for text, stored_at in memos:
         day = in_zone(stored_at, zone).date().isoformat()
-        room = min(each, left)
+        room = min(share, left)
         for piece in text.split(_BAR):
             dated = _DAY_FIRST.match(piece)
             day, part = (dated[1], piece[dated.end() :]) if dated else (day, piece)
@@ -105,7 +107,7 @@ def digest_text(memos: Sequence[tuple[str, datetime]], zone: tzinfo, *, words: i
 
 
 def page_header(
-    steps: Sequence[SaidStep],
+    steps: Sequence[MemoStep],
     zone: tzinfo,
     *,
     session: int = 1,
@@ -113,13 +115,13 @@ def page_header(
     before: str = "",
     before_at: datetime | None = None,
 ) -> str:
-    """What a reader of a page alone would lack, on one line.
+    """The context that a reader of the page alone needs, on one line.
 
     Args:
-        session: the number of the sitting.
+        session: the number of the session in the thread.
         scope: the path of the page's main scope.
         before: the memo of the page before in the thread.
-        before_at: when that ended.
+        before_at: the end of that page.
     """
     if not steps:
         return ""
@@ -128,42 +130,42 @@ def page_header(
     )
     who = list(dict.fromkeys(step.speaker for step in steps))
     named = who[:4] + ([f"+{len(who) - 4}"] if len(who) > 4 else [])
-    first, last = (in_zone(one.occurred_at, zone) for one in (steps[0], steps[-1]))
+    first, last = (in_zone(step.occurred_at, zone) for step in (steps[0], steps[-1]))
     end = (
         ""
         if first.strftime("%F %H:%M") == last.strftime("%F %H:%M")
         else last.strftime("%H:%M" if first.date() == last.date() else "%F %H:%M")
     )
     when = f"{first:%F %H:%M}" + (f"–{end}" if end else "")
-    told = _last_parts(before, 26)
+    ending = _last_parts(before, 26)
     if chinese:
         parts = ["、".join(named), when, f"第{session}次" if session > 1 else ""]
         line = "，".join(part for part in parts if part)
         line += f"。主题：{scope}" if scope else ""
-        return line + (f"。此前（{in_zone(before_at, zone):%F}）：{told}" if told and before_at else "")
+        return line + (f"。此前（{in_zone(before_at, zone):%F}）：{ending}" if ending and before_at else "")
     parts = [" and ".join(named) if len(named) < 3 else ", ".join(named), when]
     parts.append(f"session {session}" if session > 1 else "")
     line = ", ".join(part for part in parts if part)
     line += f". About: {scope}" if scope else ""
-    return line + (f". Before ({in_zone(before_at, zone):%F}): {told}" if told and before_at else "")
+    return line + (f". Before ({in_zone(before_at, zone):%F}): {ending}" if ending and before_at else "")
 
 
 def _last_parts(memo: str, words: float) -> str:
-    """The last parts of a memo that fit, whole ones."""
-    kept: list[str] = []
+    """The last parts of a memo within a number of words."""
+    chosen: list[str] = []
     speaker = ""
     for piece in reversed(memo.split(_BAR)) if memo else ():
         words -= size_of(piece)
-        if words < 0 and kept:
+        if words < 0 and chosen:
             break
-        kept.append(piece if size_of(piece) <= 28 else clipped(piece, 24))
+        chosen.append(piece if size_of(piece) <= 28 else clipped(piece, 24))
         speaker = piece
         if words < 6:
             break
-    if kept and not re.match(r"[^:：]{1,40}[:：]", speaker):  # whose words the first one is
-        for piece in reversed(memo.split(_BAR)[: -len(kept)] if len(kept) < len(memo.split(_BAR)) else []):
+    if chosen and not re.match(r"[^:：]{1,40}[:：]", speaker):  # add the speaker of the first part
+        for piece in reversed(memo.split(_BAR)[: -len(chosen)]):
             named = re.match(r"([^:：·]{1,40})[:：]", piece)
             if named:
-                kept[-1] = f"{named[1]}: {kept[-1]}"
+                chosen[-1] = f"{named[1]}: {chosen[-1]}"
                 break
-    return _BAR.join(reversed(kept))
+    return _BAR.join(reversed(chosen))

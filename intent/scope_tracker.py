@@ -1,9 +1,8 @@
-"""Follow the thematic scopes of a conversation: stay, return to an open scope, or open a new one.
+"""Tracks the thematic scopes of a conversation: each step is in the current scope, another open scope, or a new one.
 
-Each step is compared with every open scope: a small network scores the candidates (one row of features each, and one
-for a new scope) and the best one wins. Whether "and the other one?" changes the scope is often clear only from the
-answer, so a step is settled when the :data:`AHEAD` steps after it are known; until then its scope is provisional.
-The weights are learned by ``scripts/train_scopes.py``.
+A small network scores every open scope and a new one by a row of features, and the best is chosen. Whether "and the other
+one?" changes the scope is often clear only from the answer, so that the scope of a step is provisional until the
+:data:`AHEAD` steps after it are known. The weights are trained by ``scripts/train_scopes.py``.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ __all__ = [
 ]
 
 AHEAD = 1
-"""Steps of the same thread that are read before a step's scope is settled."""
+"""Later steps of the same thread that must be known before the scope of a step is settled."""
 
 FEATURES = (
     "new", "current", "previous",
@@ -46,13 +45,13 @@ FEATURES = (
     "assistant", "tool", "same_speaker", "first_speaker", "length", "gap", "to_previous_step", "scopes",
     "has_key", "has_new_key", "run", "position", "first_of_thread",
 )  # fmt: skip
-"""What is compared of a step and a candidate."""
+"""The features of a step and a candidate."""
 _OF_FOLLOWING = (
     "centroid", "nearest", "nearest_three", "opening", "centered", "centered_nearest", "words", "rarest_word", "key",
     "opened_by_key", "key_elsewhere", "centroid_lead", "nearest_lead", "centered_lead", "words_lead", "has_key",
     "has_new_key", "to_previous_step", "assistant", "tool", "same_speaker", "first_speaker", "length",
 )  # fmt: skip
-"""What is compared of each of the steps that follow; two more columns say how like the step it is, and that it is known."""
+"""The features of each following step; two more columns are its cosine with the step, and whether it is known."""
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
 _FOLLOWING = [_PLACE[name] for name in _OF_FOLLOWING]
 COLUMNS = len(FEATURES) + AHEAD * (len(_FOLLOWING) + 2)
@@ -63,15 +62,17 @@ _MOST_SCOPES = 60
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is known of an open scope.
+    """The statistics of an open scope.
 
     Attributes:
-        total: sum of the vectors of its steps.
-        recent: vectors of its latest steps.
-        keys: how often each explicit key occurs in its steps.
+        total: the sum of the vectors of its steps.
+        opening: the vector of its first step.
+        count: the number of its steps.
+        recent: the vectors of its latest steps.
+        keys: explicit key → its occurrences in the steps.
         opened_by: the explicit keys of its first step.
-        words: in how many of its steps each word occurs.
-        active: number of its latest step, counted over all steps of the user.
+        words: word → the number of steps that contain it.
+        active: the number of its latest step, counted over all steps of the user.
     """
 
     id: str
@@ -99,7 +100,7 @@ class _Thread:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The scopes a step may belong to, and a row of features for each; the last row is a new scope.
+    """The open scopes, and a row of features for each; the last row is that of a new scope.
 
     Attributes:
         rows: ``(len(ids) + 1, COLUMNS)``.
@@ -115,8 +116,8 @@ class Decision:
 
     Attributes:
         confidence: 0 to 1.
-        settled: False while it may change with the steps that follow.
-        turned: whether it is another scope than that of the step before in the thread.
+        settled: False while following steps may change it.
+        turned: whether it differs from the scope of the step before in the thread.
     """
 
     step: StepView
@@ -131,8 +132,8 @@ class ScopeWeights:
     """A network with one hidden layer over standardized features.
 
     Attributes:
-        question_scale: what :meth:`ScopeTracker.similar` is multiplied by to be a log-likelihood.
-        encoder: fingerprint of the encoder whose vectors the weights are for.
+        question_scale: factor from :meth:`ScopeTracker.similar` to a log-likelihood.
+        encoder: the fingerprint of the encoder for which the weights are trained.
     """
 
     mean: Vectors
@@ -163,10 +164,10 @@ def load_scope_weights(name: str) -> ScopeWeights:
 
 
 class ScopeTracker:
-    """Follows the scopes of one user's threads.
+    """Tracks the scopes of one user's threads.
 
     Args:
-        weights: those that ship by default.
+        weights: by default those that ship for the bundled encoder.
     """
 
     def __init__(self, weights: ScopeWeights | None = None) -> None:
@@ -187,11 +188,11 @@ class ScopeTracker:
         """Decide on steps in the order in which they were stored; several threads may be mixed.
 
         Args:
-            open_scope: gives the id of a new scope that a step opens; for the same step always the same.
+            open_scope: step → the id of the new scope that it opens, always the same for one step.
 
         Returns:
-            A decision for each step, and for each step of an earlier call that was provisional: those that are
-            settled now first, in order, then those that still are provisional.
+            A decision for each step, and for each provisional step of earlier calls: first those that are now settled,
+            in order, then those that are still provisional.
         """
         settled: list[Decision] = []
         for step in steps:
@@ -217,7 +218,7 @@ class ScopeTracker:
         return Decision(step, scope_id, confidence, True, turned)
 
     def decide(self, step: StepView, following: Sequence[StepView] = ()) -> tuple[str | None, float]:
-        """The scope that a step belongs to, None for a new one; and how sure that is, 0 to 1."""
+        """The scope of a step, None for a new one, and the confidence from 0 to 1."""
         candidates = self.candidates(step, following)
         if not candidates.ids:
             return None, 1.0
@@ -230,8 +231,8 @@ class ScopeTracker:
         return (candidates.ids[best] if best < len(candidates.ids) else None), float(1 / odds.sum())
 
     def _by_key(self, step: StepView) -> tuple[bool, str | None]:
-        """Whether the only explicit key of a user's step decides its scope, and which: the one that the key opened, or
-        a new one (None) if the key is new and the current scope was opened by another."""
+        """Whether the only explicit key of a user's step decides its scope, and that scope: the one that the key opened, or
+        a new one (None) if the key is new and another key opened the current scope."""
         keys = explicit_keys(step.text)
         thread = self._threads.get(step.thread_id)
         if len(keys) != 1 or thread is None or step.role != "user":
@@ -247,7 +248,7 @@ class ScopeTracker:
         """The open scopes, latest first, with the features of the step for each of them and for a new scope.
 
         Args:
-            following: the steps after it in its thread, as far as they are known, at most :data:`AHEAD`.
+            following: the known steps after it in its thread, at most :data:`AHEAD`.
         """
         scopes = sorted(self.scopes.values(), key=lambda scope: -scope.active)[:_MOST_SCOPES]
         parts = [self._rows(step, scopes)]
@@ -328,8 +329,8 @@ class ScopeTracker:
         """Mean log-likelihood ratio of words in the scope against all steps.
 
         Args:
-            words: how many different words the text has.
-            shared: those of them that occur in the scope.
+            words: the number of distinct words of the text.
+            shared: those that occur in the scope.
         """
         if not words:
             return 0.0
@@ -339,16 +340,16 @@ class ScopeTracker:
             score += math.log1p(scope.words[word] / (4 * everywhere))
         return score / math.sqrt(words)
 
-    # ------------------------------------------------------------------ keeping
+    # ------------------------------------------------------------------ state
 
     def place(self, step: StepView, scope_id: str) -> None:
-        """Take a step into a scope, which is opened where it is not known."""
+        """Add a step to a scope, which is opened if it is unknown."""
         keys, words = explicit_keys(step.text), words_of(step.text)
         scope, thread = self.scopes.get(scope_id), self._threads.get(step.thread_id)
         self._steps += 1
         if scope is None:
             scope = Scope(scope_id, np.zeros_like(step.vector), step.vector, opened_by=frozenset(keys))
-        # The counters are changed in place: a copy would cost as much as the scope has words.
+        # The counters are changed in place, since copies would be large.
         scope.keys.update(keys)
         scope.words.update(words)
         self.scopes[scope_id] = Scope(
@@ -377,7 +378,7 @@ class ScopeTracker:
         )
 
     def similar(self, vector: Vectors, text: str) -> dict[str, float]:
-        """How near a text is to each scope: cosine to the centroid with what all steps share removed, and its words."""
+        """Scope id → its similarity to a text, by words and the cosine with the centroid, both centred by the mean of all steps."""
         if not self._steps or self._total is None:
             return {}
         mean = self._total / self._steps
@@ -390,7 +391,7 @@ class ScopeTracker:
         }
 
     def restore(self, decisions: Iterable[Decision]) -> None:
-        """Start again from what was decided, in order; of each thread the last steps that are not settled wait."""
+        """Reset the state to earlier decisions, in order; provisional steps at the end of a thread wait again."""
         self._start()
         for decision in decisions:
             waiting = self._waiting.setdefault(decision.step.thread_id, deque())

@@ -1,7 +1,7 @@
-"""The event or entity types of one user: which label a name means, and new ones for names that a model gives (STITCH, 3).
+"""The event or entity types of one user: finds labels by name, and adds new ones that a model proposes (STITCH, 3).
 
-Ids are derived from the user, the kind and the first name of a label. So the same conversation labelled twice gets the
-same ids, and a label that a person renamed is still found under its first name.
+Ids are derived from the user, the kind and the first name of a label. So labelling a conversation twice results in the
+same ids, and a renamed label is still found by its first name.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from hexamem.memory_types.labels import Label, LabelKind
 __all__ = ["LONGEST_NAME", "SAME_NAME", "Vocabulary"]
 
 LONGEST_NAME = 60
-"""Characters of a label's name."""
+"""The most characters of a label's name."""
 SAME_NAME = 0.9
-"""Cosine of two names from which a proposed name is taken for an existing label."""
-_MOST_LABELS, _MOST_NEW, _MOST_PROPOSED = 200, 20, 8  # labels in use; new ones in a batch; names read of a step
-_LEAST_COSINE = 0.3  # of a wider label to be the parent of a new one
+"""The least cosine of two names at which a proposed name is an existing label."""
+_MOST_LABELS, _MOST_NEW, _MOST_PROPOSED = 200, 20, 8  # labels in use; new ones in a batch; names of a step
+_LEAST_COSINE = 0.3  # of a new label and its parent
 
 
 class Vocabulary:
-    """The labels of one user and kind, in memory; :meth:`changed` gives what is to be written.
+    """The labels of one user and kind, in memory; :meth:`changed` returns those to be written.
 
     Args:
-        user: whose labels they are.
+        user: the owner of the labels.
         kind: ``event``, ``entity`` or ``scope``.
         embed: texts to unit rows, for names and their nearest labels.
-        types: names of wide labels that are made when a narrower one is first added below them.
+        types: names of wide labels, which are created when a narrower one is first added below them.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Vocabulary:
     # ------------------------------------------------------------------ looking up
 
     def get(self, label: str) -> Label | None:
-        """The label that an id stands for, aliases followed; None where it is not known."""
+        """The label of an id, aliases resolved; None where it is unknown."""
         known, seen = self._labels.get(label), {label}
         while known is not None and known.alias_of in self._labels and known.alias_of not in seen:
             seen.add(known.alias_of)
@@ -66,24 +66,24 @@ class Vocabulary:
         return self.get(self._names.get(fold_name(name)) or label_id(self.user, self.kind, name))
 
     def live(self) -> tuple[Label, ...]:
-        """The labels in use, aliases left out, in the order in which they were made."""
-        return tuple(one for one in self._labels.values() if one.alias_of not in self._labels)
+        """The labels in use, without aliases, in the order of their creation."""
+        return tuple(label for label in self._labels.values() if label.alias_of not in self._labels)
 
     def nearest(self, vector: Vectors, k: int = 5) -> list[tuple[Label, float]]:
         """The labels in use whose names are nearest to an embedding, with their cosine, best first.
 
         Args:
-            vector: ``(d,)``, a unit vector or zeros; for zeros there is none.
-            k: how many at most.
+            vector: ``(d,)``, a unit vector, or zeros, for which there is none.
+            k: the most labels.
         """
         live = self.live()
         if not live or not np.any(vector):
             return []
-        scores = self.vectors([one.name for one in live]) @ np.asarray(vector, np.float32)
+        scores = self.vectors([label.name for label in live]) @ np.asarray(vector, np.float32)
         return [(live[place], float(scores[place])) for place in np.argsort(-scores, kind="stable")[:k]]
 
     def coarse(self, label: str) -> str | None:
-        """The id of the widest label above an id (itself where it has no parent); None where it is not known."""
+        """The id of the widest label above an id (itself without a parent); None where it is unknown."""
         widest, seen = self.get(label), set[str]()
         while widest is not None and widest.id not in seen and (above := self.get(widest.parent_id or "")) is not None:
             seen.add(widest.id)
@@ -91,7 +91,7 @@ class Vocabulary:
         return None if widest is None else widest.id
 
     def vectors(self, names: Sequence[str]) -> Vectors:
-        """The embeddings of names, ``(n, d)``; kept for the next time."""
+        """The embeddings of names, ``(n, d)``, which are cached."""
         if not names:
             return np.asarray(self._embed([]), np.float32)
         if new := [name for name in dict.fromkeys(names) if name not in self._vectors]:
@@ -101,16 +101,16 @@ class Vocabulary:
     # ------------------------------------------------------------------ growing
 
     def add(self, name: str, parent: str | None = None) -> Label:
-        """The label of a name: an existing one where the names fold alike, else a new one.
+        """The label of a name: an existing one with the same folded name, otherwise a new one.
 
-        With 200 labels in use the parent, or else the nearest label, is given instead of a new one.
+        With 200 labels in use the parent, or the nearest label, is returned instead of a new one.
 
         Args:
             name: at most :data:`LONGEST_NAME` characters, some of them visible, no control characters.
             parent: the id of the wider label.
 
         Raises:
-            InvalidInputError: where the name or the parent does not do.
+            InvalidInputError: the name is invalid, or the parent unknown.
         """
         if reason := refusal(name, LONGEST_NAME):
             raise InvalidInputError(reason)
@@ -133,35 +133,35 @@ class Vocabulary:
         return label
 
     def propose(self, names: Sequence[str], parent: str | None = None) -> tuple[str, ...]:
-        """Map the names that a model gave to labels: existing ones of the same or nearly the same meaning, or new ones.
+        """The labels of the names in a reply: existing ones with the same or almost the same meaning, or new ones.
 
-        Names that do not do, and new ones beyond 20 between two calls of :meth:`changed`, are left out.
+        Invalid names, and new ones beyond 20 between two calls of :meth:`changed`, are left out.
 
         Args:
-            names: as the model wrote them, the main one first; only the first eight are read.
-            parent: the wider label of new ones; without it an event's is the label its name begins with
-                ("Propose hotel" → "Propose"), or the top label nearest in meaning.
+            names: the names, the main one first; only the first eight are read.
+            parent: the wider label of new ones; by default for an event the label with which its name begins
+                ("Propose hotel" → "Propose"), or the top label of the nearest one.
 
         Returns:
             Label ids, each once, in the order of the names.
         """
-        found: dict[str, None] = {}
-        for given in names[:_MOST_PROPOSED]:
-            if refusal(given, LONGEST_NAME) is not None:
+        label_ids: dict[str, None] = {}
+        for name in names[:_MOST_PROPOSED]:
+            if refusal(name, LONGEST_NAME) is not None:
                 continue
-            known = self.find(given)
+            known = self.find(name)
             if known is None:
-                vector = self.vectors([given])[0]
+                vector = self.vectors([name])[0]
                 near = self.nearest(vector, 1)
                 if near and near[0][1] >= SAME_NAME:
                     known = near[0][0]
                 elif self._made < _MOST_NEW:
                     self._made += 1
-                    known = self.add(given, parent if parent is not None else self._wider(given, vector))
+                    known = self.add(name, parent if parent is not None else self._wider(name, vector))
                 else:
                     continue
-            found[known.id] = None
-        return tuple(found)
+            label_ids[known.id] = None
+        return tuple(label_ids)
 
     def _wider(self, name: str, vector: Vectors) -> str | None:
         if self.kind != "event":
@@ -177,33 +177,33 @@ class Vocabulary:
         return self.coarse(near[0][0].id) if near and near[0][1] > _LEAST_COSINE else None
 
     def merge(self, label: str, into: str) -> None:
-        """Let one label be an alias of another."""
+        """Make one label an alias of another."""
         self._put(self._labels[label].changed(alias_of=into))
 
-    # ------------------------------------------------------------------ handing over and taking up
+    # ------------------------------------------------------------------ reading and restoring changes
 
     def changed(self) -> tuple[Label, ...]:
-        """The labels that are new or changed since this was last asked, each as it is now."""
+        """The labels that are new or changed since the last call."""
         labels = tuple(self._labels[label] for label in self._changed)
         self._changed.clear()
         self._made = 0
         return labels
 
     def restore(self, labels: Iterable[Label]) -> None:
-        """Replace everything by labels that were stored; those of other kinds are passed over.
+        """Replace all labels by stored ones; those of other kinds are ignored.
 
         Raises:
             InvalidInputError: where a label belongs to another user.
         """
-        mine = [one for one in labels if one.kind == self.kind]
-        if (foreign := next((one for one in mine if one.user != self.user), None)) is not None:
+        own = [label for label in labels if label.kind == self.kind]
+        if (foreign := next((label for label in own if label.user != self.user), None)) is not None:
             raise InvalidInputError(
                 f"label {foreign.id!r} belongs to another user than {self.user!r}; give this user's"
             )
-        self._labels = {one.id: one for one in mine}
+        self._labels = {label.id: label for label in own}
         self._names, self._changed, self._made = {}, {}, 0
-        # A label in use has its name before an alias that once had the same.
-        for label in sorted(mine, key=lambda one: one.alias_of is not None):
+        # A label in use takes precedence over an alias of the same name.
+        for label in sorted(own, key=lambda label: label.alias_of is not None):
             self._names.setdefault(fold_name(label.name), label.id)
 
     def _put(self, label: Label) -> None:

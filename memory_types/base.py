@@ -1,4 +1,4 @@
-"""What every record shares: frozen pydantic models whose validation errors a person understands."""
+"""The base of all records: frozen pydantic models with validation errors in one sentence."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def new_id(prefix: str) -> str:
 
 
 def new_ids(prefix: str, count: int) -> Iterator[str]:
-    """So many new identifiers, each as of :func:`new_id`; the system is asked for their random bits once."""
+    """``count`` new identifiers as of :func:`new_id`, with one call for random bits."""
     bits = secrets.token_bytes(10 * count)
     for start in range(0, 10 * count, 10):
         value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(bits[start : start + 10])
@@ -49,7 +49,7 @@ def _as_utc(value: datetime) -> datetime:
 
 
 UtcTime = Annotated[datetime, AfterValidator(_as_utc)]
-"""An aware datetime, held in UTC. A naive one is refused here: the user's timezone is applied before."""
+"""An aware datetime, converted to UTC. A naive one is refused: the user's timezone is applied earlier."""
 
 
 def _filled(value: str) -> str:
@@ -59,14 +59,14 @@ def _filled(value: str) -> str:
 
 
 FilledText = Annotated[str, AfterValidator(_filled)]
-"""Text of at least one character. Unlike pydantic's ``min_length`` it takes lone surrogates, which hosts do send."""
+"""Text of at least one character. Unlike pydantic's ``min_length`` it accepts lone surrogates, which some hosts send."""
 
 
 class Record(BaseModel):
-    """A frozen record. Unknown fields are refused; errors become one :class:`InvalidInputError` in plain words."""
+    """A frozen record. Unknown fields are refused; errors become one :class:`InvalidInputError`."""
 
     shows_values: ClassVar[bool] = True
-    """Whether an error may show the value that did not fit; not where it could be a secret."""
+    """Whether an error may contain the invalid value; False where it could be a secret."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -101,10 +101,10 @@ class Record(BaseModel):
 
     @classmethod
     def of_fields(cls, **fields: Any) -> Self:
-        """A record of all its fields, as they stand: nothing is checked, nothing filled in.
+        """A record of all its fields, without validation and defaults.
 
-        For values of our own, of records that are read or made by the ten thousand: it takes a fifth of the time of
-        ``model_construct``, which looks for each field's default and alias, and sets the same four attributes.
+        For trusted values, where records are created by the ten thousand: it takes a fifth of the time of
+        ``model_construct``, which looks up defaults and aliases, and sets the same four attributes.
         """
         record = cls.__new__(cls)
         fill = object.__setattr__
@@ -120,7 +120,7 @@ class Record(BaseModel):
 
 
 def explain(error: ValidationError, what: str, shows_values: bool = True) -> str:
-    """One line for a person from a pydantic error: ``SemanticItem: name is missing; confidence: …``."""
+    """A pydantic error as one line: ``SemanticItem is not valid: name is missing; confidence: …``."""
     parts = []
     for problem in error.errors(include_url=False):
         place = ".".join(str(part) for part in problem["loc"]) or what

@@ -1,4 +1,4 @@
-"""What an acting agent leaves behind: runs, their steps and outcomes, and the experience distilled from them.
+"""The records of acting agents: runs, their steps and outcomes, and the experience distilled from them.
 
 Sources: ReasoningBank (arXiv 2509.25140, section 3) for the items, CFGM (arXiv 2508.15305) for tips and facets.
 """
@@ -27,18 +27,19 @@ __all__ = [
 ]
 
 Facet = Literal["tool", "environment", "observation"]
-"""What an experience is about: how a tool or its arguments behave; how tools are combined here; what a result or an
-error means and what to do next."""
+"""The subject of an experience: the behaviour of a tool or its arguments; how tools are combined in this environment; the
+meaning of a result or error, and what to do next."""
 Origin = Literal["success", "failure", "contrast", "success_only", "focus"]
 OutcomeSource = Literal["environment", "test", "user", "judge"]
 
 
 class Outcome(Record):
-    """Whether a run did its task, who says so, and how sure that is.
+    """Whether a run succeeded.
 
     Attributes:
-        label: whether the task was done. A judge that is unsure says False.
-        confidence: from 0 to 1; 1 where the environment, a test or a person said so.
+        label: whether the task was done; False where a judge is unsure.
+        source: who has decided.
+        confidence: from 0 to 1; 1 for the environment, a test or a person.
         reason: why, in a sentence.
     """
 
@@ -49,7 +50,7 @@ class Outcome(Record):
 
 
 class RunStep(Record):
-    """One turn of an acting agent: what it thought and did, and what came back."""
+    """One turn of an acting agent: thought, action, and observation or error."""
 
     run_id: FilledText
     position: int = Field(ge=0)
@@ -64,12 +65,12 @@ class Run(Record):
     """An attempt at a task.
 
     Attributes:
-        environment: where it acted; "" where nothing was said. Experience is learned and recalled within it.
-        status: "unfinished" until the agent said that it is through; so stays a run whose process was killed.
-        outcome: None until somebody has said, or a judge has judged.
-        evidence: what the outcome rests on: a reward, the output of a test, the words of the user.
-        shown: ids of the experience (and of earlier runs, for their digests) that the run was given.
-        distilled: whether a model has made experience of it.
+        environment: the name of the environment, or ""; experience is learned and recalled within one environment.
+        status: "unfinished" until the agent finishes it; the run of a killed process remains unfinished.
+        outcome: None until it is reported or judged.
+        evidence: the evidence of the outcome: a reward, the output of a test, a message of the user.
+        shown: ids of the experience, and of runs with digests, that the agent received as advice.
+        distilled: whether a model has distilled experience from it.
     """
 
     id: str = Field(default_factory=lambda: new_id("run"))
@@ -87,12 +88,13 @@ class Run(Record):
 
 
 class RunDigest(Record):
-    """A run in a few lines, made without a model: it stands in for experience until a model has distilled some.
+    """A summary of a run, made without a model: advice until a model has distilled experience from the run.
 
     Attributes:
-        actions: what was done, in order, each once.
-        first_error: the first error that came back; "" if none did.
-        steps: how many turns it took.
+        outcome: whether it succeeded; None where that is unknown.
+        actions: the distinct actions, in order.
+        first_error: the first error; "" for none.
+        steps: the number of turns.
     """
 
     run_id: FilledText
@@ -105,10 +107,10 @@ class RunDigest(Record):
 
 
 class RunReceipt(Record):
-    """What became of a run that was finished.
+    """The result of finishing a run.
 
     Attributes:
-        distilling: why no experience is made of it yet, where something keeps that from happening; "" where it is queued.
+        distilling: why distilling is not possible now; "" where it is queued.
     """
 
     run: Run
@@ -117,15 +119,19 @@ class RunReceipt(Record):
 
 
 class Experience(Record):
-    """A strategy or tip learned from runs: when to use it and when not, and what it says.
+    """A strategy or tip learned from runs.
 
-    It is kept as a procedural item of the same id, so that ``history``, ``undo``, ``redact`` and ``export`` reach it.
+    It is stored as a procedural item of the same id, so that ``history``, ``undo``, ``redact`` and ``export`` apply to it.
 
     Attributes:
-        environment: where it holds; "" once a person promoted it: everywhere.
-        run_ids: the runs that it was learned from.
-        retrieved, helped, hurt: how many runs were given it, and how many of those did their task or failed.
-        status: what is retired is not recalled any more; ``undo`` brings it back.
+        environment: the environment to which it applies; "" for all, after a person promoted it.
+        description: when to use it and when not.
+        content: the strategy or tip.
+        run_ids: the runs from which it was learned.
+        retrieved: the number of runs that received it.
+        helped: the number of these that succeeded.
+        hurt: the number of these that failed.
+        status: retired experience is not recalled; ``undo`` restores it.
     """
 
     id: str = Field(default_factory=lambda: new_id("experience"))
@@ -145,13 +151,13 @@ class Experience(Record):
 
 
 class AdvicePart(Record):
-    """One thing that was recalled for a task.
+    """One part of an advice.
 
     Attributes:
-        id: of the experience; of the run, for a digest or a trajectory.
-        kind: an item that a model distilled, the digest of a run, or an abridged run.
-        score: how near it is to the task, from 0 to 1.
-        text: as it stands in the advice.
+        id: the id of the experience, or of the run for a digest or a trajectory.
+        kind: distilled experience, the digest of a run, or an abridged run.
+        score: the similarity to the task, from 0 to 1.
+        text: its text in the advice.
     """
 
     id: FilledText
@@ -162,13 +168,13 @@ class AdvicePart(Record):
 
 
 class Advice(Record):
-    """What earlier runs have to say about a task. Empty where nothing near enough was found: its ``text`` is "" then.
+    """Advice for a task from earlier runs; empty, with ``text`` "", where nothing is similar enough.
 
     Attributes:
-        parts: in the order shown.
-        text: all of it for a prompt, fenced off as material that does not instruct.
-        tokens: how many tokens the parts have, by estimate.
-        degraded: what could not be done as asked.
+        parts: the parts, in the order of the text.
+        text: all parts for a prompt, fenced as data that is not an instruction.
+        tokens: the estimated tokens of the parts.
+        degraded: one line for each fallback.
     """
 
     parts: tuple[AdvicePart, ...] = ()
@@ -183,13 +189,14 @@ class Advice(Record):
 
 
 class ExperienceStats(Record):
-    """What is there to learn from and what was learned, of one environment or all.
+    """The numbers of runs and experience of one environment, or of all.
 
     Attributes:
-        runs, unfinished, succeeded, failed, unjudged: runs in all, and by how they ended.
-        undistilled: finished runs of which no experience was made yet.
-        active, retired: experience by status.
-        with_advice, without_advice: (succeeded, judged) among the runs that were given something, and the others.
+        environment: the environment; None for all.
+        runs: all runs; ``unfinished``, ``succeeded``, ``failed`` and ``unjudged`` are those by outcome.
+        undistilled: finished runs that are not distilled yet.
+        active: active experience; ``retired``: retired experience.
+        with_advice: (succeeded, judged) among the runs with advice; ``without_advice``: among the others.
         waiting: why distilling waits; "" where it does not.
     """
 

@@ -34,7 +34,7 @@ _ID = re.compile(r"(?!step_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")
 
 
 class Source(Record):
-    """Where an item or a hit comes from: a step, and the words quoted from it with their span in its content."""
+    """The source of an item or a hit: a step, and a quote with its span in the content of the step."""
 
     step_id: FilledText
     quote: str = ""
@@ -53,10 +53,16 @@ class Source(Record):
 
 
 class MemoryItem(Record):
-    """The fields that all types share.
+    """The base of all memory types.
 
-    Valid time (``valid_from`` ≤ t < ``valid_to``) says when it was true, belief time (``created_at`` ≤ t <
-    ``superseded_at``) when it was believed. An open end is None. ``version`` counts the changes from 1.
+    Valid time (``valid_from`` ≤ t < ``valid_to``) is when the item is true, belief time (``created_at`` ≤ t <
+    ``superseded_at``) when memory contained it. An open end is None.
+
+    Attributes:
+        searched_fields: the fields of a type that make up its text, in order.
+        kind: the name of the type.
+        superseded_by: the id of its successor.
+        version: counts its changes, from 1.
     """
 
     searched_fields: ClassVar[tuple[str, ...]] = ()
@@ -80,7 +86,7 @@ class MemoryItem(Record):
     def _id_of_an_item(cls, value: str) -> str:
         if not _ID.fullmatch(value):
             raise ValueError(
-                f"id {value[:64]!r} is none of an item: use 1 to 64 letters, digits and _ . : -, beginning with a letter "
+                f"id {value[:64]!r} is not valid for an item: use 1 to 64 letters, digits and _ . : -, beginning with a letter "
                 "or digit and not with step_, or leave it out"
             )
         return value
@@ -91,7 +97,7 @@ class MemoryItem(Record):
         if not value:
             return value
         try:
-            # As they will be read back: tuples as lists, keys as strings.
+            # In the form in which it is read back: tuples as lists, keys as strings.
             copied: dict[str, Any] = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False))
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"not JSON ({error}); use strings, finite numbers, lists and mappings") from None
@@ -101,7 +107,7 @@ class MemoryItem(Record):
     @classmethod
     def _labels_named(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if any(not label.strip() for label in value):
-            raise ValueError(f"labels {value!r} hold a blank one; leave it out")
+            raise ValueError(f"labels {value!r} contain a blank one; leave it out")
         return tuple(dict.fromkeys(value))
 
     @model_validator(mode="after")
@@ -114,20 +120,20 @@ class MemoryItem(Record):
 
     @property
     def text(self) -> str:
-        """What is searched and shown: the kind's own text fields, joined by line breaks."""
+        """The text that is searched and shown: the searched fields, joined by line breaks."""
         values = (getattr(self, name) for name in self.searched_fields)
         lines = [("\n".join(value) if isinstance(value, tuple) else str(value)) for value in values if value]
         return "\n".join(lines)
 
     @property
     def payload(self) -> dict[str, Any]:
-        """The fields of this kind alone, as JSON-able values."""
+        """The fields of the type itself, as JSON values."""
         own = set(type(self).model_fields) - set(MemoryItem.model_fields)
         return self.model_dump(mode="json", include=own)
 
 
 class CoreItem(MemoryItem):
-    """Who the user is and who the assistant is for them: one labelled block within a limit of characters."""
+    """A fact about the user, or how the assistant should behave: a labelled block within a limit of characters."""
 
     searched_fields: ClassVar[tuple[str, ...]] = ("label", "value")
 
@@ -141,13 +147,13 @@ class CoreItem(MemoryItem):
         if len(self.value) > self.limit:
             raise ValueError(
                 f"value has {len(self.value):,} characters, over the block's limit of {self.limit:,}; "
-                "shorten it, raise the limit, or keep the rest as a semantic item"
+                "shorten it, raise the limit, or store the rest as a semantic item"
             )
         return self
 
 
 class EpisodicItem(MemoryItem):
-    """An event with its time: who did what when."""
+    """An event with its time."""
 
     searched_fields: ClassVar[tuple[str, ...]] = ("summary", "details", "actor", "event_type")
 
@@ -173,7 +179,7 @@ class SemanticItem(MemoryItem):
 
 
 class ProceduralItem(MemoryItem):
-    """How something is done: a workflow, guide or script as ordered steps."""
+    """A procedure: a workflow, guide or script as ordered steps."""
 
     searched_fields: ClassVar[tuple[str, ...]] = ("summary", "steps")
 
@@ -185,7 +191,7 @@ class ProceduralItem(MemoryItem):
 
 
 class ResourceItem(MemoryItem):
-    """A document, file, pasted text, image description or transcript, kept whole."""
+    """A document, file, pasted text, image description or transcript, stored completely."""
 
     searched_fields: ClassVar[tuple[str, ...]] = ("title", "summary", "content")
 
@@ -198,9 +204,9 @@ class ResourceItem(MemoryItem):
 
 
 class VaultItem(MemoryItem):
-    """A secret or a contact: only the caption is searchable; the value lies encrypted under ``secret_id``.
+    """A secret or a contact: only the caption is searchable; the value is encrypted under ``secret_id``.
 
-    The plaintext is never a field of a record: give it to ``UserMemory.add(item, secret=…)``, ask for it with
+    The plaintext is never a field of a record: pass it to ``UserMemory.add(item, secret=…)``, and read it with
     ``UserMemory.reveal(id, reason=…)``.
     """
 
@@ -216,13 +222,13 @@ class VaultItem(MemoryItem):
 
 
 class UnregisteredItem(MemoryItem):
-    """A stored item of a type that this memory was not opened with: it can be read, listed, exported and removed."""
+    """A stored item of a type that is not registered in this memory: it can be read, listed, exported and removed."""
 
     model_config = ConfigDict(extra="allow")
 
     @property
     def text(self) -> str:
-        """Every text among its own fields."""
+        """All texts among its own fields, joined by line breaks."""
         return "\n".join(value for value in (self.model_extra or {}).values() if isinstance(value, str) and value)
 
     @property

@@ -1,10 +1,10 @@
-"""Content blocks: the parts of a message that are more than plain text, read from the forms hosts use.
+"""Reads content blocks: the parts of a message that are more than plain text.
 
-One reader serves LangChain's standard blocks (v1 and v0), OpenAI's parts (Chat Completions and Responses) and
-Anthropic's blocks, because they share their shape: a ``type``, and for media a place that holds the bytes, a URL or a
-file id. Blocks are kept as they came, less the bytes of media: these go into a :class:`MediaDraft`, and the hash that
-names them stands in their place. LangChain's ``content_blocks`` is asked only about types unknown here, since its
-translators drop what they do not expect (plain strings beside Anthropic blocks, the whole list under OpenAI's).
+One reader is for LangChain's standard blocks (v1 and v0), OpenAI's parts (Chat Completions and Responses) and Anthropic's
+blocks, since all have a ``type``, and for media a field with the bytes, a URL or a file id. Blocks are stored unchanged
+except for the bytes of media, which are moved to a :class:`MediaDraft` and replaced by their hash. LangChain's
+``content_blocks`` is used only for types unknown here, since its translators drop what they do not expect (plain strings
+beside Anthropic blocks, the whole list under OpenAI's).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _DEEPEST = 100  # levels of nesting; the JSON of SQLite, PostgreSQL and orjson a
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MediaDraft:
-    """A picture, recording, film or file of a message, before it is stored.
+    """An image, recording, video or file of a message, before it is stored.
 
     Attributes:
-        kind: what it is, from the block's type (from the MIME type where the block only says "media").
-        mime_type: as given, or from a data URL or an audio format.
-        url: where it lies, when that is not a data URL.
-        data: its bytes, decoded, when the message carried them.
+        kind: from the type of the block, or from the MIME type for a block of type "media".
+        mime_type: from the block, a data URL or an audio format.
+        url: the URL, unless it is a data URL.
+        data: the decoded bytes, if they are in the message.
         name: file name or title.
         caption: caption, alternative text or description.
-        transcript: the words in it: of a recording, or the text of a text file.
+        transcript: the words of a recording, or the text of a text file.
         file_id: its id in the provider's file storage.
     """
 
@@ -54,13 +54,13 @@ class MediaDraft:
 
     @property
     def sha256(self) -> str | None:
-        """Hex digest of ``data``, the one that stands in the message's blocks; None without data."""
+        """The hex digest of ``data``, which replaces it in the blocks; None without data."""
         return None if self.data is None else _sha256(self.data)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolCallDraft:
-    """A call of a tool: arguments as a mapping, or the raw text where it is no JSON object. ``name`` may be empty."""
+    """A tool call. ``arguments`` is a text where it is not a JSON object; ``name`` may be empty."""
 
     id: str | None
     name: str
@@ -68,7 +68,7 @@ class ToolCallDraft:
 
     @property
     def rendered(self) -> str:
-        """``name(arg=value, …)``, the form in which a call is searched."""
+        """The call as searched text: ``name(arg=value, …)``."""
         if isinstance(self.arguments, str):
             return f"{self.name}({self.arguments})"
         values = (
@@ -80,7 +80,7 @@ class ToolCallDraft:
 
 @dataclass(slots=True)
 class Place:
-    """Which message is being read: names it in errors, and collects what of it could not be kept in full."""
+    """The message that is being read: named in errors, with notes on what could not be stored completely."""
 
     number: int
     total: int
@@ -99,13 +99,13 @@ class Place:
 def to_json(
     value: Any, where: str, place: Place, take: Callable[[bytes], dict[str, Any]] | None = None, depth: int = 0
 ) -> Any:
-    """The value with only what JSON has: what it has not is kept as text, and noted.
+    """The value as a JSON value; parts that JSON does not have become text, with a note.
 
     Args:
         value: anything.
         where: its path in the message, for notes and errors, such as ``metadata.tags``.
         place: the message; receives the notes.
-        take: called with each ``bytes`` value, gives what stands in its place. Without it bytes are kept as text.
+        take: returns the replacement of a ``bytes`` value; without it bytes become text.
 
     Raises:
         InvalidInputError: nested more than 100 levels deep (or in itself), or two keys are the same as text.
@@ -139,7 +139,7 @@ def to_json(
 
 
 def read_tool_call(call: Mapping[str, Any], where: str, place: Place) -> ToolCallDraft:
-    """A tool call as OpenAI (``function`` or ``custom`` inside), LangChain (``args``) or Anthropic (``input``) have it.
+    """Read a tool call of OpenAI (``function`` or ``custom`` inside), LangChain (``args``) or Anthropic (``input``).
 
     Raises:
         InvalidInputError: the call has neither name nor arguments, or one of the wrong type.
@@ -172,7 +172,7 @@ def _arguments(value: Any, name: str | None, where: str, place: Place) -> dict[s
             arguments: dict[str, Any] = to_json(parsed, f"{where}.arguments", place)
             return arguments
     except (ValueError, RecursionError):
-        pass  # no JSON, or nested too deeply: kept as text, and noted
+        pass  # not JSON, or nested too deeply: stored as text, with a note
     place.note(f"{where}: the arguments of {shown(name)} are no JSON object; kept as text")
     return value
 
@@ -196,9 +196,9 @@ _MEDIA: dict[str, MediaKind | None] = {
     **dict.fromkeys(("file", "input_file", "document", "text-plain", "search_result"), "file"),
     "media": None,
 }
-# What LangChain's translation may answer with.
+# The types of LangChain's standard blocks.
 _STANDARD = _TEXT | _REASONING | _TOOL_CALLS | _RESULTS | frozenset(_MEDIA)
-# Where a block keeps its source when not in itself, and the names the parts of a source have.
+# The fields that may contain the source of a block, and the names of the parts of a source.
 _HOLDERS = ("source", "image_url", "input_audio", "audio_url", "video_url", "file")
 _DATA = ("base64", "data", "file_data", "bytes")
 _URLS = ("url", "image_url", "audio_url", "video_url", "file_url", "file_uri")
@@ -210,25 +210,25 @@ _AUDIO_MIMES = {"mp3": "audio/mpeg", "pcm16": "audio/pcm", "g711_ulaw": "audio/b
 
 
 def is_result(block: Mapping[str, Any]) -> bool:
-    """Whether a block holds what a tool gave back."""
+    """Whether a block is the result of a tool."""
     kind = block.get("type")
     return isinstance(kind, str) and (kind in _RESULTS or kind.endswith("_tool_result"))
 
 
 @dataclass(slots=True)
 class BlockReader:
-    """Reads the blocks of one message, in order, and collects what they hold.
+    """Reads the blocks of one message, in order, and collects their contents.
 
     Attributes:
         place: the message.
-        keep_reasoning: whether reasoning blocks are kept; else they leave no trace.
-        translate: gives LangChain's standard form of a block of a type unknown here, or None.
+        keep_reasoning: whether reasoning blocks are stored.
+        translate: a block of a type unknown here → LangChain's standard form of it, or None.
         text: texts of the message itself.
-        results: texts of tool results inside it.
-        index: further words to search: captions, names, transcripts, citations.
-        reasoning_dropped: there was reasoning, and it is not kept.
-        result_ids: ids of the calls that these results answer.
-        kept_unread: blocks were kept of which nothing could be read.
+        results: texts of tool results in it.
+        result_ids: ids of the calls of these results.
+        index: further text to search: captions, names, transcripts, citations.
+        reasoning_dropped: whether there was reasoning that is not stored.
+        kept_unread: whether blocks are stored of which nothing could be read.
     """
 
     place: Place
@@ -245,10 +245,10 @@ class BlockReader:
     kept_unread: bool = False
 
     def read(self, blocks: Iterable[Any], where: str = "block", depth: int = 0) -> list[dict[str, Any]]:
-        """Read blocks; gives them back as they are to be stored, without reasoning unless it is kept.
+        """Read blocks; returns them in the form in which they are stored.
 
         Raises:
-            InvalidInputError: a block is neither text nor a mapping, or what it holds is malformed.
+            InvalidInputError: a block is neither text nor a mapping, or its content is malformed.
         """
         stored: list[dict[str, Any]] = []
         for number, block in enumerate(blocks, start=1):
@@ -288,15 +288,15 @@ class BlockReader:
             return self._unknown(kind, block, here, depth)
         return [block]
 
-    def _aside(self, blocks: Iterable[Any], here: str, depth: int) -> tuple[list[dict[str, Any]], list[str]]:
-        """Read blocks inside a block: their text is not what the speaker said."""
-        said, self.text = self.text, []
+    def _nested(self, blocks: Iterable[Any], here: str, depth: int) -> tuple[list[dict[str, Any]], list[str]]:
+        """Read blocks inside a block, whose text is not text of the message."""
+        outer, self.text = self.text, []
         stored = self.read(blocks, f"{here}, part", depth + 1)
-        texts, self.text = self.text, said
+        texts, self.text = self.text, outer
         return stored, texts
 
-    def say(self, text: str) -> None:
-        """Take what a message said as one plain text."""
+    def add_text(self, text: str) -> None:
+        """Collect a plain text of the message."""
         if text:
             self.text.append(text)
 
@@ -308,7 +308,7 @@ class BlockReader:
             value = value.get("value")
         if value is not None and not isinstance(value, str):
             raise self.place.error(f"{key} = {shown(value)} must be text", here)
-        self.say(value or "")
+        self.add_text(value or "")
         self._citations(block.get("annotations"))
         self._citations(block.get("citations"))
 
@@ -320,7 +320,7 @@ class BlockReader:
                 self._add_index(_text_of(parts, "title"), _text_of(parts, "cited_text"))
 
     def add_reasoning(self, value: Any) -> None:
-        """Collect the text of a reasoning block, or of what a provider puts beside the content."""
+        """Collect the text of a reasoning block, or of a provider's reasoning field beside the content."""
         if isinstance(value, str) and value:
             self.reasoning.append(value)
         elif isinstance(value, Mapping):
@@ -341,10 +341,10 @@ class BlockReader:
         if content is None or isinstance(content, str):
             stored, texts = content, [content] if content else []
         elif all(isinstance(part, str) or (isinstance(part, Mapping) and "type" in part) for part in parts):
-            stored, texts = self._aside(parts, here, depth)
+            stored, texts = self._nested(parts, here, depth)
             if isinstance(content, Mapping):
                 stored = stored[0] if len(stored) == 1 else stored
-        else:  # a value of the tool's own: its JSON is its text
+        else:  # a value in the tool's own form: its JSON is the text
             stored = to_json(content, f"{here}.{key}", self.place, self._take)
             texts = [json.dumps(stored, ensure_ascii=False)]
         self.results += texts
@@ -354,7 +354,7 @@ class BlockReader:
         holder_key = next((key for key in _HOLDERS if isinstance(block.get(key), Mapping)), None)
         holder = dict(block[holder_key] if holder_key else block)
         parts = [holder, block, *(block[key] for key in ("extras", "metadata") if isinstance(block.get(key), Mapping))]
-        as_text = "text" in (holder.get("type"), holder.get("source_type"))  # the source holds the text itself
+        as_text = "text" in (holder.get("type"), holder.get("source_type"))  # the source is the text itself
         url = _text_of([block], "source") if block["type"] == "search_result" else None
         mime = _text_of(parts, *_MIMES) or _audio_mime(holder.get("format"))
         data: bytes | None = None
@@ -368,25 +368,25 @@ class BlockReader:
             if isinstance(value, str) and not value:
                 continue
             if isinstance(value, str) and value[:5].lower() == "data:":
-                url_mime, found = self._data_url(value, f"{here}.{key}")
+                url_mime, content = self._data_url(value, f"{here}.{key}")
                 if mime is None and url_mime:
                     mime = holder["mime_type"] = url_mime
             elif key in _URLS:
                 url = url or (value if isinstance(value, str) else None)
                 continue
             else:
-                found = self._bytes(value, f"{here}.{key}")
+                content = self._bytes(value, f"{here}.{key}")
             if data is None:
-                data = found
+                data = content
                 del holder[key]
             else:  # a second source in one block
-                holder[key] = self._take(found)
+                holder[key] = self._take(content)
         if data is not None:
             holder["sha256"] = _sha256(data)
             words = words if any(words) else [_decoded(data, mime)]
         nested = holder.get("content")  # Anthropic's documents made of blocks, and its search results
         if isinstance(nested, list | tuple | str):
-            stored, texts = self._aside([nested] if isinstance(nested, str) else nested, here, depth)
+            stored, texts = self._nested([nested] if isinstance(nested, str) else nested, here, depth)
             holder["content"] = nested if isinstance(nested, str) else stored
             words += texts
         stored_id = _text_of([block], "id") if block.get("source_type") == "id" else None
@@ -413,8 +413,8 @@ class BlockReader:
         standard = self.translate(block) if self.translate else None
         if standard and all(part.get("type") in _STANDARD for part in standard):
             before = len(self.media)
-            stored = [kept for part in standard for kept in self._read(part, here, depth + 1)]
-            # The block itself is the whole truth, unless bytes or reasoning had to be taken out of it.
+            stored = [read for part in standard for read in self._read(part, here, depth + 1)]
+            # The block itself is stored, unless bytes or reasoning had to be removed from it.
             return stored if len(self.media) > before or len(stored) < len(standard) else [block]
         named = f"unknown block type {shown(kind)}" if kind is not None else f"block without a type ({_keys(block)})"
         self.place.note(f"{named} kept but not indexed")
@@ -422,7 +422,7 @@ class BlockReader:
         return [block]
 
     def _take(self, data: bytes) -> dict[str, Any]:
-        """Bytes at a place where none were expected become a file; their hash stands for them."""
+        """Collect unexpected bytes as a file; returns their hash, which replaces them."""
         self.media.append(MediaDraft(kind="file", data=data))
         return {"sha256": _sha256(data)}
 
@@ -443,7 +443,7 @@ class BlockReader:
             return bytes(value)
         if not isinstance(value, str):
             raise self.place.error(f"data must be base64 text or bytes, got {type(value).__name__}", here)
-        # Line breaks are usual in mail, and "-_" stand for "+/" in the URL-safe alphabet.
+        # Line breaks are usual in mail; "-_" replace "+/" in the URL-safe alphabet.
         compact = "".join(value.split()).replace("-", "+").replace("_", "/")
         try:
             return base64.b64decode(compact, validate=True)
@@ -470,7 +470,7 @@ def _first(block: Mapping[str, Any], *keys: str) -> Any:
 
 
 def _text_of(parts: Iterable[Mapping[str, Any]], *keys: str) -> str | None:
-    """The first of the keys, in the first of the parts, that holds a text which is not empty."""
+    """The first text that is not empty, by part, then by key."""
     values = (part.get(key) for part in parts for key in keys)
     return next((value for value in values if isinstance(value, str) and value), None)
 
@@ -491,7 +491,7 @@ def _kind_of(mime: str | None) -> MediaKind:
 
 
 def _decoded(data: bytes, mime: str | None) -> str | None:
-    """The words of a text file; None for any other, and where its bytes are not UTF-8."""
+    """The text of a text file; None for other files, and where the bytes are not UTF-8."""
     bare = (mime or "").partition(";")[0].strip().lower()
     if not (bare.startswith("text/") or bare in ("application/json", "application/xml")):
         return None

@@ -1,8 +1,8 @@
-"""What ``remember`` is given: messages in the forms hosts have them, read into one draft a message.
+"""Reads the messages passed to ``remember``, in any of the usual forms, into one draft for each message.
 
-A draft says what is stored (text, blocks, media, tool calls), what is searched (``index_text``) and what could not be
-kept in full (``degraded``). Bad input is refused with the message, the value and the rule; nothing is read halfway.
-LangChain is never imported: an object can only be one of its messages when the host has loaded it.
+A draft has what is stored (text, blocks, media, tool calls), what is searched (``index_text``) and what could not be
+stored completely (``degraded``). Invalid input is refused with the message, the value and the rule.
+LangChain is never imported: an object can only be one of its messages if the host has imported it.
 """
 
 from __future__ import annotations
@@ -41,29 +41,29 @@ _ROLES: dict[str, MessageRole] = {
     "tool": "tool",
     "function": "tool",
 }
-_SYNONYMS = frozenset({"human", "ai"})  # LangChain's words for the canonical roles; nothing is lost without them
+_SYNONYMS = frozenset({"human", "ai"})  # LangChain's names of canonical roles, which need not be stored
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MessageDraft:
-    """One message, read and checked, before secrets are taken out and it is stored.
+    """One validated message, before secrets are replaced and it is stored.
 
     Attributes:
-        message_id: the host's own id.
-        role: ``other`` for a role outside the usual four; ``metadata["role"]`` then holds the word, and ``name`` too
-            when the message has no name.
-        name: who spoke.
-        text: what is shown: the text blocks joined by newlines, or the results of a message that holds only these.
-        blocks: the content as JSON-able blocks when it was more than one string, less reasoning that is not kept;
-            ``{"sha256": …}`` stands for the bytes of media.
-        reasoning: the model's reasoning, only where it is kept.
-        media: pictures, recordings and files, with their bytes.
-        tool_calls: calls the message makes, a call once, in order.
-        tool_call_id: the call that this message answers.
-        occurred_at: when it was said, if the message tells.
-        metadata: JSON-able; the message's own, and every field that has no other place here.
-        index_text: what is searched: the text, then captions, file names, transcripts, citations, results and calls.
-        degraded: what could not be kept in full, one sentence each.
+        message_id: the id of the host application.
+        role: ``other`` for a role outside the usual four; ``metadata["role"]`` is then the original one, and so is ``name``
+            if the message has none.
+        name: the name of the speaker.
+        text: the text blocks joined by newlines, or the results of a message with results only.
+        blocks: the content as JSON blocks, unless it is a single string; without reasoning that is not stored, and with
+            ``{"sha256": …}`` in place of the bytes of media.
+        reasoning: the model's reasoning, if it is stored.
+        media: images, recordings and files, with their bytes.
+        tool_calls: the distinct tool calls of the message, in order.
+        tool_call_id: the call to which this message is the result.
+        occurred_at: the time in the message, if there is one.
+        metadata: the metadata of the message, and all its fields that have no attribute here, as JSON values.
+        index_text: the searched text: the text, captions, file names, transcripts, citations, results and calls.
+        degraded: a sentence for each part that could not be stored completely.
     """
 
     message_id: str | None = None
@@ -86,28 +86,28 @@ def read_messages(messages: Any, *, timezone: str = "UTC", keep_reasoning: bool 
 
     A message is one of
 
-    - text: the user said it;
+    - text, as a message of the user;
     - a LangChain message or chunk;
     - a mapping ``{role, content, …}`` in the style of OpenAI or Anthropic, with optional ``name``, ``id``,
       ``tool_calls``, ``tool_call_id``, a time under ``occurred_at``, ``timestamp``, ``created_at`` or ``date`` (the
-      first of these that is there), and ``metadata``; any further key goes to the metadata. LangChain's dumped forms
+      first of these that is set), and ``metadata``; any further key goes to the metadata. LangChain's dumped forms
       (``{"type": "human", "content": …}`` and ``{"type": "human", "data": {…}}``) are read likewise;
     - a pair ``(role, content)``.
 
     Args:
-        messages: one message, or any iterable of them (read once). A tuple of two strings is one pair when the first
-            is a usual role, and refused otherwise: give a list. Nothing in it is changed.
+        messages: one message, or any iterable of messages (read once). A tuple of two strings is one pair if the first
+            is a usual role, and refused otherwise: pass a list. Nothing in it is changed.
         timezone: the IANA zone in which naive times are read.
-        keep_reasoning: keep the reasoning of models. Otherwise reasoning blocks and fields are left out everywhere.
+        keep_reasoning: whether the reasoning of models is stored; otherwise its blocks and fields are left out.
 
     Returns:
-        One draft a message, in order; none for an empty iterable.
+        One draft for each message, in order.
 
     Raises:
         InvalidInputError: a message is empty (no text, media or tool call; an empty *result* of a tool is fine), has no
-            usable role, holds malformed data or an unreadable time, or is no message at all. It names the message by
-            its place, counted from 1. A time in LangChain's ``additional_kwargs`` or ``response_metadata`` that cannot
-            be read is noted in ``degraded`` instead: providers write these, not the caller.
+            usable role, malformed data or an unreadable time, or is not a message. The error has the number of the
+            message, counted from 1. An unreadable time in LangChain's ``additional_kwargs`` or ``response_metadata``,
+            which providers write, is only listed in ``degraded``.
     """
     read_zone(timezone)
     items = _listed(messages)
@@ -120,7 +120,7 @@ def read_messages(messages: Any, *, timezone: str = "UTC", keep_reasoning: bool 
 
 @dataclass(kw_only=True, slots=True)
 class _Raw:
-    """The fields of a message as given, under one set of names."""
+    """The unchecked fields of a message, under the same names for all forms."""
 
     role: Any
     content: Any
@@ -131,7 +131,7 @@ class _Raw:
     time: tuple[str, Any] | None = None
     metadata: Any = None
     extra: dict[str, Any] = field(default_factory=dict)
-    seen: str | Mapping[Any, Any] = ""  # what to show of it where it is no message
+    seen: str | Mapping[Any, Any] = ""  # what an error shows where it is not a message
     langchain: BaseMessage | None = None
 
 
@@ -162,7 +162,7 @@ def _is_langchain(value: object) -> TypeGuard[BaseMessage]:
     return isinstance(value, getattr(module, "BaseMessage", ()))
 
 
-# Each form into the raw fields
+# From each form to the raw fields
 
 
 def _raw(item: Any, place: Place) -> _Raw:
@@ -210,46 +210,51 @@ _LANGCHAIN_FIELDS = (_FIELDS - {"role", "metadata"}) | {"type", "chunk_position"
 _TIMES = ("occurred_at", "timestamp", "created_at", "date")
 
 
-def _from_mapping(given: Mapping[Any, Any], place: Place) -> _Raw:
-    role, kind = given.get("role"), given.get("type")
+def _from_mapping(message: Mapping[Any, Any], place: Place) -> _Raw:
+    role, kind = message.get("role"), message.get("type")
     word = kind.removesuffix("MessageChunk").lower() if isinstance(kind, str) else None
     dumped = word in _ROLES or word == "chat"  # by LangChain
-    if dumped and "content" not in given and isinstance(given.get("data"), Mapping) and "content" in given["data"]:
-        return _from_mapping({**given["data"], "type": kind}, place)
+    if (
+        dumped
+        and "content" not in message
+        and isinstance(message.get("data"), Mapping)
+        and "content" in message["data"]
+    ):
+        return _from_mapping({**message["data"], "type": kind}, place)
     if role is None and dumped:
         role = word
     if role is None:
-        missing = "neither role nor content" if given.get("content") is None else "no role"
-        raise place.error(f"a mapping with {missing} is no message ({_keys_seen(given)}); {_WANTED}")
-    calls, invalid = given.get("tool_calls"), given.get("invalid_tool_calls")
+        missing = "neither role nor content" if message.get("content") is None else "no role"
+        raise place.error(f"a mapping with {missing} is no message ({_keys_seen(message)}); {_WANTED}")
+    calls, invalid = message.get("tool_calls"), message.get("invalid_tool_calls")
     for key, value in (("tool_calls", calls), ("invalid_tool_calls", invalid)):
         if value is not None and not isinstance(value, list | tuple):
             raise place.error(f"{key} of type {type(value).__name__} must be a list")
-    time = next(((key, given[key]) for key in _TIMES if given.get(key) is not None), None)
+    time = next(((key, message[key]) for key in _TIMES if message.get(key) is not None), None)
     used = {*_FIELDS, "invalid_tool_calls", *([time[0]] if time else ()), *(["type"] if kind == "message" else ())}
-    extra = {key: value for key, value in given.items() if key not in used}
+    extra = {key: value for key, value in message.items() if key not in used}
     if dumped:
         extra = _without_defaults({key: value for key, value in extra.items() if key not in _LANGCHAIN_FIELDS})
     return _Raw(
         role=role,
-        content=given.get("content"),
-        name=given.get("name"),
-        message_id=given["id"] if given.get("id") is not None else given.get("message_id"),
+        content=message.get("content"),
+        name=message.get("name"),
+        message_id=message["id"] if message.get("id") is not None else message.get("message_id"),
         tool_calls=[*(calls or ()), *(invalid or ())],
-        tool_call_id=given.get("tool_call_id"),
+        tool_call_id=message.get("tool_call_id"),
         time=time,
-        metadata=given.get("metadata"),
+        metadata=message.get("metadata"),
         extra=extra,
-        seen=given,
+        seen=message,
     )
 
 
-def _keys_seen(given: Mapping[Any, Any]) -> str:
-    return "keys seen: " + (", ".join(shown(key, 40) for key in list(given)[:20]) or "none")
+def _keys_seen(message: Mapping[Any, Any]) -> str:
+    return "keys seen: " + (", ".join(shown(key, 40) for key in list(message)[:20]) or "none")
 
 
 def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a LangChain message, less those that say nothing."""
+    """The fields of a LangChain message without those at their defaults."""
     return {
         key: value
         for key, value in fields.items()
@@ -270,9 +275,9 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
 
     plain = isinstance(raw.content, str)
     if plain:
-        reader.say(raw.content)
+        reader.add_text(raw.content)
     blocks = [] if plain else reader.read(_content(raw.content, place))
-    # What a provider puts beside the content: at the top of a mapping, or in LangChain's additional_kwargs.
+    # Fields of providers beside the content: at the top of a mapping, or in LangChain's additional_kwargs.
     beside = raw.extra
     further: list[dict[str, Any]] = []
     if isinstance(raw.extra.get("additional_kwargs"), Mapping):
@@ -287,7 +292,7 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
     calls = _calls(raw, reader, place)
     tool_call_id = _word(raw.tool_call_id, "tool_call_id", place)
     if blocks and all(map(is_result, blocks)) and role in ("user", "tool"):
-        # Anthropic has the results of tools in a message of the user, who said nothing here.
+        # In Anthropic's form, results of tools are a message of the user, without text of the user.
         reader.text, reader.results = reader.results, []
         if role == "user":
             role, word = "tool", word or "user"
@@ -322,7 +327,7 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
 
 
 def _role(value: Any, place: Place) -> tuple[MessageRole, str | None]:
-    """The canonical role, and the original word where the role does not say it."""
+    """The canonical role, and the original one if that is not a mere synonym."""
     if not isinstance(value, str) or not value.strip():
         raise place.error(f"role = {shown(value)} must be a word such as 'user' or 'assistant'")
     word = value.strip()
@@ -359,7 +364,7 @@ _REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_details")
 
 
 def _beside(fields: dict[str, Any], raw: _Raw, reader: BlockReader) -> list[dict[str, Any]]:
-    """Take what a provider puts beside the content out of ``fields``; gives further blocks."""
+    """Remove the provider's fields beside the content from ``fields``; returns further blocks."""
     for key in _REASONING_KEYS:
         value = fields.pop(key, None)
         if not value:
@@ -367,7 +372,7 @@ def _beside(fields: dict[str, Any], raw: _Raw, reader: BlockReader) -> list[dict
         if not reader.keep_reasoning:
             reader.reasoning_dropped = True
             continue
-        if not reader.reasoning:  # several keys, and the content, tell the same
+        if not reader.reasoning:  # several keys, and the content, may have the same reasoning
             reader.add_reasoning(value)
         if not isinstance(value, str):
             fields[key] = value
@@ -376,7 +381,7 @@ def _beside(fields: dict[str, Any], raw: _Raw, reader: BlockReader) -> list[dict
         further.append({"type": "refusal", "refusal": fields.pop("refusal")})
     if isinstance(fields.get("audio"), Mapping):  # OpenAI's spoken answers
         further.append({**fields.pop("audio"), "type": "audio"})
-    # Older and raw forms of the calls, which LangChain keeps beside those it has read.
+    # Older and raw forms of the calls, which LangChain retains beside the parsed ones.
     calls, call = fields.pop("tool_calls", None), fields.pop("function_call", None)
     if not raw.tool_calls and not reader.tool_calls:
         raw.tool_calls = [*(calls if isinstance(calls, list | tuple) else ()), *([call] if call else ())]
@@ -384,7 +389,7 @@ def _beside(fields: dict[str, Any], raw: _Raw, reader: BlockReader) -> list[dict
 
 
 def _calls(raw: _Raw, reader: BlockReader, place: Place) -> list[ToolCallDraft]:
-    """The calls of the message, then those that stand only in its blocks (often the same, half-streamed)."""
+    """The calls of the message, then those that are only in its blocks (often the same, partly streamed)."""
     calls = []
     for number, call in enumerate(raw.tool_calls, start=1):
         where = f"tool call {number}"
@@ -440,7 +445,7 @@ def _metadata(raw: _Raw, word: str | None, place: Place) -> dict[str, Any]:
 
 
 def _artifact(artifact: Any, place: Place) -> dict[str, Any]:
-    """A tool's artifact when it is JSON as it stands; it is made for programs, and its text would mislead them."""
+    """A tool's artifact if it is a JSON value. It is meant for programs, which a text form would mislead."""
     trial = Place(number=place.number, total=place.total)
     try:
         value = to_json(artifact, "artifact", trial)
@@ -453,11 +458,11 @@ def _artifact(artifact: Any, place: Place) -> dict[str, Any]:
 
 
 def _translated(message: BaseMessage, block: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """LangChain's standard form of one block of a message, by the translator of the message's provider."""
+    """One block of a message in LangChain's standard form, by the translator of the message's provider."""
     fields = type(message).model_fields
     empty: dict[str, Any] = {key: [] for key in _CALLS if key in fields}
     alone = message.model_copy(update={"content": [block], "additional_kwargs": {}, **empty})
     try:
         return [dict(part) for part in alone.content_blocks]
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        return None  # a malformed block breaks the translator; the reader keeps and names it as unknown
+        return None  # a malformed block breaks the translator; the reader stores it as unknown

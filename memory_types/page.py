@@ -1,4 +1,4 @@
-"""The page: consecutive steps with the context a reader would lack (GAM, arXiv 2511.18423, section 3.1)."""
+"""The page: consecutive steps, with a header for context and a memo (GAM, arXiv 2511.18423, section 3.1)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ __all__ = ["LightMemory", "Memo", "Page", "PageWithSteps"]
 class Page(Record):
     """A lossless view on consecutive steps of one thread.
 
-    ``header`` says what a reader of this page alone would lack, ``memo`` what the page adds; both are indexed beside
-    the steps' text. ``step_ids`` are in order; joined over all pages of a thread they give back its steps. The steps of
-    a closed page never change; an open one, the last of its thread, grows.
+    The pages of a thread together contain all its steps. The steps of a closed page never change; an open one, the last of
+    its thread, grows.
 
     Attributes:
+        step_ids: the ids of its steps, in order.
+        header: the context that a reader of the page alone needs; indexed with the text of the steps.
+        memo: a summary of the page; indexed likewise.
         scope: the thematic scope of most of its steps, as a path such as ``Trip / Day 2``.
-        session: counts the sittings of its thread from 1.
-        tokens: an estimate of what its text costs.
+        session: the number of the session in its thread, from 1.
+        tokens: the estimated tokens of its text.
         tier: who wrote header and memo.
     """
 
@@ -42,7 +44,7 @@ class Page(Record):
 
 
 class PageWithSteps(Page):
-    """A page to be read: with its steps in order, and as one text."""
+    """A page with its steps, in order, and its text."""
 
     steps: tuple[Step, ...] = ()
     text: str = ""
@@ -53,8 +55,8 @@ class Memo(Record):
 
     Attributes:
         handle: short name in the text, ``M1``, ``M2``, … in order of time.
-        level: 0 for the memo of one page, else how often memos were folded.
-        page_ids: the pages that it stands for, in order.
+        level: 0 for the memo of one page, otherwise how often memos were folded.
+        page_ids: the pages that it covers, in order.
     """
 
     handle: str
@@ -71,14 +73,15 @@ class Memo(Record):
 class LightMemory(Record):
     """The memos of all closed pages within a token budget (GAM's memory, which the planner reads).
 
-    ``text`` has one line a memo, oldest first; ``tokens`` counts it. Every closed page stands behind exactly one memo.
+    ``text`` has one line for each memo, the oldest first; ``tokens`` are its tokens. Each closed page is covered by exactly
+    one memo.
     """
 
     memos: tuple[Memo, ...] = ()
     text: str = ""
     tokens: int = 0
-    pages: int = Field(default=0, description="how many closed pages there are")
+    pages: int = Field(default=0, description="the number of closed pages")
 
     def pages_of(self, handle: str) -> tuple[str, ...]:
-        """The ids of the pages behind a memo's handle; none for one that there is not."""
+        """The ids of the pages of a memo by its handle; empty for an unknown one."""
         return next((memo.page_ids for memo in self.memos if memo.handle == handle), ())

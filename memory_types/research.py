@@ -1,4 +1,4 @@
-"""Deep research over memory: what is asked of it, what it read, what it claims, and how it got there (GAM, arXiv 2511.18423)."""
+"""The records of deep research: plans, passages, claims, rounds and the result (GAM, arXiv 2511.18423)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 Lane = Literal["vector", "keyword", "page", "intent", "time", "kind"]
 LANES: tuple[Lane, ...] = ("vector", "keyword", "page", "intent", "time", "kind")
-"""The ways to search: by meaning, by words, pages by id or question, by labels, by time, and items by kind."""
+"""The searches: by meaning, by words, pages by id or question, by labels, by time, and items by kind."""
 ResearchTier = Literal["recall", "one_shot", "deep"]
 AnswerForm = Literal["text", "passages", "pages"]
 
@@ -39,13 +39,14 @@ class SearchRequest(Record):
     """One search of a plan.
 
     Attributes:
-        query: what to look for; for labels the label's name.
-        need: what it is for; searches for the same need are ranked together.
+        query: the query; for the lane ``intent`` the name of a label.
+        need: the need that it serves; searches for the same need are ranked together.
         pages: ids of the pages to read.
-        since, until: for the lane ``time``, both included.
-        kinds: for the lane ``kind``.
-        where, as_of, known_at, only: of the whole research, for every lane; they do not stand in a plan. ``only`` are the
-            kinds that may be read, with "step" among them where steps may; None for all.
+        since: the beginning of the time, for the lane ``time``.
+        until: the end of the time, included, for the lane ``time``.
+        kinds: the kinds of items, for the lane ``kind``.
+        where: the filter of the whole research, which is not part of a plan; likewise ``as_of``, ``known_at`` and ``only``.
+        only: the kinds that may be read, with "step" for steps; None for all.
     """
 
     lane: Lane
@@ -62,9 +63,12 @@ class SearchRequest(Record):
 
 
 class ResearchPlan(Record):
-    """The searches of one round, and who planned them.
+    """The searches of one round.
 
-    ``needs`` is what must be known to answer, as a model takes the question apart; empty without a model.
+    Attributes:
+        requests: the searches.
+        needs: the parts of the question by a model, which must be known to answer it; empty without a model.
+        tier: who planned them.
     """
 
     requests: tuple[SearchRequest, ...] = ()
@@ -77,14 +81,13 @@ class Passage(Record):
     """A step, item or page that was read, or would be read next.
 
     Attributes:
-        text: what was said; secrets as captions. Of a page all its lines.
-        score: compares passages of one round only.
-        lanes: which searches found it, a plain recall (``recall``) among them.
-        why: at which rank each of them, and late interaction with which likeness; empty for a page that is read whole,
-            and for what only stands beside what was found.
-        page_id: the page it stands on, as far as that was looked up.
-        sources: the steps it consists of, or comes from.
-        round: in which round it was read; 0 for one that was not.
+        text: the text, with captions in place of secrets; of a page all its lines.
+        score: comparable only with passages of the same round.
+        lanes: the searches that found it, including a plain recall (``recall``).
+        why: its rank in each of them, and by late interaction; empty for a whole page, and for a neighbour of a match.
+        page_id: the id of its page, if that was looked up.
+        sources: the steps that it consists of, or was extracted from.
+        round: the round in which it was read; 0 if it was not.
     """
 
     id: str
@@ -106,12 +109,14 @@ class Passage(Record):
 
 
 class Claim(Record):
-    """One statement of the evidence, with the words that carry it.
+    """One statement of the evidence, with its quote.
 
     Attributes:
-        text: the statement, to be read alone.
-        quote: words of the passage, exactly as they stand there.
-        passage_id, step_ids: where they stand.
+        text: the statement, which can be read alone.
+        quote: the words of the passage, exactly.
+        passage_id: the passage with the quote.
+        step_ids: the steps with the quote.
+        round: the round, counted from 1.
     """
 
     text: str
@@ -124,7 +129,7 @@ class Claim(Record):
 
 
 class Reflection(Record):
-    """Whether the evidence is enough, and what is missing, as needs that the next round is planned for."""
+    """Whether the evidence is enough, otherwise the missing needs, for which the next round is planned."""
 
     enough: bool
     missing: tuple[str, ...] = ()
@@ -133,7 +138,14 @@ class Reflection(Record):
 
 
 class LaneReport(Record):
-    """What one lane did in a round: (need, query, how many it found, the ids of its best), and why it failed if it did."""
+    """The searches of one lane in a round.
+
+    Attributes:
+        queries: the queries.
+        found: the number of results.
+        best: the ids of the best results.
+        failed: why it failed; None if it did not.
+    """
 
     lane: Lane
     queries: tuple[str, ...] = ()
@@ -145,17 +157,21 @@ class LaneReport(Record):
 
 
 class Round(Record):
-    """One round of research as it happened.
+    """One round of research.
 
     Attributes:
-        needs: what was to be found.
+        number: the round, counted from 1.
+        needs: the needs for which it searched.
         read: ids of the passages that were read in it, best first.
-        answer: as it stood at the end. claims: what was added. reason: what a model says that the answer rests on or lacks.
-        dropped: claims whose quote does not stand in what they cite.
-        enough, missing: what the reflection said; enough without one where a model read and quoted the answer to a single
-            question, or to every part of one.
-        settled: which parts of the question, counted from 1, the claims of the round settle, as a model says.
-        tiers: which form did each part: ``{"plan": "embedded", …}``.
+        claims: the new claims.
+        dropped: the number of claims without a valid quote.
+        answer: the answer at the end of the round.
+        reason: a model's reason for the answer, or what it lacks.
+        settled: the parts of the question, counted from 1, that the claims of the round settle by the model.
+        enough: whether reflection found the evidence enough. True without reflection where a model has quoted the answer to
+            the question, or to all of its parts.
+        missing: the missing needs by reflection.
+        tiers: who did each part: ``{"plan": "embedded", …}``.
     """
 
     number: int
@@ -174,7 +190,7 @@ class Round(Record):
 
 
 class ResearchUsage(Record):
-    """What the model calls of one research cost; zeros without a model."""
+    """The cost of the model calls of one research; zeros without a model."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -186,15 +202,18 @@ class Research(Record):
     """The outcome of deep research.
 
     Attributes:
-        tier: how deep it went. why_tier: the reason, where that was chosen automatically.
-        answer: the answer in words; with an empty evidence a sentence that says that memory does not hold it.
-        answerable: whether the evidence holds an answer.
-        context: the answer for a prompt in the form asked for: alone, with its passages, or with whole pages.
+        tier: the tier that was used.
+        why_tier: why, where it was chosen automatically.
+        form: the requested form of ``context``.
+        answer: the answer in words; without evidence a sentence that memory does not contain it.
+        answerable: whether the evidence contains an answer.
+        context: the answer for a prompt in the requested form: alone, with its passages, or with whole pages.
         evidence: the claims with their quotes, in order of time.
-        passages: what was read, in the order of reading; further: what would be read next, the best first.
-        pages: ids of the pages on which the evidence stands.
-        enough: whether reflection was content at the end.
-        elapsed_ms: wall time.
+        passages: the passages that were read, in the order of reading.
+        further: the passages that would be read next, the best first.
+        pages: ids of the pages of the evidence.
+        enough: whether reflection found the evidence enough at the end.
+        elapsed_ms: wall time, in milliseconds.
     """
 
     id: str = Field(default_factory=lambda: new_id("research"))
@@ -217,12 +236,12 @@ class Research(Record):
 
     @property
     def reason(self) -> str:
-        """What the answer rests on, or what it lacks, as a model said it; empty without one."""
-        told = [one.reason for one in self.rounds if one.answer == self.answer and one.reason]
-        return told[-1] if told else ""
+        """The model's reason for the answer, or what it lacks; empty without a model."""
+        reasons = [part.reason for part in self.rounds if part.answer == self.answer and part.reason]
+        return reasons[-1] if reasons else ""
 
     @property
     def hits(self) -> tuple[Passage, ...]:
-        """All candidates, best first: what the evidence quotes, what else was read, then what would be read next."""
-        cited = {one.passage_id for one in self.evidence}
-        return (*sorted(self.passages, key=lambda one: one.id not in cited), *self.further)
+        """All passages, best first: those that the evidence quotes, the others that were read, then the further ones."""
+        cited = {claim.passage_id for claim in self.evidence}
+        return (*sorted(self.passages, key=lambda passage: passage.id not in cited), *self.further)

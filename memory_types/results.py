@@ -1,4 +1,4 @@
-"""What the calls give back: receipts, hits with their reasons, recalls, reports."""
+"""The results of calls: receipts, hits with their signals, recalls, labels."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ HitKind: TypeAlias = str
 class Remembered(Record):
     """The acknowledgement of ``remember``: everything named here is in the ledger.
 
-    ``step_ids`` has one id a message, in the order given, also for messages that were stored before (``repeated``
-    holds those ids). ``secrets`` are the vault references put in place of what was found. ``degraded`` says what
-    fell back or was kept without being understood.
+    Attributes:
+        step_ids: one id for each message, in order, also for messages that were stored before.
+        repeated: the ids of messages that were stored before.
+        secrets: the vault references that replace secrets in the text.
+        degraded: one line for each fallback, and for content that was stored but not understood.
     """
 
     step_ids: tuple[str, ...] = ()
@@ -45,9 +47,14 @@ class Remembered(Record):
 
 
 class Signal(Record):
-    """One reason for a hit: the signal's name, its raw value, its rank (1 is best), and its share of the score.
+    """One signal of a hit.
 
-    ``note`` says what to know of the signal in this recall, such as how much of the query the embedder knows.
+    Attributes:
+        name: of the signal, such as ``dense``.
+        value: its raw value.
+        rank: the rank of the hit by this signal; 1 is the best.
+        share: its share of the score.
+        note: a remark on the signal in this recall, such as how much of the query the embedder knows.
     """
 
     name: str
@@ -57,22 +64,28 @@ class Signal(Record):
     note: str | None = None
 
     def explain(self, share: str = "") -> str:
-        """In a few words, with what is said of the share: ``dense #2 (0.61) 45%``."""
+        """In a few words, followed by the text of the share: ``dense #2 (0.61) 45%``."""
         rank = f" #{self.rank}" if self.rank is not None else ""
         value = f" ({self.value:.2f})" if self.value is not None else ""
         return f"{self.name}{rank}{value}{share}{f', {self.note}' if self.note else ''}"
 
 
 class Hit(Record):
-    """A step or item that came back, with the reasons.
+    """A retrieved step, item or page.
 
-    ``occurred_at`` is aware, a step's in the offset in which it was told; an item's is when it happened or began to
-    hold, else when it was last said, else when it was learned. ``said_at`` is when the words were said, an item's those
-    that it was last learned from (None where it cites none); of what was said at once ``seq`` tells the order.
-    ``score`` compares hits of one recall only. ``why`` lists the signals, strongest first; their shares add up to the
-    score. ``scope`` (as a path such as ``Trip / Day 2``), ``events`` (the main one first) and ``entities`` are a step's
-    labels by name. Of a long document the text is its title, its best passage and the ``place`` of that: ``page 40``,
-    ``section Trams``, ``rows 1–30``.
+    Attributes:
+        text: the text; of a long document its title and best passage.
+        score: comparable only with other hits of the same recall.
+        why: the signals, the strongest first; their shares add up to the score.
+        occurred_at: of a step when it was said, with the UTC offset of the message; of an item when it happened or became
+            valid, otherwise when it was last said, otherwise when it was stored.
+        said_at: when the step, or the latest source of the item, was said; None for an item without sources.
+        seq: the order of steps with the same time.
+        superseded: whether it is superseded or no longer valid.
+        place: where the passage of a document is: ``page 40``, ``section Trams``, ``rows 1–30``.
+        scope: the scope of a step as a path, such as ``Trip / Day 2``.
+        events: the event types of a step, the main one first.
+        entities: the entity types of a step.
     """
 
     id: str
@@ -93,25 +106,29 @@ class Hit(Record):
     entities: tuple[str, ...] = ()
 
     def explain(self) -> str:
-        """The reasons in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``.
+        """The signals in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``.
 
-        Where the score is no sum of positive shares, and of the learned ranking always, what each adds or takes:
-        ``fused +0.33``. A signal of which nothing can be told is left out: the learned ranking compares, and of a single record tells no
-        shares.
+        In the learned ranking, and where a share is negative, shares are shown as they are: ``fused +0.33``. Signals
+        without any figure are left out: the learned ranking compares candidates, so that a single one has no shares.
         """
         parts = []
-        # Only the learned ranking tells of others: it compares, so that a hit whose shares happen to be positive is none else.
-        compared = any(signal.name == "others" for signal in self.why)
-        percent = self.score > 0 and not compared and all(signal.share >= 0 for signal in self.why)
-        for signal in self._telling():
+        learned = any(signal.name == "others" for signal in self.why)
+        percent = self.score > 0 and not learned and all(signal.share >= 0 for signal in self.why)
+        for signal in self._informative():
             share = f" {signal.share / self.score:.0%}" if percent else f" {signal.share:+.2f}" if signal.share else ""
             parts.append(signal.explain(share))
         return " · ".join(parts)
 
-    def _telling(self) -> tuple[Signal, ...]:
+    def _informative(self) -> tuple[Signal, ...]:
         """The signals with a figure or a note; all where none has any."""
-        told = tuple(one for one in self.why if one.share or one.note or one.rank is not None or one.value is not None)
-        return told or self.why
+        return (
+            tuple(
+                signal
+                for signal in self.why
+                if signal.share or signal.note or signal.rank is not None or signal.value is not None
+            )
+            or self.why
+        )
 
 
 class RankingOperation(Record):
@@ -120,8 +137,8 @@ class RankingOperation(Record):
     Attributes:
         name: such as ``multi_step``; see ``docs/ranking.md``.
         on: whether it ran.
-        gate: the weight that the gate gave it for this question, 0 to 1; left to the gate it runs from one half on.
-        reason: what decided it, such as ``by the gate`` or ``by the call``.
+        gate: its weight by the gate for this question, 0 to 1; if the gate decides, it runs from 0.5 on.
+        reason: what decided, such as ``by the gate`` or ``by the call``.
     """
 
     name: str
@@ -135,11 +152,16 @@ class RankingOperation(Record):
 
 
 class Recall(Record):
-    """One retrieval without an LLM.
+    """One retrieval without a language model.
 
-    ``text`` holds the hits packed for a prompt within the token budget, ``tokens`` their count. ``answerable`` is
-    the probability that memory holds the answer and ``gate`` the operation weights; both are None with strategies
-    that do not estimate them. ``operations`` tells of each of the five whether it ran, and why; it is empty with those.
+    Attributes:
+        hits: the hits, best first.
+        text: the hits as text for a prompt, within the token budget.
+        tokens: the tokens of ``text``.
+        answerable: the probability that memory contains the answer; None with strategies that do not estimate it.
+        gate: operation → its weight by the gate; None with strategies without operations.
+        operations: whether each of the five operations ran, and why; empty with strategies without operations.
+        degraded: one line for each fallback.
     """
 
     id: str
@@ -162,15 +184,15 @@ class Recall(Record):
 
 
 class LabelView(Record):
-    """A label as it is shown.
+    """A label with the counts of its steps.
 
     Attributes:
-        path: the name behind those of the wider labels: ``Trip / Day 2``.
+        path: the names of the wider labels and its own: ``Trip / Day 2``.
         parent_id: the wider label, aliases resolved.
-        aliases: other names by which it is found, of labels that it took in.
-        steps: how many steps carry it, or an alias of it.
-        steps_below: how many steps carry it or a label under it.
-        step_ids: the latest of those that carry it, oldest first; empty in lists.
+        aliases: the names of labels that were merged into it.
+        steps: the number of steps with it or an alias of it.
+        steps_below: the number of steps with it or a narrower label.
+        step_ids: the latest of its steps, the oldest first; empty in lists.
     """
 
     id: str
@@ -187,12 +209,16 @@ class LabelView(Record):
 
 
 class LabeledSnippet(Snippet):
-    """A step's snippet with its labels by name; ``intent`` holds their ids.
+    """A step's snippet with the names of its labels; ``intent`` has their ids.
 
     Attributes:
-        scope: as a path. events: the main one first.
-        antecedents: ids of the steps from which references were put into words.
-        tier: who set the labels. confidence: 0..1, how sure.
+        scope: the scope as a path.
+        events: the event types, the main one first.
+        entities: the entity types.
+        antecedents: the ids of the steps to which references in the text were resolved.
+        tier: who set the labels.
+        confidence: the confidence of the labels, from 0 to 1.
+        provisional: whether the labels may still change.
     """
 
     scope: str
@@ -205,11 +231,13 @@ class LabeledSnippet(Snippet):
 
 
 class InducedLabels(Record):
-    """The labels of one step by id, aliases resolved: what an evaluation compares with labels made by hand.
+    """The label ids of one step, aliases resolved, for comparison with labels made by hand.
 
     Attributes:
         scope: the innermost thematic scope.
-        events: event types, the main one first. coarse_events: the widest type over each.
+        events: the event types, the main one first.
+        coarse_events: the widest type above each.
+        entities: the entity types.
     """
 
     scope: str
@@ -219,7 +247,7 @@ class InducedLabels(Record):
 
 
 class RedactReceipt(Record):
-    """What ``redact`` rewrote: ids of steps and items, and of the vault entry that now holds the words."""
+    """The result of ``redact``: the ids of rewritten steps and items, and of the vault entry that now contains the words."""
 
     secret_id: str
     reference: str
@@ -228,7 +256,7 @@ class RedactReceipt(Record):
 
 
 class EraseReceipt(Record):
-    """What ``erase`` removed: rows a table, records a collection, files; and when."""
+    """The result of ``erase``: removed rows by table, vectors, documents and files, and when."""
 
     user_key: str
     rows: dict[str, int] = Field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Timestamps: the forms in which hosts and data sets write a time, read into one exact moment.
+"""Parses timestamps in the usual forms into exact moments.
 
-A timestamp is read or refused, never guessed: a missing part is not filled from today's date, a day and a month
-that could be exchanged are not told apart by habit, an unknown zone abbreviation is not ignored.
+A timestamp is parsed or refused, never guessed: a missing part is not filled from today's date, an ambiguous order of day
+and month is an error, and so is an unknown abbreviation of a zone.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ ACCEPTED_FORMS = (
     "'1:56 pm on 8 May, 2023'; 'May 8, 2023 1:56 PM'; '2023/05/20 (Sat) 02:21'; "
     "'Tue, 15 Nov 1994 08:12:31 GMT'; '2023年5月8日 下午1点56分'"
 )
-"""The list that stands in every error about a time that cannot be read."""
+"""The list of forms in the error of an unreadable time."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_LONGEST = 100  # characters; no timestamp is longer, and a mistaken document is refused before any pattern runs
+_LONGEST = 100  # characters; longer texts are refused before any pattern runs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
-    """An exact point in time, and the offset at which its writer's clock stood.
+    """An exact point in time, and the UTC offset in which it was written.
 
     Attributes:
         utc: aware, in UTC, with microseconds.
         offset_minutes: minutes east of UTC of the original, -1439 to 1439. Seconds of an offset (local mean time
-            before standard zones) are cut off here; ``utc`` is exact.
+            before standard zones) are dropped; ``utc`` is exact.
 
     Raises:
         InvalidInputError: when ``utc`` is naive or in another zone, or the offset is a day or more.
@@ -288,7 +288,7 @@ def _read_text(value: str) -> datetime:
 
 
 def _english(match: re.Match[str]) -> datetime:
-    # The default only supplies midnight: the pattern made sure of year, month and day.
+    # The default only supplies midnight, since the pattern requires year, month and day.
     read: datetime = dateutil_parser.parse(match["wall"].replace("-", " "), default=datetime(2000, 1, 1), ignoretz=True)
     if read.year != int(match["year"]):  # dateutil takes the year 0099 for 1999
         read = read.replace(year=int(match["year"]))
@@ -297,7 +297,7 @@ def _english(match: re.Match[str]) -> datetime:
 
 def _rfc_2822(text: str, match: re.Match[str]) -> datetime:
     read = parsedate_to_datetime(text)
-    # "-0000" means UTC at a place that is not told; the library gives it back naive.
+    # "-0000" is UTC with an unknown local zone, for which the library returns a naive time.
     return read.replace(tzinfo=UTC) if match["zone"] == "-0000" else read
 
 
@@ -311,7 +311,7 @@ def _chinese(match: re.Match[str]) -> datetime:
     if part := match["part"]:
         allowed, to_24_hours = _PARTS_OF_DAY[part]
         if hour not in allowed:
-            raise ValueError(f"{part}{hour}点 is no clear hour; write it on the 24 hour clock")
+            raise ValueError(f"{part}{hour}点 is ambiguous; write it on the 24 hour clock")
         hour = to_24_hours(hour)
     minute = 30 if match["half"] else int(match["minute"] or match["minute_word"] or 0)
     second = int(match["second"] or match["second_word"] or 0)
@@ -330,7 +330,7 @@ def _noon(hour: int) -> int:
     return hour + 12 if hour < 11 else hour
 
 
-# The hours each part of the day may have, on either clock, and how they go on the 24 hour clock. 上午12:05 is five past
+# The hours that each part of the day may have, on either clock, and their conversion to the 24 hour clock. 上午12:05 is five past
 # midnight, as Chinese locales format it; 晚上12点 could be either day's midnight and is refused.
 _PARTS_OF_DAY: dict[str, tuple[frozenset[int], Callable[[int], int]]] = {
     **dict.fromkeys(("凌晨", "清晨", "早上", "早晨", "上午"), (frozenset(range(13)), _morning)),

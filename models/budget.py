@@ -1,4 +1,4 @@
-"""Budgets: what an operation may spend on models, reserved before each call so that it is never overspent."""
+"""Budgets: limits on what an operation spends on models, reserved before each call."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Budget", "BudgetRefusal", "Reservation"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BudgetRefusal:
-    """A call that the budget does not allow. An outcome, not an error: the caller falls to its rules.
+    """A call that the budget does not allow. It is returned, not raised: the caller falls back to its rules.
 
     Attributes:
-        limit: which limit stands against it.
-        reason: the same in words, for ``degraded``.
-        own: whether it is a limit of the budget that was asked, not of one of its ancestors.
+        limit: the limit that would be exceeded.
+        reason: the same as a sentence, for ``degraded``.
+        own: whether it is a limit of the budget itself, not of one of its ancestors.
     """
 
     limit: Literal["calls", "tokens", "seconds"]
@@ -30,22 +30,22 @@ class BudgetRefusal:
 
 
 class Budget:
-    """A limit on calls, tokens and seconds, shared by everything that is given the object. Safe between threads.
+    """A limit on calls, tokens and seconds, shared by all holders of the object. Thread-safe.
 
-    A call *reserves* what it may cost at most, and *settles* with what it did cost. Nothing is granted that could
-    exceed a limit together with what others have spent and reserved, so the budget stops before it is exceeded. The
-    one case beyond its reach is a model that reports more tokens than were reserved; then the next call is refused.
+    A call *reserves* the most it may cost, and *settles* with its real cost. A reservation is refused where it could
+    exceed a limit together with what is already spent and reserved. Only a model that reports more tokens than were
+    reserved can exceed a limit; the next call is then refused.
 
     Args:
         calls: the most requests, or None for no limit.
-        tokens: the most tokens, read and written together, or None.
-        seconds: wall-clock time from the making of this object, or None.
-        parent: a budget that pays as well; ``child`` is the short way. A reservation is granted by the whole line of
-            ancestors or not at all.
+        tokens: the most tokens, input and output together, or None.
+        seconds: wall-clock time from the creation of this object, or None.
+        parent: a budget that is charged as well; see :meth:`child`. A reservation is granted by all ancestors or not
+            at all.
         clock: a monotonic clock in seconds.
 
     Raises:
-        ConfigError: for a negative limit or one that is no number.
+        ConfigError: for a limit that is negative or not a number.
     """
 
     def __init__(
@@ -60,29 +60,29 @@ class Budget:
         for name, value in (("calls", calls), ("tokens", tokens), ("seconds", seconds)):
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if value is not None and (not number or not value >= 0):
-                raise ConfigError(f"Budget {name} = {value!r}: give a number of at least 0, or None for no limit")
+                raise ConfigError(f"Budget {name} = {value!r}: use a number of at least 0, or None for no limit")
         self.calls, self.tokens, self.seconds = calls, tokens, seconds
         self.parent = parent
         self._clock: Callable[[], float] = clock or (parent._clock if parent else time.monotonic)
-        self._lock: Lock = parent._lock if parent else Lock()  # one lock a family: a grant is all or nothing
+        self._lock: Lock = parent._lock if parent else Lock()
         self._start = self._clock()
         self._spent = Usage()
         self._reserved_calls = 0
         self._reserved_tokens = 0
 
     def child(self, *, calls: int | None = None, tokens: int | None = None, seconds: float | None = None) -> Budget:
-        """A budget of its own limits that spends from this one too."""
+        """A budget with limits of its own that is charged to this one too."""
         return Budget(calls=calls, tokens=tokens, seconds=seconds, parent=self)
 
     @property
     def spent(self) -> Usage:
-        """What was settled so far, children included."""
+        """The cost settled so far, including that of children."""
         with self._lock:
             return self._spent
 
     def limits_tokens(self) -> bool:
         """Whether this budget or an ancestor has a limit on tokens."""
-        return any(one.tokens is not None for one in self._line())
+        return any(budget.tokens is not None for budget in self._line())
 
     def remaining_tokens(self) -> int | None:
         """Tokens that may still be reserved, by the tightest of this budget and its ancestors; None for no limit."""
@@ -91,18 +91,20 @@ class Budget:
 
     def remaining_seconds(self) -> float | None:
         """Seconds that are left, by the tightest of this budget and its ancestors; None for no limit."""
-        left = [one.seconds - (self._clock() - one._start) for one in self._line() if one.seconds is not None]
+        left = [
+            budget.seconds - (self._clock() - budget._start) for budget in self._line() if budget.seconds is not None
+        ]
         return max(0.0, min(left)) if left else None
 
     def reserve(self, tokens: int, *, up_to: int | None = None) -> Reservation | BudgetRefusal:
-        """Set aside one call and its tokens before it is made.
+        """Reserve one call and its tokens before it is made.
 
         Args:
-            tokens: what the call needs at least: its input and the shortest answer that is of use.
-            up_to: what it may use at most; the grant is as much of it as the budget has. ``tokens`` when left out.
+            tokens: the least that the call needs: its input and the shortest useful answer.
+            up_to: the most that it may use; granted as far as the budget allows. ``tokens`` by default.
 
         Returns:
-            A reservation, to be settled or released exactly once, or the refusal.
+            A reservation, to be settled exactly once, or the refusal.
         """
         with self._lock:
             refusal = self._refusal(tokens)
@@ -111,32 +113,38 @@ class Budget:
             left = self._tokens_left()
             wanted = max(tokens, up_to or 0)
             granted = wanted if left is None else min(wanted, left)
-            for one in self._line():
-                one._reserved_calls += 1
-                one._reserved_tokens += granted
+            for budget in self._line():
+                budget._reserved_calls += 1
+                budget._reserved_tokens += granted
             return Reservation(self, granted)
 
     def _refusal(self, tokens: int) -> BudgetRefusal | None:
-        for one in self._line():
-            if one.calls is not None and one._spent.calls + one._reserved_calls + 1 > one.calls:
+        for budget in self._line():
+            if budget.calls is not None and budget._spent.calls + budget._reserved_calls + 1 > budget.calls:
                 return BudgetRefusal(
-                    limit="calls", reason=f"the budget of {one.calls:,} model calls is used up", own=one is self
+                    limit="calls", reason=f"the budget of {budget.calls:,} model calls is used up", own=budget is self
                 )
-            if one.tokens is not None:
-                left = one.tokens - one._spent.tokens - one._reserved_tokens
+            if budget.tokens is not None:
+                left = budget.tokens - budget._spent.tokens - budget._reserved_tokens
                 if tokens > left:
-                    reason = f"the call needs about {tokens:,} tokens and {max(0, left):,} of {one.tokens:,} are left"
-                    return BudgetRefusal(limit="tokens", reason=f"{reason} in the budget", own=one is self)
-            if one.seconds is not None and self._clock() - one._start >= one.seconds:
+                    reason = (
+                        f"the call needs about {tokens:,} tokens and {max(0, left):,} of {budget.tokens:,} are left"
+                    )
+                    return BudgetRefusal(limit="tokens", reason=f"{reason} in the budget", own=budget is self)
+            if budget.seconds is not None and self._clock() - budget._start >= budget.seconds:
                 return BudgetRefusal(
                     limit="seconds",
-                    reason=f"the time budget of {one.seconds:g} seconds is used up",
-                    own=one is self,
+                    reason=f"the time budget of {budget.seconds:g} seconds is used up",
+                    own=budget is self,
                 )
         return None
 
     def _tokens_left(self) -> int | None:
-        left = [one.tokens - one._spent.tokens - one._reserved_tokens for one in self._line() if one.tokens is not None]
+        left = [
+            budget.tokens - budget._spent.tokens - budget._reserved_tokens
+            for budget in self._line()
+            if budget.tokens is not None
+        ]
         return max(0, min(left)) if left else None
 
     def _line(self) -> list[Budget]:
@@ -148,14 +156,14 @@ class Budget:
 
     def _close(self, tokens: int, usage: Usage) -> None:
         with self._lock:
-            for one in self._line():
-                one._reserved_calls -= 1
-                one._reserved_tokens -= tokens
-                one._spent += usage
+            for budget in self._line():
+                budget._reserved_calls -= 1
+                budget._reserved_tokens -= tokens
+                budget._spent += usage
 
 
 class Reservation:
-    """What a budget set aside for one call.
+    """The part of a budget that is reserved for one call.
 
     Attributes:
         tokens: tokens granted, input and answer together.
@@ -167,7 +175,7 @@ class Reservation:
         self._open = True
 
     def settle(self, usage: Usage) -> None:
-        """Book what the call used in place of what was set aside. A second settling or release does nothing."""
+        """Charge what the call used in place of what was reserved. A second call does nothing."""
         if self._open:
             self._open = False
             self._budget._close(self.tokens, usage)

@@ -1,4 +1,4 @@
-"""Chat models by name: `openai:gpt-5-mini`, a server of one's own by `base_url`, or any LangChain chat model."""
+"""Chat models by name such as `openai:gpt-5-mini`, on a local server by `base_url`, or any LangChain chat model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
     "without_own_retries",
 ]
 
-# Each agent with the group whose model it uses when it has none of its own.
+# Agent → the group whose model it uses if it has none of its own.
 AGENTS: Mapping[str, str | None] = MappingProxyType(
     {
         "intent_labeler": None,
@@ -52,35 +52,37 @@ AGENTS: Mapping[str, str | None] = MappingProxyType(
 )
 
 _KEYS = {"google_genai": "GOOGLE_API_KEY", "mistralai": "MISTRAL_API_KEY", "perplexity": "PPLX_API_KEY"}
-_NO_KEY = "no-key-needed"  # servers of one's own ask for none, the client insists on one
+_NO_KEY = "no-key-needed"  # local servers need no key, but the client requires one
 _TIMEOUT = 120.0
 
 
 def open_chat_model(
     model: ModelSpec, *, base_url: str | None = None, api_key: str | None = None, timeout: float = _TIMEOUT
 ) -> BaseChatModel:
-    """A chat model from its name, or the one that is given.
+    """Open a chat model by its name; a chat model is returned unchanged.
 
     Args:
         model: ``provider:name`` as LangChain's ``init_chat_model`` reads it (``openai:gpt-5-mini``), or a
-            LangChain chat model, which is taken with its own settings.
+            LangChain chat model with settings of its own.
         base_url: the address of an OpenAI-compatible server, such as ``http://localhost:11434/v1`` for Ollama. No key
-            is asked for then; one in the environment is sent along, as such servers expect.
+            is needed then; one in the environment is sent.
         api_key: the key, if it is not in the environment.
         timeout: seconds for one request.
 
     Returns:
-        The model, which streams and retries as its client does; `StructuredCall` works on a `without_own_retries` copy.
+        The model, with the streaming and retries of its client; `StructuredCall` uses a `without_own_retries` copy.
 
     Raises:
-        ConfigError: the name has no provider or an unknown one, its package or key is missing (the message says
-            which), or it cannot be made.
+        ConfigError: the name has no provider or an unknown one, its package or key is missing (the message names
+            it), or it cannot be created.
     """
     from langchain_core.language_models import BaseChatModel
 
     if isinstance(model, BaseChatModel):
         if base_url is not None or api_key is not None:
-            raise ConfigError("base_url and api_key go with a model's name; this model is an object: set them on it.")
+            raise ConfigError(
+                "base_url and api_key are for a model given by name; this model is an object: set them on it."
+            )
         return model
     if not isinstance(model, str):
         raise ConfigError(
@@ -109,7 +111,7 @@ def _by_name(model: str, provider: str, base_url: str | None, api_key: str | Non
                 "(OPENAI_BASE_URL, or base_url=… in Python), or pass api_key=…"
             )
         settings["api_key"] = _NO_KEY
-    # What the constructors raise may quote their arguments, the key among them: only the kind of error is passed on.
+    # Errors of constructors may quote their arguments, including the key: only the class of the error is reported.
     problem = ""
     try:
         opened: BaseChatModel = init_chat_model(model, **settings)
@@ -135,22 +137,22 @@ def _check_address(model: str, base_url: str) -> None:
         good = False
     if not good:
         raise ConfigError(
-            f"base_url = {base_url!r} of the model {model!r} is no address; write for example 'http://localhost:11434/v1'"
+            f"base_url = {base_url!r} of the model {model!r} is not an address; write for example 'http://localhost:11434/v1'"
         )
 
 
 def key_variable(provider: str) -> str:
-    """The environment variable that holds a provider's key."""
+    """The environment variable of a provider's key."""
     return _KEYS.get(provider, f"{provider.upper()}_API_KEY")
 
 
 def speaks_openai(model: BaseChatModel) -> bool:
-    """Whether a model is LangChain's OpenAI client or built on it, and so takes its request settings."""
-    return any(one.__name__ == "BaseChatOpenAI" for one in type(model).__mro__)
+    """Whether a model is LangChain's OpenAI client or a subclass, and so accepts its request settings."""
+    return any(parent.__name__ == "BaseChatOpenAI" for parent in type(model).__mro__)
 
 
 def model_name(model: BaseChatModel) -> str:
-    """How a model is called in messages: its name at the provider, else its class."""
+    """The name of a model for messages: that at the provider, otherwise its class."""
     for attribute in ("model_name", "model"):
         value = getattr(model, attribute, None)
         if isinstance(value, str) and value:
@@ -159,7 +161,7 @@ def model_name(model: BaseChatModel) -> str:
 
 
 class Secrets(frozenset[str]):
-    """Texts that must not be shown; they do not show themselves either."""
+    """Secret texts, which its own ``repr`` does not contain."""
 
     __slots__ = ()
 
@@ -170,7 +172,7 @@ class Secrets(frozenset[str]):
 
 
 def secrets_of(model: BaseChatModel) -> Secrets:
-    """Keys that a model holds, so that they can be taken out of messages. Never show or store the result."""
+    """The keys in a model, to remove them from messages. Never show or store the result."""
     found: set[str] = set()
     for name in type(model).model_fields:
         value = getattr(model, name, None)
@@ -178,18 +180,18 @@ def secrets_of(model: BaseChatModel) -> Secrets:
         if callable(secret):
             found.add(str(secret()))
         elif isinstance(value, Mapping) and "header" in name:
-            found.update(str(one) for one in value.values())
+            found.update(map(str, value.values()))
     for client in (getattr(model, "root_client", None), getattr(model, "root_async_client", None)):
         key = getattr(client, "api_key", None)
         if isinstance(key, str):
             found.add(key)
-    return Secrets(one for one in found if len(one) >= 6)
+    return Secrets(secret for secret in found if len(secret) >= 6)
 
 
 def without_own_retries(model: BaseChatModel) -> BaseChatModel:
-    """A copy of an OpenAI model whose client does not retry by itself and does not stream; any other model as it is.
+    """A copy of an OpenAI model without client retries and streaming; any other model unchanged.
 
-    Replies of inner agents are read whole: a stream that breaks off could pass for a short reply.
+    Replies of inner agents are not streamed, since a broken stream could be taken for a short reply.
     """
     if not speaks_openai(model):
         return model
@@ -204,11 +206,11 @@ def without_own_retries(model: BaseChatModel) -> BaseChatModel:
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """Which chat model each agent uses. Make one with `Models.open`; an empty one is the embedded tier.
+    """The chat models of the agents. Create it with `Models.open`; without models it is the embedded tier.
 
     Attributes:
-        default: the model of every agent that has none of its own, or None.
-        agents: models by agent or group of agents, as in `AGENTS`.
+        default: the model of agents without one of their own; None for none.
+        agents: agent or group of `AGENTS` → its model.
     """
 
     default: BaseChatModel | None = None
@@ -216,7 +218,7 @@ class Models:
 
     def __post_init__(self) -> None:
         for name in self.agents:
-            _known(name, ConfigError)
+            _check_agent(name, ConfigError)
         object.__setattr__(self, "agents", MappingProxyType(dict(self.agents)))
 
     @classmethod
@@ -229,22 +231,21 @@ class Models:
         api_key: str | None = None,
         timeout: float = _TIMEOUT,
     ) -> Models:
-        """Open the models of a memory. Without any, nothing of LangChain is loaded.
+        """Open the models of a memory. Without models, LangChain is not imported.
 
         Args:
-            model: the default, as `open_chat_model` takes it.
-            models: one an agent or group of agents; ``researcher`` stands for planner, integrator and reflector,
-                ``managers`` for the six managers.
-            base_url: for every model that is given by name.
-            api_key: likewise.
-            timeout: seconds for one request, likewise.
+            model: the default, see `open_chat_model`.
+            models: agent or group of agents → model; ``researcher`` is the group of planner, integrator and reflector,
+                ``managers`` that of the six managers.
+            base_url: the address of the server, for all models given by name.
+            api_key: the key, for all models given by name.
+            timeout: seconds for one request, for all models given by name.
 
         Raises:
-            ConfigError: an agent that there is not (the message lists those there are), or a model that cannot be
-                opened.
+            ConfigError: an agent is unknown (the message lists the known ones), or a model cannot be opened.
         """
         for name in models or {}:
-            _known(name, ConfigError)
+            _check_agent(name, ConfigError)
         opened: dict[str, BaseChatModel] = {}  # one client for each name
 
         def open_one(spec: ModelSpec) -> BaseChatModel:
@@ -260,12 +261,12 @@ class Models:
         )
 
     def of(self, agent: str) -> BaseChatModel | None:
-        """The model of an agent: its own, else its group's, else the default; None means rules.
+        """The model of an agent: its own, otherwise its group's, otherwise the default; None where there is none.
 
         Raises:
-            InvalidInputError: there is no such agent; the message lists those there are.
+            InvalidInputError: the agent is unknown; the message lists the known ones.
         """
-        _known(agent, InvalidInputError)
+        _check_agent(agent, InvalidInputError)
         group = AGENTS[agent]
         return self.agents.get(agent) or (self.agents.get(group) if group else None) or self.default
 
@@ -273,6 +274,6 @@ class Models:
         return self.default is not None or bool(self.agents)
 
 
-def _known(agent: object, error: type[ConfigError | InvalidInputError]) -> None:
+def _check_agent(agent: object, error: type[ConfigError | InvalidInputError]) -> None:
     if agent not in AGENTS:
         raise error(f"There is no agent {agent!r}; the agents are {', '.join(AGENTS)}.")

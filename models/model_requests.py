@@ -1,7 +1,7 @@
-"""Requests to one chat model: reserved in a budget, sent again after passing failures, counted, and never raising for
-what the model or its server did.
+"""Requests to one chat model, reserved in a budget, retried after temporary failures and counted.
 
-Structured calls and the tool-calling managers send through the same class, so there is one policy of retries.
+A failure of the model or its server is returned, not raised. Structured calls and the tool-calling managers share this
+class, so that there is one retry policy.
 """
 
 from __future__ import annotations
@@ -30,16 +30,18 @@ __all__ = ["ModelRequests", "Outcome", "Terms"]
 Outcome: TypeAlias = AIMessage | Failure | BudgetRefusal
 Limits: TypeAlias = dict[str, Any]
 
-_ANSWER = 8_192  # tokens that an answer may take under a token budget, and less where less is left
-_SHORTEST = 256  # an answer for which less is left is not asked for
+_LONGEST_ANSWER = 8_192  # tokens reserved for an answer under a token budget, or what is left of it
+_SHORTEST_ANSWER = 256  # tokens; where less is left, no request is sent
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What a request is made under.
+    """What limits a request and what counts its cost.
 
     Attributes:
-        budget: what may be spent. usage: the meter that counts it. operation: its name for the meter.
+        budget: what may be spent; None for no limit.
+        usage: the meter to which the cost is added.
+        operation: the name under which the meter counts it.
     """
 
     budget: Budget | None = None
@@ -59,48 +61,43 @@ class ModelRequests:
 
     Args:
         model: the chat model. It is not changed.
-        agent: who asks, for usage and messages.
-        retries: what to do about failures on the way.
+        agent: the name of the agent that sends them, for usage and messages.
+        retries: which failures are retried, and when.
 
     Attributes:
-        secrets: the model's keys, which no message may show.
+        secrets: the model's API keys, which are removed from messages.
     """
 
     def __init__(self, model: BaseChatModel, *, agent: str, retries: RetryPolicy | None = None) -> None:
         self.agent, self.secrets = agent, secrets_of(model)
         self._retries = retries or RetryPolicy()
-        self._called, self._key_name = model_name(model), next(iter(model.lc_secrets.values()), "the environment")
+        self._model_name, self._key_name = model_name(model), next(iter(model.lc_secrets.values()), "the environment")
         self._takes_limits, self._timeout = speaks_openai(model), getattr(model, "request_timeout", None)
         self._estimator = TokenEstimator()
 
     def send(
         self, request: Callable[[Limits], object], text: str, messages: int, terms: Terms
     ) -> tuple[Outcome, Usage]:
-        """Send a request until it is answered or no further try is worth it.
+        """Send a request, and send it again as the retry policy allows.
 
         Args:
-            request: sends it once, with keyword arguments that limit the answer.
-            text: what the model reads, to estimate tokens by.
-            messages: how many messages it is in.
+            request: sends it once, with keyword arguments for the model that limit the answer.
+            text: the whole input of the model, from which its tokens are estimated.
+            messages: the number of messages in it.
 
         Returns:
-            The model's message or why there is none, and what all tries cost.
+            The model's message, or the reason why there is none, and the cost of all tries.
         """
         estimate, spent = self._estimate(text, messages), [Usage()]
 
-        def attempt() -> Outcome:
-            with self._paid(text, estimate, terms, spent) as one:
-                if one.outcome is None:
-                    try:
-                        one.answer = request(one.limits)
-                    except GraphBubbleUp:
-                        raise
-                    except Exception as error:  # noqa: BLE001 - whatever a client raises becomes a Failure
-                        one.answer = error
-            return cast("Outcome", one.outcome)
+        def send_once() -> Outcome:
+            with self._paid(text, estimate, terms, spent) as attempt:
+                if attempt.outcome is None:
+                    attempt.answer = request(attempt.limits)
+            return cast("Outcome", attempt.outcome)
 
         retrying = tenacity.Retrying(**self._policy(terms))
-        return _with_tries(retrying(attempt), retrying), sum(spent, Usage())
+        return _with_tries(retrying(send_once), retrying), sum(spent, Usage())
 
     async def asend(
         self, request: Callable[[Limits], Awaitable[object]], text: str, messages: int, terms: Terms
@@ -108,47 +105,47 @@ class ModelRequests:
         """As :meth:`send`, without blocking the event loop."""
         estimate, spent = await asyncio.to_thread(self._estimate, text, messages), [Usage()]
 
-        async def attempt() -> Outcome:
-            with self._paid(text, estimate, terms, spent) as one:
-                if one.outcome is None:
-                    try:
-                        one.answer = await request(one.limits)
-                    except GraphBubbleUp:
-                        raise
-                    except Exception as error:  # noqa: BLE001 - whatever a client raises becomes a Failure
-                        one.answer = error
-            return cast("Outcome", one.outcome)
+        async def send_once() -> Outcome:
+            with self._paid(text, estimate, terms, spent) as attempt:
+                if attempt.outcome is None:
+                    attempt.answer = await request(attempt.limits)
+            return cast("Outcome", attempt.outcome)
 
         retrying = tenacity.AsyncRetrying(**self._policy(terms))
-        return _with_tries(await retrying(attempt), retrying), sum(spent, Usage())
+        return _with_tries(await retrying(send_once), retrying), sum(spent, Usage())
 
     def _policy(self, terms: Terms) -> dict[str, Any]:
         return self._retries.arguments(terms.budget.remaining_seconds() if terms.budget else None)
 
     def _estimate(self, text: str, messages: int) -> int:
-        return self._estimator.estimate(text) + 8 * (messages + 1)  # with the frame of each message
+        return self._estimator.estimate(text) + 8 * (messages + 1)  # 8 for the frame of each message
 
     @contextmanager
     def _paid(self, text: str, estimate: int, terms: Terms, spent: list[Usage]) -> Iterator[_Attempt]:
-        """One request: reserved before it, its outcome read and its cost settled after it."""
-        one, reservation, longest, seconds = _Attempt(), None, None, None
+        """Reserve one request before it is sent; afterwards read its answer, or what it raised, and settle its cost."""
+        attempt, reservation, longest, seconds = _Attempt(), None, None, None
         if terms.budget is not None:
-            granted = terms.budget.reserve(estimate + _SHORTEST, up_to=estimate + _ANSWER)
+            granted = terms.budget.reserve(estimate + _SHORTEST_ANSWER, up_to=estimate + _LONGEST_ANSWER)
             if isinstance(granted, BudgetRefusal):
-                one.outcome = granted
-                yield one
+                attempt.outcome = granted
+                yield attempt
                 return
             reservation, seconds = granted, terms.budget.remaining_seconds()
             longest = granted.tokens - estimate if terms.budget.limits_tokens() else None
-        if self._takes_limits:  # those that speak OpenAI's protocol
-            one.limits = {} if longest is None else {"max_tokens": longest}
+        if self._takes_limits:
+            attempt.limits = {} if longest is None else {"max_tokens": longest}
             if seconds is not None and (not isinstance(self._timeout, int | float) or seconds < self._timeout):
-                one.limits["timeout"] = max(seconds, 0.001)
-        cost = Usage(calls=1, input_tokens=estimate)  # should the call be cancelled, it may have been charged
+                attempt.limits["timeout"] = max(seconds, 0.001)
+        cost = Usage(calls=1, input_tokens=estimate)  # if cancelled, it may have been charged
         start = time.monotonic()
         try:
-            yield one
-            one.outcome, cost = self._read(one.answer, text, replace(cost, seconds=time.monotonic() - start))
+            try:
+                yield attempt
+            except GraphBubbleUp:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever a client raises becomes a Failure
+                attempt.answer = error
+            attempt.outcome, cost = self._read(attempt.answer, text, replace(cost, seconds=time.monotonic() - start))
         finally:
             spent.append(cost)
             if reservation is not None:
@@ -160,7 +157,7 @@ class ModelRequests:
         message = message_in(answer)
         if message is None:
             error = answer if isinstance(answer, Exception) else TypeError("no message")
-            failure = classify(error, model=self._called, key_name=self._key_name, secrets=self.secrets)
+            failure = classify(error, model=self._model_name, key_name=self._key_name, secrets=self.secrets)
             return failure, Usage() if failure.cost == "nothing" else cost
         reported = reported_usage(message)
         if reported is None:
@@ -172,5 +169,5 @@ class ModelRequests:
 def _with_tries(outcome: Outcome, retrying: tenacity.BaseRetrying) -> Outcome:
     tries = int(retrying.statistics.get("attempt_number", 1))
     if isinstance(outcome, Failure) and tries > 1:
-        return replace(outcome, said=f"{outcome.said} ({tries} tries)")
+        return replace(outcome, message=f"{outcome.message} ({tries} tries)")
     return outcome

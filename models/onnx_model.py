@@ -1,4 +1,4 @@
-"""Run a small int8 ONNX transformer over texts, or pairs of texts that are read together, in padded batches."""
+"""Runs a small int8 ONNX transformer over texts, or pairs of texts, in padded batches."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from hexamem.errors import ModelFileError
 __all__ = ["MOST_CHARACTERS", "OnnxTextModel", "TextBatch", "read_metadata", "read_tokenizer", "readable"]
 
 MOST_CHARACTERS = 65_536
-"""Characters of a text in which its tokens are looked for."""
-_FIRST_CHARACTERS = 1_024  # most texts need no more for 128 tokens; long words and runs of space do
+"""Characters of a text that are tokenized."""
+_FIRST_CHARACTERS = 1_024  # enough for 128 tokens of most texts
 _BATCH_TOKENS = 512  # padded tokens of one run: larger batches take more memory and are slower
 _REMEDY = "install hexamem again, or open the memory with embedder='static'"
 
@@ -29,9 +29,10 @@ class TextBatch(NamedTuple):
     """Texts of similar length.
 
     Attributes:
-        places: of the texts among those given.
+        places: the indices of the texts in the input.
         encodings: their tokens.
-        ids, mask: int64 ``(n, t)``, padded with zeros.
+        ids: int64 ``(n, t)``, padded with zeros.
+        mask: int64 ``(n, t)``, 1 for tokens and 0 for padding.
     """
 
     places: list[int]
@@ -44,15 +45,15 @@ class OnnxTextModel:
     """A model with the inputs ``ids`` and ``mask``. Safe to use from several threads.
 
     Args:
-        model: its file.
-        tokenizer: that it was trained with; its truncation is set here.
-        digest: SHA-256 of the model's file.
-        tokens: of a text that are read, the special ones included.
-        threads: batches that run side by side; by default as many as there are cores, at most 4. A batch runs on one
-            thread: two threads in one pass were no faster than one.
+        model: the file of the model.
+        tokenizer: its tokenizer, whose truncation is set here.
+        digest: the SHA-256 of the file.
+        tokens: the most tokens of a text, including special ones.
+        threads: batches that run in parallel; by default the number of cores, at most 4. A batch runs on one thread, since
+            two were no faster.
 
     Raises:
-        ModelFileError: the file is missing, damaged, or another than its digest says.
+        ModelFileError: the file is missing or damaged, or has another digest.
     """
 
     def __init__(
@@ -78,10 +79,10 @@ class OnnxTextModel:
     def run(
         self, outputs: Sequence[str], texts: Sequence[str] | Sequence[tuple[str, str]]
     ) -> Iterator[tuple[TextBatch, list[NDArray[np.float32]]]]:
-        """The named outputs of all texts, batch by batch; several batches run side by side.
+        """The named outputs of all texts, batch by batch; batches run in parallel.
 
         Args:
-            texts: of :func:`readable` characters; of each the first ``tokens`` tokens are read, of a pair as many in all.
+            texts: texts from :func:`readable`; the first ``tokens`` tokens of each text or pair are read.
         """
         batches = list(self._batches(self._beginnings(texts)))
 
@@ -95,7 +96,7 @@ class OnnxTextModel:
             yield from zip(batches, pool.map(run, batches), strict=True)
 
     def _beginnings(self, texts: Sequence[Any]) -> list[Any]:
-        """The first characters of each text or part of a pair, as many as hold all tokens that are read."""
+        """The beginnings of texts, or of the parts of pairs, that contain all tokens that are read."""
         return [
             self._beginning(text) if isinstance(text, str) else tuple(self._beginning(part) for part in text)
             for text in texts
@@ -153,10 +154,10 @@ def read_tokenizer(path: Path, model_digest: str, fingerprint: str) -> Tokenizer
 
 
 def read_metadata(folder: Path, *needed: str) -> dict[str, Any]:
-    """What is known of a model before it is loaded.
+    """The metadata of a model.
 
     Args:
-        needed: keys that must be there.
+        needed: the required keys.
 
     Raises:
         ModelFileError: ``metadata.json`` is missing or damaged, or lacks a key.

@@ -1,4 +1,4 @@
-"""Reading a model's reply: its message, what it cost, the JSON in it, or what is wrong in words for model and people."""
+"""Reads a model's reply: its message, its usage, and the JSON in it or the problem with it."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _LONGEST_PARTIAL = 50_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """What a model sent.
+    """A reply of a model.
 
     Attributes:
-        text: the reply as it was written: its text, or the arguments of its tool call.
-        data: the JSON value in it; None when there is a problem.
-        problem: what is wrong with it, or None.
+        text: its text, or the arguments of its tool call.
+        data: the JSON value in it; None where there is a problem.
+        problem: the problem with it, for the model and people; None for none.
     """
 
     text: str
@@ -51,9 +51,9 @@ class Reply:
 
 
 def message_in(answer: object) -> AIMessage | None:
-    """The model's message in what a runnable returned or raised; None when there is none.
+    """The model's message in the result or error of a runnable; None where there is none.
 
-    OpenAI's client raises for a reply that was cut at its length or filtered; the completion is in the error then.
+    OpenAI's client raises an error for a reply that was cut off or filtered; the error contains the completion.
     """
     if isinstance(answer, AIMessage):
         return answer
@@ -77,7 +77,7 @@ def message_in(answer: object) -> AIMessage | None:
 
 
 def reported_usage(message: AIMessage) -> Usage | None:
-    """The usage that a model reports, if it is one: servers do send words, nulls and negative numbers."""
+    """The usage that a model reports, if it is valid: some servers send texts, nulls and negative numbers."""
     reported: Mapping[str, Any] = message.usage_metadata or {}
     read, written = reported.get("input_tokens"), reported.get("output_tokens")
     if type(read) is not int or type(written) is not int or read <= 0 or written < 0:
@@ -86,13 +86,13 @@ def reported_usage(message: AIMessage) -> Usage | None:
 
 
 def written_text(message: AIMessage) -> str:
-    """What the model wrote: its text and the arguments of its tool calls."""
+    """The text that the model wrote, including the arguments of its tool calls."""
     calls = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
     return "\n".join([str(message.text), *calls, *(str(call.get("args") or "") for call in message.invalid_tool_calls)])
 
 
 def problem_of(message: AIMessage) -> str | None:
-    """Why a message is no usable reply, whatever it was asked for: a refusal, cut off, filtered."""
+    """Why a message is not a usable reply, regardless of its schema: a refusal, cut off, filtered."""
     refusal = _refusal(message)
     if refusal:
         return f"the model refused: {clip(refusal, 200)}"
@@ -118,8 +118,8 @@ def read_reply(message: AIMessage, name: str) -> Reply:
 
     Args:
         message: the model's message.
-        name: the name under which the form was asked for; a call of another tool is no reply. Text is always read,
-            since small models often write the arguments of a tool instead of calling it.
+        name: the name of the schema; a call of another tool is a problem. Text is always read, since small models often
+            write the arguments of a tool instead of calling it.
     """
     text = str(message.text)
     calls = message.tool_calls
@@ -140,7 +140,7 @@ def read_reply(message: AIMessage, name: str) -> Reply:
 
 
 def without_surrogates(value: object) -> object:
-    """A JSON value with ``?`` for lone surrogates, which models and hosts do write and no server or database takes."""
+    """A JSON value with ``?`` for lone surrogates, which no server or database accepts."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
@@ -174,16 +174,16 @@ def _refusal(message: AIMessage) -> str:
 
 
 def problems_of(error: ValidationError) -> list[str]:
-    """A pydantic error as lines of place and rule, without the values: those may be anything that a model writes."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
+    """A pydantic error as lines of place and rule, without the values, which may be any text of a model."""
+    errors = error.errors(include_url=False, include_input=False, include_context=False)
     return [
         f"{clip('.'.join(map(str, problem['loc'])) or 'the reply', 120)}: {clip(problem['msg'], 160)}"
-        for problem in found
+        for problem in errors
     ]
 
 
 def partial_json(text: str) -> object:
-    """What can be read of broken JSON, for salvage; None when nothing can."""
+    """The readable part of broken JSON, for salvage; None where there is none."""
     if not text.strip() or len(text) > _LONGEST_PARTIAL:
         return None
     try:
@@ -193,5 +193,5 @@ def partial_json(text: str) -> object:
 
 
 def clip(text: str, longest: int) -> str:
-    """At most so many characters of a text."""
+    """The first ``longest`` characters of a text, with a mark where it is cut."""
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,4 +1,4 @@
-"""How a reply's form is asked of a model: by response format, by a tool, or in words."""
+"""Sends the schema of a reply to a model: as response format, as a tool, or in the prompt."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from hexamem.models.schemas import strict_schema
 __all__ = ["Method", "ReplyForm", "calls_tools"]
 
 Method = Literal["json_schema", "function_calling", "json_mode"]
-AskedModel: TypeAlias = Runnable[list[BaseMessage], object]
+BoundModel: TypeAlias = Runnable[list[BaseMessage], object]
 
 
 class ReplyForm:
-    """A chat model and the form in which it is to reply.
+    """A chat model and the schema of its replies.
 
     Args:
         model: the chat model. It is not changed: an OpenAI one is copied without its own retries and streaming.
         schema: the reply's pydantic model; its name is the name of the form.
-        method: `json_schema` and `function_calling` use OpenAI's strict mode; `json_mode` tells the schema in words.
-        agent: who asks, for error messages.
+        method: `json_schema` and `function_calling` use OpenAI's strict mode; `json_mode` puts the schema into the prompt.
+        agent: the name of the agent, for error messages.
 
     Attributes:
         name: the name of the form, and of the tool.
-        tool: the tool that is to be called, or None.
-        schema_text: the schema as JSON, which the model reads as a part of its input.
-        in_words: whether the schema stands in the messages.
+        tool: the name of the tool to call, or None.
+        schema_text: the schema as JSON, a part of the model's input.
+        in_words: whether the schema is in the messages.
 
     Raises:
-        ConfigError: the schema cannot be asked of a model, or the model does not take the method.
+        ConfigError: the schema cannot be sent to a model, or the model does not support the method.
     """
 
     def __init__(self, model: BaseChatModel, schema: type[BaseModel], method: Method, agent: str) -> None:
         if not isinstance(model, BaseChatModel):
-            raise ConfigError(f"The model of {agent} is {type(model).__name__}; give a LangChain chat model.")
+            raise ConfigError(f"The model of {agent} is {type(model).__name__}; pass a LangChain chat model.")
         if method not in get_args(Method):
-            raise ConfigError(f"method = {method!r} of {agent}: give one of {', '.join(get_args(Method))}")
+            raise ConfigError(f"method = {method!r} of {agent}: use one of {', '.join(get_args(Method))}")
         self.name = schema.__name__
         self._schema = strict_schema(schema)
         self.schema_text = json.dumps(self._schema, ensure_ascii=False)
@@ -54,12 +54,12 @@ class ReplyForm:
         self._method: Method = "json_mode" if takes_no_form else method
         self.in_words = self._method == "json_mode"
         self.tool = self.name if self._method == "function_calling" else None
-        self._fixed: AskedModel | None = cast("AskedModel", self._model) if takes_no_form else None
+        self._fixed: BoundModel | None = cast("BoundModel", self._model) if takes_no_form else None
         if not takes_no_form and not speaks_openai(model):
             self._fixed = self._of_another_provider(agent)
 
     def put_into(self, messages: list[BaseMessage]) -> list[BaseMessage]:
-        """The messages, with the schema in the first system message where it is told in words."""
+        """The messages, with the schema in the first system message if it belongs there."""
         if not self.in_words:
             return messages
         form = f"Reply with one JSON object and nothing else. It must fit this JSON Schema:\n{self.schema_text}"
@@ -67,8 +67,8 @@ class ReplyForm:
             return [SystemMessage(f"{messages[0].content}\n\n{form}"), *messages[1:]]
         return [SystemMessage(form), *messages]
 
-    def bound(self, limits: Mapping[str, Any]) -> AskedModel:
-        """The model with the form bound to it, and the limits of one request, which OpenAI's client alone takes."""
+    def bound(self, limits: Mapping[str, Any]) -> BoundModel:
+        """The model with the schema bound to it, and the limits of one request, which only OpenAI's client accepts."""
         if self._fixed is not None:
             return self._fixed
         inner = {word: value for word, value in self._schema.items() if word not in ("title", "description")}
@@ -76,23 +76,23 @@ class ReplyForm:
         if self.tool is not None:
             tool = {"type": "function", "function": {**named, "parameters": inner}}
             bound = self._model.bind_tools([tool], tool_choice=self.name, parallel_tool_calls=False, **limits)
-            return cast("AskedModel", bound)
+            return cast("BoundModel", bound)
         form: dict[str, object] = {"type": "json_object"}
         if self._method == "json_schema":
             form = {"type": "json_schema", "json_schema": {**named, "schema": inner}}
-        return cast("AskedModel", self._model.bind(response_format=form, **limits))
+        return cast("BoundModel", self._model.bind(response_format=form, **limits))
 
-    def _of_another_provider(self, agent: str) -> AskedModel:
+    def _of_another_provider(self, agent: str) -> BoundModel:
         try:
             chain = self._model.with_structured_output(dict(self._schema), method=self._method, include_raw=True)
         except (ValueError, TypeError, NotImplementedError) as error:
             reason = without_secrets(str(error), secrets_of(self._model))
             raise ConfigError(f"The model of {agent} does not take method = {self._method!r}: {reason}") from None
-        return cast("AskedModel", chain)
+        return cast("BoundModel", chain)
 
 
 def calls_tools(model: BaseChatModel) -> bool:
-    """Whether a model knows tools."""
+    """Whether a model supports tools."""
     return _overrides(model, "bind_tools")
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas as models take them: flat and closed, by the rules of OpenAI's strict mode.
+"""JSON Schemas in the form of OpenAI's strict mode: flat and closed.
 
 The rules are those of https://platform.openai.com/docs/guides/structured-outputs (supported schemas), narrowed to what
 small servers' grammars understand as well: no ``oneOf`` or ``anyOf`` beyond "or null", no ``allOf``, discriminators,
@@ -37,9 +37,9 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class ModelReply(BaseModel):
-    """Base class of everything that a model is asked to reply with, so that a test can find and check all of them.
+    """Base class of the schemas of all replies, so that a test can find and check them.
 
-    Fields that the model adds on its own are dropped; the docstring of a subclass is sent as the description.
+    Further fields in a reply are ignored; the docstring of a subclass is sent as the description.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -57,14 +57,14 @@ def sent_schemas() -> list[type[ModelReply]]:
 
 
 def strict_schema(model: type[BaseModel]) -> JsonSchema:
-    """The schema of a pydantic model in the form that is sent: ``title``, ``description`` and a closed object.
+    """The schema of a pydantic model as it is sent: ``title``, ``description`` and a closed object.
 
-    References are put in place, defaults dropped (every property becomes required: let a field that may be absent take
-    None), constants become enumerations, and bounds, which not every server enforces, are told in the description;
-    pydantic checks them in the reply.
+    References are inlined and defaults dropped (all properties are required: let an optional field accept None), constants
+    become enumerations, and bounds, which not every server enforces, are added to the description; pydantic checks them
+    in the reply.
 
     Raises:
-        ConfigError: the model cannot be told in this form; the message lists each place and rule.
+        ConfigError: the model has no such schema; the message lists each place and rule.
     """
     try:
         whole = model.model_json_schema(mode="validation")
@@ -77,7 +77,7 @@ def strict_schema(model: type[BaseModel]) -> JsonSchema:
 
 
 def check_strict(schema: JsonSchema) -> list[str]:
-    """What stands against sending a schema in strict mode, one sentence each with its place; empty when nothing does."""
+    """The problems of a schema in strict mode, one sentence each with its place."""
     flat, problems = _flattened(schema)
     if not problems and flat != {word: value for word, value in schema.items() if word != "title"}:
         problems.append("it is not in the form that strict_schema makes: flat, closed and with every property required")
@@ -101,7 +101,7 @@ def _flattened(schema: JsonSchema) -> tuple[JsonSchema, list[str]]:
 
 
 class _Flattening:
-    """Puts the references of one schema in place, and collects what cannot be told."""
+    """Inlines the references of one schema, and collects its problems."""
 
     def __init__(self, definitions: dict[str, Any]) -> None:
         self._definitions = definitions

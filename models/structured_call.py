@@ -38,12 +38,12 @@ _MOST_PROBLEMS, _LONGEST_ECHO = 12, 12_000
 
 @dataclass(frozen=True, kw_only=True)
 class CallInput(Terms):
-    """What a ``prepare`` function hands to a `StructuredCall`, with the terms of its requests.
+    """The input of a `StructuredCall`, as a ``prepare`` function returns it.
 
     Attributes:
-        messages: as LangChain takes them: a text, messages, or pairs such as ``("system", "…")``.
-        validate: checks a reply that fits the schema and lists what is wrong with it, such as ids that do not exist.
-        carry: anything; it stands in the result again, since ``finish`` sees nothing else of ``prepare``.
+        messages: in a form that LangChain accepts: a text, messages, or pairs such as ``("system", "…")``.
+        validate: checks a reply that fits the schema and lists its problems, such as ids that do not exist.
+        carry: any value; it is copied into the result, from which ``finish`` reads it.
     """
 
     messages: Messages
@@ -56,12 +56,12 @@ class StructuredResult(Generic[T]):
     """The outcome of a call. It never raises for what the model or its server did.
 
     Attributes:
-        value: the reply, or None: then the caller's rules do the work.
+        value: the reply; None where the caller falls back to its rules.
         degraded: why there is no value, or only a salvaged one; plain sentences that begin with the agent's name.
-        usage: what the call cost, repair turn and retries included.
-        repaired: whether the value comes from the repair turn.
-        carry: what ``CallInput.carry`` held.
-        refusal: the budget's, where the last request was not made for it.
+        usage: the cost of the call, including the repair turn and retries.
+        repaired: whether the value is from the repair turn.
+        carry: ``CallInput.carry``.
+        refusal: the budget's refusal, where the last request was not sent because of it.
     """
 
     value: T | None
@@ -75,25 +75,25 @@ class StructuredResult(Generic[T]):
 class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
     """Asks a chat model for an object of a pydantic schema.
 
-    A reply that does not validate (malformed, truncated or empty, a refusal, no choices, another tool, filtered,
-    refused by ``validate``) gets exactly one repair turn, in which the reply and what is wrong with it are sent back.
-    Failures on the way are retried by ``retries``, the only policy where the model speaks OpenAI's protocol. After
-    that the result has no value and says why in ``degraded``.
+    For a reply that does not validate (malformed, truncated or empty, a refusal, no choices, another tool, filtered,
+    refused by ``validate``) there is exactly one repair turn, in which the reply and its problems are sent back. Failed
+    requests are retried by ``retries``, the only policy where the model speaks OpenAI's protocol. After that the result
+    has no value, and ``degraded`` names the reason.
 
     It is a LangChain runnable, so a node is ``prepare | StructuredCall(…) | finish``. ``prepare`` returns messages, a
-    `CallInput`, or a `StructuredResult`, which goes to ``finish`` as it is: no call is needed then.
+    `CallInput`, or, where no call is needed, a `StructuredResult`, which is passed on to ``finish``.
 
     Args:
         model: the chat model. It is not changed.
-        schema: the reply's form, a `ModelReply`.
-        agent: who asks, for usage and messages.
-        method: how the form is asked for. ``json_schema`` and ``function_calling`` use strict mode. A model that
-            knows neither tools nor structured output is asked in words.
-        retries: what to do about failures on the way.
-        salvage: makes a value of a reply that still does not fit, ``(json) -> value or None``. It must not raise.
+        schema: the schema of the reply, a `ModelReply`.
+        agent: the name of the agent that makes the call, for usage and messages.
+        method: how the schema is sent. ``json_schema`` and ``function_calling`` use strict mode. For a model with
+            neither tools nor structured output the schema is part of the prompt.
+        retries: which failed requests are retried, and when.
+        salvage: makes a value from a reply that still does not fit, ``(json) -> value or None``. It must not raise.
 
     Raises:
-        ConfigError: the schema cannot be asked of a model, or a setting cannot work.
+        ConfigError: the schema cannot be sent to a model, or a setting cannot work.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
 
 @dataclass
 class _Exchange(Generic[T]):
-    """One call under way: what is sent next, and the result once there is one."""
+    """One call in progress: the messages to send next, and the result once there is one."""
 
     agent: str
     schema: type[T]
@@ -185,14 +185,14 @@ class _Exchange(Generic[T]):
         return "\n".join([*(str(message.text) for message in self.messages), *schema])
 
     def take(self, outcome: Outcome, cost: Usage) -> None:
-        """Go on after a request: with the result, or with the repair turn."""
+        """Read the outcome of a request: set the result, or add the repair turn to the messages."""
         self.spent += cost
         in_repair = bool(self.reason)
         if isinstance(outcome, BudgetRefusal) or (isinstance(outcome, Failure) and not outcome.unreadable):
-            why = outcome.reason if isinstance(outcome, BudgetRefusal) else outcome.said
+            why = outcome.reason if isinstance(outcome, BudgetRefusal) else outcome.message
             self._end(f"{why}; the reply before it did not fit ({self.reason})" if in_repair else why, outcome)
             return
-        value, problems = None, [outcome.said] if isinstance(outcome, Failure) else []
+        value, problems = None, [outcome.message] if isinstance(outcome, Failure) else []
         self.last = read_reply(outcome, self.form.name) if isinstance(outcome, AIMessage) else Reply(text="")
         if not problems:
             value, problems = self._value(self.last)
@@ -206,7 +206,7 @@ class _Exchange(Generic[T]):
             self.messages = [*self.messages, *self._repair(problems)]
 
     def _value(self, reply: Reply) -> tuple[T | None, list[str]]:
-        """The value of a reply, or what is wrong with it."""
+        """The value of a reply, or its problems."""
         if reply.problem is not None:
             return None, [reply.problem]
         try:
@@ -217,7 +217,7 @@ class _Exchange(Generic[T]):
         return (None, problems) if problems else (value, [])
 
     def _repair(self, problems: list[str]) -> list[BaseMessage]:
-        # As text, not as a tool call: a tool call would need an answer of the tool before the next turn.
+        # As text, not as a tool call: that would need a tool message before the next turn.
         shown = problems[:_MOST_PROBLEMS]
         if len(problems) > len(shown):
             shown.append(f"and {len(problems) - len(shown)} more of the kind")
@@ -231,14 +231,14 @@ class _Exchange(Generic[T]):
         return [*echo, _encodable(HumanMessage(text))]
 
     def _end(self, reason: str, outcome: object = None) -> None:
-        """The result without a value, or with what can be salvaged of the last reply."""
+        """Set a result without a value, or with what can be salvaged from the last reply."""
         saved = None
         if self.salvage is not None:
             data = self.last.data if self.last.problem is None else partial_json(self.last.text)
             saved = self.salvage(data) if data is not None else None
         self.result = StructuredResult(
             value=saved,
-            degraded=(f"{self.agent}: {reason}" + ("; what could be used of it was kept" if saved else ""),),
+            degraded=(f"{self.agent}: {reason}" + ("; a part of it was used" if saved else ""),),
             usage=self.spent,
             carry=self.call.carry,
             refusal=outcome if isinstance(outcome, BudgetRefusal) else None,

@@ -1,4 +1,4 @@
-"""Estimating a model's tokens before a call, with a factor a script that learns from what the model reports."""
+"""Estimates the tokens of a call in advance, with a factor for each script that is learned from reported usage."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ __all__ = ["Script", "TokenEstimator", "script_of"]
 Script = Literal["cjk", "latin"]
 
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
-_FACTORS: dict[Script, float] = {"cjk": 1.2, "latin": 1.15}  # the bundled tokenizer counts high; this is for safety
+_FACTORS: dict[Script, float] = {"cjk": 1.2, "latin": 1.15}  # for safety, although the bundled tokenizer counts high
 _LOWEST, _HIGHEST = 0.8, 4.0
 _FEW = 50  # in shorter prompts the frame of a request hides the ratio of its text
 _FADE = 0.1
 
 
 def script_of(text: str) -> Script:
-    """Whether a text is mainly Chinese, Japanese or Korean: every fifth character is enough."""
+    """The script of a text: CJK if at least a fifth of its characters are Chinese, Japanese or Korean."""
     return "cjk" if len(_CJK.findall(text)) * 5 > len(text) else "latin"
 
 
 class TokenEstimator:
-    """Counts tokens offline, on the high side, and corrects itself by the usage that a model reports.
+    """Counts tokens offline, on the high side, and adjusts to the usage that a model reports.
 
-    One object a model: each model has its own tokenizer. A report above the estimate raises the script's factor at
-    once; reports below it lower the factor slowly, since a budget is broken by too little and only delayed by too
-    much. Safe to share between threads.
+    Use one object for each model, since each has its own tokenizer. A report above the estimate raises the factor of the
+    script at once; reports below it lower it slowly, since only a low estimate can exceed a budget. Thread-safe.
 
     Args:
         counter: counts the tokens of a text in place of the bundled tokenizer.
@@ -42,22 +41,22 @@ class TokenEstimator:
         self._factors = dict(_FACTORS)
 
     def estimate(self, text: str) -> int:
-        """About how many tokens the model reads in the text, rather too many than too few."""
+        """The estimated tokens of a text, rather too many than too few."""
         return round(self._count(text) * self.factor(script_of(text))) + 1 if text else 0
 
     def factor(self, script: Script) -> float:
-        """The factor on the offline count that is in force for a script."""
+        """The present factor on the offline count of a script."""
         with self._lock:
             return self._factors[script]
 
     def observe(self, text: str, reported: int) -> None:
-        """Compare the offline count of what was sent with the tokens that the model says it read."""
+        """Adjust the factor to the reported input tokens of a text."""
         counted = self._count(text)
         if counted < _FEW or reported <= 0:
             return
         script = script_of(text)
-        seen = reported / counted
+        ratio = reported / counted
         with self._lock:
             old = self._factors[script]
-            new = seen * 1.05 if seen > old else old + _FADE * (seen * 1.05 - old)
+            new = ratio * 1.05 if ratio > old else old + _FADE * (ratio * 1.05 - old)
             self._factors[script] = min(_HIGHEST, max(_LOWEST, new))

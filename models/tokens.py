@@ -12,8 +12,8 @@ from hexamem.models.word_pieces import WordPieces
 
 __all__ = ["count_each", "count_tokens"]
 
-# WordPiece of BERT's 30,522 tokens against the 100,000 to 200,000 of chat models: the count is on the high side for
-# English prose, which keeps a budget rather than breaks it.
+# BERT's vocabulary has 30,522 tokens, those of chat models 100,000 to 200,000: the count is high for English prose, so
+# that a budget is not exceeded.
 _FACTOR = 1.0
 _PIECE = 20_000
 _LONG = 100_000
@@ -29,23 +29,23 @@ def _word_pieces() -> WordPieces:
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens a chat model reads in the text; an estimate made without any download.
+    """The estimated tokens of a text for a chat model, without any download.
 
-    Of a text above 100,000 characters the beginning is counted and the rest taken to be like it. Nothing is remembered.
+    Of a text above 100,000 characters the beginning is counted and extrapolated. Nothing is cached.
     """
     return count_each([text])[0]
 
 
 def count_each(texts: Sequence[str]) -> list[int]:
-    """As :func:`count_tokens`, of several texts at once: quicker than one by one."""
+    """As :func:`count_tokens` for several texts, faster than one by one."""
     cut = [_readable(text[:_LONG]) for text in texts]
     pieces = [text[start : start + _PIECE] for text in cut for start in range(0, len(text), _PIECE)]
-    counts = iter([len(one) for one in _word_pieces().of(pieces)])
-    found = []
+    counts = iter([len(piece) for piece in _word_pieces().of(pieces)])
+    totals = []
     for text, head in zip(texts, cut, strict=True):
         count = round(sum(next(counts) for _ in range(0, len(head), _PIECE)) * _FACTOR)
-        found.append(count if len(text) <= _LONG else round(count * len(text) / _LONG))
-    return found
+        totals.append(count if len(text) <= _LONG else round(count * len(text) / _LONG))
+    return totals
 
 
 def _readable(text: str) -> str:

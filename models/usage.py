@@ -1,4 +1,4 @@
-"""What model calls cost: requests, tokens and seconds, summed for each operation and agent."""
+"""The cost of model calls: requests, tokens and seconds, summed by operation and agent."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["Usage", "UsageMeter", "UsageRow"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """A sum of model calls. Two of them add up with ``+``; the empty one is ``Usage()``.
+    """The cost of model calls. Sum with ``+``; zero is ``Usage()``.
 
     Attributes:
-        calls: requests that a model answered, or that broke off after it may have begun to. A request that was turned
-            away (429, 5xx, no connection) costs nothing and is not counted.
-        input_tokens: tokens read, as the model reports them; an estimate where it reports none.
-        output_tokens: tokens written, likewise.
-        seconds: time spent in those requests, without the waits between them.
+        calls: requests that were answered, or that broke off after the model may have begun. A refused request (429, 5xx,
+            no connection) costs nothing and is not counted.
+        input_tokens: input tokens as the model reports them; an estimate where it reports none.
+        output_tokens: output tokens, likewise.
+        seconds: the duration of the requests, without the waits between them.
     """
 
     calls: int = 0
@@ -29,7 +29,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Tokens read and written together."""
+        """Input and output tokens together."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
@@ -56,7 +56,7 @@ class UsageMeter:
     """Sums usage by operation (``remember``, ``research``, …) and agent. Safe to share between threads.
 
     Args:
-        operation: the operation that is meant where ``add`` names none.
+        operation: the default operation of :meth:`add`.
     """
 
     def __init__(self, operation: str = "call") -> None:
@@ -65,24 +65,24 @@ class UsageMeter:
         self._sums: dict[tuple[str, str], Usage] = {}
 
     def add(self, usage: Usage, *, agent: str, operation: str | None = None) -> None:
-        """Add what one agent used."""
+        """Add the usage of one agent."""
         key = (operation or self.operation, agent)
         with self._lock:
             self._sums[key] = self._sums.get(key, Usage()) + usage
 
     @property
     def total(self) -> Usage:
-        """The sum of everything."""
+        """The sum of all rows."""
         with self._lock:
             return sum(self._sums.values(), Usage())
 
     def rows(self) -> list[UsageRow]:
-        """One row an operation and agent, in the order in which they were first used."""
+        """One row for each operation and agent, in the order of their first use."""
         with self._lock:
             return _rows(self._sums)
 
     def drain(self) -> list[UsageRow]:
-        """The rows, and start again from nothing, in one step: what is persisted once is not persisted twice."""
+        """Return the rows and reset the meter, atomically, so that nothing is persisted twice."""
         with self._lock:
             sums, self._sums = self._sums, {}
         return _rows(sums)

@@ -1,4 +1,4 @@
-"""What recalls keep in memory from one to the next, all in one place, so that one call lets go of it."""
+"""The caches of recalls, in one place, so that one call evicts a user from all of them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from hexamem.stores.vocabulary_cache import VocabularyCache
 __all__ = ["RecallCaches"]
 
 _AT_ONCE = 64
-"""Records that are taken in without being asked for: a few milliseconds, for which a recall may have to wait."""
+"""Records that :meth:`RecallCaches.fill` adds at once: a few milliseconds, for which a recall may have to wait."""
 
 _STATES_AT_ONCE = 1_000
-"""What is kept of each is three short fields."""
+"""More, since each has only three short fields."""
 
 
 class RecallCaches:
-    """Bounded working sets of a home's users. Safe to use from several threads.
+    """Bounded caches for all users of a home. Thread-safe.
 
     Attributes:
-        vocabularies: their labels.
-        carried: the label ids that steps carry.
-        states: the status of items.
+        vocabularies: user → labels.
+        carried: step id → label ids.
+        states: item id → status.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -42,31 +42,31 @@ class RecallCaches:
         self._items = RecordCache(self._item_bags, items_since)
 
     def bags(self, tx: Transaction, record_ids: Collection[str]) -> dict[str, TokenBag]:
-        """What late interaction compares of active steps and of items; only for an embedder that has vectors of
-        tokens."""
-        steps = [one for one in record_ids if one.startswith("step_")]
-        found = dict(self._steps.of(tx, steps)) if steps else {}
+        """The token bags of active steps and of items, for late interaction; the embedder must have token vectors."""
+        steps = [record_id for record_id in record_ids if record_id.startswith("step_")]
+        bags = dict(self._steps.of(tx, steps)) if steps else {}
         if len(steps) < len(record_ids):
-            found.update(self._items.of(tx, [one for one in record_ids if not one.startswith("step_")]))
-        return found
+            items = [record_id for record_id in record_ids if not record_id.startswith("step_")]
+            bags.update(self._items.of(tx, items))
+        return bags
 
-    def asked(self, user: str) -> bool:
-        """Whether bags of a user were asked for, and not let go of."""
+    def holds(self, user: str) -> bool:
+        """Whether the cache has token bags of a user."""
         return self._steps.holds(user)
 
     def fill(self, tx: Transaction) -> bool:
-        """Take in some more bags of the user, the newest records first, as far as there is room; whether there is more."""
+        """Add some more token bags of the user, the newest records first, within the bound; whether there is more to add."""
         return self._steps.fill(tx, steps_before, _AT_ONCE) or self._items.fill(tx, items_before, _AT_ONCE)
 
     def refresh(self, ledger: Ledger, user: str) -> None:
-        """Take in the status of some more items of a user of whom that of others was asked for."""
+        """Add the status of some more items of a user who is in the cache."""
         if self.states.holds(user):
             with ledger.read(user) as tx:
                 if tx.user_id:
                     self.states.fill(tx, items_before, _STATES_AT_ONCE)
 
     def drop(self, user: str) -> None:
-        """Let go of everything of a user."""
+        """Evict a user."""
         self.vocabularies.drop(user)
         for records in (self.carried, self.states, self._steps, self._items):
             records.drop(user)

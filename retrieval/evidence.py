@@ -1,9 +1,8 @@
-"""Ranking passages for research: the lanes' rankings of each need become one, by what is said, by whom, and beside what.
+"""Ranks passages for research: fuses the rankings of the lanes for each need into one.
 
 Reciprocal rank fusion of the lanes and of late interaction, twice: among the steps of the speakers whom the question
-names, and among all. Steps then pass a part of their score on to those beside them, and sentences that say something
-(names, numbers, days, deeds) come before those that only keep the talk going. The order of a plain recall, where its
-ranking is trained, then takes turns with this one.
+names, and among all. Steps then pass a part of their score on to their neighbours, and sentences with names and numbers
+are ranked before small talk. Finally the ranking is fused with that of a plain recall, if that ranking is trained.
 """
 
 from __future__ import annotations
@@ -36,44 +35,43 @@ __all__ = [
 ]
 
 RECALL = "recall"
-"""The name of a plain recall among the rankings of a need: no lane, it says in which order to read."""
+"""The name of a plain recall among the rankings of a need. It is no lane and only changes the order."""
 
 _Value = TypeVar("_Value")
-_WEIGHED = 2_000  # characters of a text
+_LONGEST_TEXT = 2_000  # characters of a text that :func:`worth` reads
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<=[^\s.!?] )[A-Z][^\W\d_]+")
 
 ReadBags = Callable[[Transaction, Collection[str]], Mapping[str, TokenBag]]
-"""(transaction, ids of steps and items) → what late interaction compares of them."""
+"""(transaction, ids of steps and items) → their token bags, for late interaction."""
 ReadSpeakers = Callable[[Transaction, Collection[str]], Mapping[str, str]]
-"""(transaction, ids of steps) → who spoke, casefolded, of those that are active."""
+"""(transaction, ids of steps) → the speakers of active ones, casefolded."""
 ReadWorths = Callable[[Transaction, Collection[str]], Mapping[str, float]]
-"""(transaction, ids of steps) → what each says of its own, as :func:`worth` has it."""
+"""(transaction, ids of steps) → the :func:`worth` of each."""
 
 ReadItems = Callable[[Transaction, Collection[str]], Mapping[str, MemoryItem]]
-"""(transaction, ids of items) → those that may be read."""
+"""(transaction, ids of items) → the items that may be read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvidenceWeights:
-    """How much each sign counts.
+    """The weights of the ranking.
 
     Attributes:
-        lanes: of each lane's ranking; ``late`` is late interaction over what the lanes found.
+        lanes: weights of the rankings of the lanes; ``late`` is late interaction over the candidates of the lanes.
         rank_k: the constant of reciprocal rank fusion.
-        late_pool: how many candidates late interaction compares.
-        anyone: what a ranking over all speakers counts beside that of the speakers who are named.
-        other_speaker: factor on what somebody else said, where the question names who did.
-        others_every: where the question names who did it, at least every so manieth candidate is what somebody else said,
-            before the order of a recall is taken in: people are mixed up, and that shows only in what the other one said.
-            0 for never.
-        neighbours: shares that a step passes on to those 1, 2, … turns away.
-        monologue: factor on these shares where nobody else speaks beside it: what answers each other belongs together most.
-        spread_from: how many of the best pass on.
-        worth: how much a sentence that says something gains, a unit of its worth.
-        weighed: how many of the best are weighed so.
-        likeness: how much of its score a candidate loses that late interaction finds nothing in.
-        recall: what the order of a plain recall counts beside the order by all of the above, from 0 to 1.
+        late_pool: the number of candidates that late interaction compares.
+        anyone: weight of a ranking of all speakers, relative to that of the named speakers.
+        other_speaker: factor on the scores of other speakers, where the question names some.
+        others_every: where the question names speakers, at least one in this number of candidates is of another speaker,
+            before the fusion with a recall, so that mistaken speakers become apparent. 0 for no bound.
+        neighbours: the shares of its score that a step passes on to neighbours 1, 2, … turns away.
+        monologue: factor on these shares where all neighbours have the same speaker.
+        spread_from: the number of the best candidates that pass on scores.
+        worth: the gain of a candidate for a unit of :func:`worth`, as a share of its score.
+        weighed: the number of the best candidates whose worth is computed.
+        likeness: the share of its score that a candidate without any likeness by late interaction loses.
+        recall: weight of the order of a plain recall, from 0 to 1; that of the order by all of the above is the rest.
     """
 
     lanes: Mapping[str, float] = field(
@@ -95,11 +93,13 @@ class EvidenceWeights:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Need:
-    """What is looked for, with the rankings that lanes gave: lane → record ids, best first.
+    """One need of a question, with the rankings for it.
 
     Attributes:
-        speakers: who is asked about, casefolded; empty for anybody.
-        wide: whether steps beside a match count too.
+        text: the need in words.
+        rankings: lane → record ids, best first.
+        speakers: the named speakers, casefolded; empty for all.
+        wide: whether neighbours of matches are candidates too.
     """
 
     text: str
@@ -109,7 +109,7 @@ class Need:
 
 
 class Reason(NamedTuple):
-    """What put a candidate forward: a lane, late interaction or a recall, its rank there from 1, and of late the likeness."""
+    """One source of a candidate: a lane, late interaction or a recall, the rank there from 1, and the likeness of ``late``."""
 
     name: str
     rank: int
@@ -118,9 +118,9 @@ class Reason(NamedTuple):
 
 @dataclass(slots=True)
 class Ranked:
-    """A candidate: the id of its record, its score, the lanes (or the recall) that found it, and at which rank each.
+    """A candidate: the id of its record, its score, the lanes (or the recall) that found it, and the ranks there.
 
-    With the order of a recall the scores are those of the order by lanes, given to the places of both orders together.
+    Where the order was changed afterwards, the sorted scores are assigned to the new order.
     """
 
     id: str
@@ -152,14 +152,14 @@ def rank_evidence(
     """Rank the candidates of every need in one read of the ledger.
 
     Args:
-        exclude: ids that were read already; they still pass on to their neighbours.
-        bags, speakers, worths: read what late interaction compares of records, who spoke, and the :func:`worth` of steps,
-            where that is kept; else it is made of their texts.
-        read_items: reads items; those that are active by default.
+        exclude: ids that are left out of the result, since they were read before; they still pass on scores.
+        bags: reads cached token bags; None to compute them from the texts.
+        speakers: reads cached speakers; None to read them from the ledger.
+        worths: reads cached :func:`worth` of steps; None to compute it from the texts.
+        read_items: reads the items that may be read; None for all active ones.
 
     Returns:
-        The needs in order, and the records of candidates by id: steps as far as their texts were read, and items that
-        may be read.
+        The needs in order, the steps whose texts were read by id, and the items that may be read by id.
     """
     ids = list(dict.fromkeys(name for need in needs for ranking in need.rankings.values() for name in ranking))
     items = (read_items or _active_items)(tx, [name for name in ids if not name.startswith("step_")])
@@ -180,10 +180,10 @@ def rank_evidence(
                 scores[name] *= 1 + weights.worth * value
             best = _best({name: scores[name] for name in best})
         if need.speakers and weights.others_every:
-            best, scores = _at_places(_never_long_without(best, others, weights.others_every), scores)
+            best, scores = _reordered(_interleaved(best, others, weights.others_every), scores)
         if recalled := need.rankings.get(RECALL):
-            order = _in_both(best, [name for name in recalled if name in spoke or name in items], weights)
-            best, scores = _at_places(order, scores)
+            order = _fused_orders(best, [name for name in recalled if name in spoke or name in items], weights)
+            best, scores = _reordered(order, scores)
         candidates = []
         for name in best:
             if name not in exclude:
@@ -195,40 +195,39 @@ def rank_evidence(
 
 
 def _active_items(tx: Transaction, ids: Collection[str]) -> dict[str, MemoryItem]:
-    return {one.id: one for one in get_items(tx, ids).values() if one.status == "active"}
+    return {item.id: item for item in get_items(tx, ids).values() if item.status == "active"}
 
 
 def _best(scores: Mapping[str, float], most: int | None = None) -> list[str]:
-    """The ids, best first, equal ones by id; at most so many."""
-    return [one for _, one in sorted([(-score, one) for one, score in scores.items()])[:most]]
+    """The ids, best first, equal ones by id; at most ``most``."""
+    return [record_id for _, record_id in sorted([(-score, name) for name, score in scores.items()])[:most]]
 
 
-def _at_places(order: list[str], scores: Mapping[str, float]) -> tuple[list[str], dict[str, float]]:
-    """An order, and the scores of its ids given to its places, the highest to the first."""
-    places = sorted((scores.get(one, 0.0) for one in order), reverse=True)
-    return order, dict(zip(order, places, strict=True))
+def _reordered(order: list[str], scores: Mapping[str, float]) -> tuple[list[str], dict[str, float]]:
+    """A new order, with the sorted scores assigned to it."""
+    descending = sorted((scores.get(name, 0.0) for name in order), reverse=True)
+    return order, dict(zip(order, descending, strict=True))
 
 
-def _never_long_without(best: Sequence[str], others: Collection[str], every: int) -> list[str]:
-    """The same in an order in which at least every so manieth is one of the others, as long as there are any."""
-    theirs = [(at, one) for at, one in enumerate(best) if one not in others]
-    waiting = [(at, one) for at, one in enumerate(best) if one in others]
+def _interleaved(best: Sequence[str], others: Collection[str], every: int) -> list[str]:
+    """The ids in an order in which at least one in ``every`` is one of the others, as long as there are any."""
+    named = [(rank, name) for rank, name in enumerate(best) if name not in others]
+    waiting = [(rank, name) for rank, name in enumerate(best) if name in others]
     order: list[str] = []
-    mine = other = run = 0
+    first = other = run = 0
     while len(order) < len(best):
-        left = mine < len(theirs)
-        due = other < len(waiting) and (not left or run == every - 1 or waiting[other] < theirs[mine])
-        if due:
+        due = first == len(named) or run == every - 1 or (other < len(waiting) and waiting[other] < named[first])
+        if due and other < len(waiting):
             order.append(waiting[other][1])
             other, run = other + 1, 0
         else:
-            order.append(theirs[mine][1])
-            mine, run = mine + 1, run + 1
+            order.append(named[first][1])
+            first, run = first + 1, run + 1
     return order
 
 
-def _in_both(best: Sequence[str], recalled: Sequence[str], weights: EvidenceWeights) -> list[str]:
-    """Two orders as one by reciprocal rank; what one of them does not hold has nothing of it."""
+def _fused_orders(best: Sequence[str], recalled: Sequence[str], weights: EvidenceWeights) -> list[str]:
+    """Two orders fused by reciprocal rank."""
     scores: dict[str, float] = {}
     _add_by_rank(scores, best, 1 - weights.recall, weights)
     _add_by_rank(scores, recalled, weights.recall, weights)
@@ -236,11 +235,11 @@ def _in_both(best: Sequence[str], recalled: Sequence[str], weights: EvidenceWeig
 
 
 class _Records:
-    """What ranking asks of the records that it meets: by the caches that are given, else made of their texts.
+    """The data of candidates, from caches or otherwise from their texts.
 
     Attributes:
-        speakers: of the active steps, casefolded.
-        steps: those whose texts were read.
+        speakers: step id → speaker of active steps, casefolded.
+        steps: the steps whose texts were read, by id.
     """
 
     def __init__(
@@ -260,7 +259,7 @@ class _Records:
         self.steps: dict[str, SaidStep] = {}
 
     def read_speakers(self, ids: Collection[str]) -> None:
-        """Find out who spoke."""
+        """Read the speakers of steps."""
         new = [name for name in ids if name not in self.speakers]
         if self._read_speakers is not None:
             self.speakers.update(self._read_speakers(self._tx, new))
@@ -269,17 +268,17 @@ class _Records:
         self.speakers.update({name: self.steps[name].speaker.casefold() for name in new if name in self.steps})
 
     def worths(self, ids: Sequence[str]) -> dict[str, float]:
-        """The :func:`worth` of each; of steps that are known."""
+        """The :func:`worth` of steps."""
         self._complete(self._worths, ids, self._read_worths, lambda texts: [worth(text) for text in texts])
         return {name: self._worths[name] for name in ids}
 
     def bags(self, ids: Sequence[str]) -> list[TokenBag]:
-        """What late interaction compares of some candidates, in order."""
+        """The token bags of candidates, in order."""
 
-        def made(texts: list[str]) -> Sequence[TokenBag]:
+        def make(texts: list[str]) -> Sequence[TokenBag]:
             return self.embedder.token_bags([searchable(text) for text in texts])
 
-        self._complete(self._bags, ids, self._read_bags, made)
+        self._complete(self._bags, ids, self._read_bags, make)
         return [self._bags[name] for name in ids]
 
     def _complete(
@@ -287,9 +286,9 @@ class _Records:
         known: dict[str, _Value],
         ids: Collection[str],
         read: Callable[[Transaction, Collection[str]], Mapping[str, _Value]] | None,
-        made: Callable[[list[str]], Sequence[_Value]],
+        make: Callable[[list[str]], Sequence[_Value]],
     ) -> None:
-        """Take in what is not known yet, from the cache or else from the texts; several needs often find the same."""
+        """Add missing values, from the cache or otherwise from the texts."""
         new = [name for name in ids if name not in known]
         if new and read is not None:
             known.update(read(self._tx, new))
@@ -298,11 +297,11 @@ class _Records:
             unread = [name for name in new if name not in self.items and name not in self.steps]
             self.steps.update(said_steps(self._tx, unread))
             texts = [(self.items.get(name) or self.steps[name]).text for name in new]
-            known.update(zip(new, made(texts), strict=True))
+            known.update(zip(new, make(texts), strict=True))
 
 
 def _fused(need: Need, records: _Records, weights: EvidenceWeights) -> tuple[dict[str, float], dict[str, list[Reason]]]:
-    """The candidates' scores, and what put each forward."""
+    """The scores of candidates, and the sources of each."""
     speakers, items = records.speakers, records.items
     known = {
         lane: [name for name in ranking if name in speakers or name in items] for lane, ranking in need.rankings.items()
@@ -311,12 +310,12 @@ def _fused(need: Need, records: _Records, weights: EvidenceWeights) -> tuple[dic
     for lane, ranking in known.items():
         for rank, name in enumerate(ranking, 1):
             why.setdefault(name, []).append(Reason(lane, rank))
-    theirs = {name for name in why if name in items or not need.speakers or speakers[name] in need.speakers}
+    of_named = {name for name in why if name in items or not need.speakers or speakers[name] in need.speakers}
     scores: dict[str, float] = {}
 
     def add(ranking: Sequence[str], weight: float) -> None:
         if need.speakers:
-            _add_by_rank(scores, [name for name in ranking if name in theirs], weight, weights)
+            _add_by_rank(scores, [name for name in ranking if name in of_named], weight, weights)
             weight *= weights.anyone
         _add_by_rank(scores, ranking, weight, weights)
 
@@ -324,7 +323,7 @@ def _fused(need: Need, records: _Records, weights: EvidenceWeights) -> tuple[dic
         if lane != RECALL:
             trust = records.embedder.known_share(need.text) if lane == "vector" else 1.0
             add(ranking, weights.lanes.get(lane, 0.5) * trust)
-    # Whatever holds the one word of a need is equally like it.
+    # All matches of a single word are equally like it.
     several = len(need.text.split()) > 1 or set(known) - {RECALL} != {"keyword"}
     pool = _best(scores, weights.late_pool)
     if not pool or not several or records.embedder.token_model is None or not weights.lanes.get("late"):
@@ -338,7 +337,7 @@ def _fused(need: Need, records: _Records, weights: EvidenceWeights) -> tuple[dic
         why[name].append(Reason("late", rank, round(likeness[name], 4)))
     add(likest, weights.lanes["late"])
     most = max(likeness.values())
-    if weights.likeness and most > 0:  # ranks do not tell a plain match from the best of poor ones
+    if weights.likeness and most > 0:  # since ranks do not show whether the best match is a good one
         for name in scores:
             near = max(0.0, likeness.get(name, 0.0)) / most
             scores[name] *= 1 - weights.likeness * (1 - near)
@@ -346,31 +345,31 @@ def _fused(need: Need, records: _Records, weights: EvidenceWeights) -> tuple[dic
 
 
 def _add_by_rank(scores: dict[str, float], ranking: Sequence[str], weight: float, weights: EvidenceWeights) -> None:
-    for rank, one in enumerate(ranking, 1):
-        scores[one] = scores.get(one, 0.0) + weight / (weights.rank_k + rank)
+    for rank, name in enumerate(ranking, 1):
+        scores[name] = scores.get(name, 0.0) + weight / (weights.rank_k + rank)
 
 
 def _spread(tx: Transaction, scores: dict[str, float], records: _Records, weights: EvidenceWeights) -> None:
-    """Add to each step the most that one beside it passes on."""
+    """Add to each step the greatest share that a neighbour passes on."""
     best = _best(scores, weights.spread_from)
-    beside = neighbours(tx, [one for one in best if one in records.speakers], len(weights.neighbours))
+    beside = neighbours(tx, [name for name in best if name in records.speakers], len(weights.neighbours))
     records.read_speakers([other for others in beside.values() for other, _ in others])
     spoke = records.speakers
     received: dict[str, float] = {}
     for origin in best:
-        others = [one for one in beside.get(origin, ()) if one[0] in spoke]
+        others = [pair for pair in beside.get(origin, ()) if pair[0] in spoke]
         talk = any(spoke[other] != spoke[origin] for other, _ in others)
         passed = scores[origin] * (1.0 if talk else weights.monologue)
         for other, distance in others if passed else ():
             received[other] = max(received.get(other, 0.0), weights.neighbours[distance - 1] * passed)
-    for one, given in received.items():
-        scores[one] = scores.get(one, 0.0) + given
+    for name, share in received.items():
+        scores[name] = scores.get(name, 0.0) + share
 
 
 def worth(text: str) -> float:
-    """What the best sentence of a text says of its own, from -1 (nothing) to 3: by its length, numbers and names."""
+    """How informative the best sentence of a text is, from -1 to 3: by its length, numbers and names."""
     best = -1.0
-    for sentence in SPLIT.split(text[:_WEIGHED]):
+    for sentence in SPLIT.split(text[:_LONGEST_TEXT]):
         size = size_of(sentence)
         if size < 2:
             continue

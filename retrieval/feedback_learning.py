@@ -1,10 +1,9 @@
-"""What a user's own feedback teaches of the operations: small changes of the gate, kept only where they lose nothing.
+"""Learns offsets of the gate from a user's feedback, and accepts them only where they lose nothing.
 
-Each recall with feedback is asked again of memory as it is now, under every set of the operations that cost nothing; what
-it would have shown first of what helped, less what hurt, is the reward of that set. Learned is one number for each such
-operation, an offset of its logit: the intercept of the gate's regression. It is taken only if on recalls left out of
-learning it gains on the weights that ship, and if what was seen where recalls tried other operations
-(``Settings.explore``), by the probability with which each was tried, does not speak against it; else the user keeps these.
+Each recall with feedback is repeated on the present memory, with every set of operations; the reward of a set is how high
+it ranks the records that helped, less those that hurt. An offset of the logit is learned for each operation of almost no
+cost. The offsets are accepted only if they gain on held-out recalls over the weights that ship, and if the rewards of
+recalls that tried other operations (``Settings.explore``), weighted by inverse propensity, are not against them.
 """
 
 from __future__ import annotations
@@ -24,13 +23,12 @@ from hexamem.stores.embedders.base import FloatArray
 __all__ = ["FeedbackExample", "RankingAdjustment", "inverse_propensity", "learn_offsets", "verdict_reward"]
 
 _LEARNED = frozenset(FREE - {"threshold_filtering"})
-"""Operations whose offsets are learned. Verdicts on hits do not show whether there should have been any."""
-_LEAST = 12
-"""Of fewer recalls with feedback nothing is learned."""
-_FOLDS = 4  # parts of the recalls, each of which is left out of learning once
-_GAIN = 0.002  # what the offsets must gain there for anything to change
-_MARGIN = 0.01  # how much reward they may lose in what was tried, from -1 to 1
-_PULL, _LARGEST = 0.02, 4.0  # how strongly offsets are drawn to 0, and what one may be
+"""Operations whose offsets are learned. Feedback on hits does not show whether there should have been any."""
+_LEAST = 12  # recalls with feedback
+_FOLDS = 4  # parts of the recalls, each of which is held out once
+_GAIN = 0.002  # the least gain in reward on held-out recalls
+_MARGIN = 0.01  # the greatest loss in reward, from -1 to 1, on recalls that tried other operations
+_PULL, _LARGEST = 0.02, 4.0  # the penalty on squared offsets, and the greatest offset
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,8 +36,11 @@ class FeedbackExample:
     """One recall with feedback.
 
     Attributes:
-        logits: of the gate as it ships, ``(5,)``. rewards: of the configurations, asked again, ``(32,)``.
-        on: what ran then; None where it was not noted. chance: with which probability. seen: the reward of what was shown.
+        logits: the logits of the gate that ships, ``(5,)``.
+        rewards: the rewards of the configurations in the repeated recall, ``(32,)``.
+        on: the operations of the original recall; None where they are unknown.
+        chance: the probability with which these were chosen.
+        seen: the reward of the original hits.
     """
 
     logits: FloatArray
@@ -50,26 +51,29 @@ class FeedbackExample:
 
     @property
     def explored(self) -> bool:
-        """Whether what ran was chosen by chance."""
+        """Whether the original operations were chosen at random."""
         return self.on is not None and self.chance < 1
 
     def configuration(self, offsets: FloatArray) -> int:
-        """The number of the configuration that the gate has with these offsets."""
+        """The number of the configuration that the gate chooses with some offsets."""
         return int((self.logits + offsets >= 0).astype(np.int64) @ POWERS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RankingAdjustment:
-    """What learning from a user's feedback came to.
+    """The result of learning from a user's feedback.
 
     Attributes:
-        accepted: whether the user's ranking changed; ``reason`` says why, or why not.
-        recalls, verdicts: how many of them there were.
-        shipped, learned: mean reward of recalls left out of learning with the weights as they ship, and as learned; None
-            where nothing was learned.
-        tried: how many recalls had tried other operations; ``shipped_tried`` and ``learned_tried`` are the mean rewards
-            that these tell of, by inverse propensity; None where they tell nothing.
-        offsets: operation → what is added to its logit.
+        accepted: whether the user's ranking was changed.
+        reason: why, or why not.
+        recalls: the number of recalls with feedback.
+        verdicts: the number of judged hits.
+        shipped: the mean reward of held-out recalls with the weights that ship; None where nothing was learned.
+        learned: the same with the learned offsets.
+        tried: the number of recalls that tried other operations.
+        shipped_tried: the mean reward by inverse propensity of these, for the weights that ship; None where it is unknown.
+        learned_tried: the same for the learned offsets.
+        offsets: operation → the offset of its logit.
     """
 
     accepted: bool
@@ -85,7 +89,7 @@ class RankingAdjustment:
 
 
 def verdict_reward(ids: Sequence[str], helped: Collection[str], hurt: Collection[str], k: int) -> float:
-    """How well a ranking shows what helped first and not what hurt, from -1 to 1: nDCG of the former less that of the latter."""
+    """The nDCG of the records that helped less that of those that hurt, from -1 to 1."""
 
     def gain(wanted: Collection[str]) -> float:
         if not wanted:
@@ -97,9 +101,9 @@ def verdict_reward(ids: Sequence[str], helped: Collection[str], hurt: Collection
 
 
 def inverse_propensity(examples: Sequence[FeedbackExample], offsets: FloatArray) -> float | None:
-    """The mean reward of gates with some offsets by what was tried alone (self-normalised; Swaminathan and Joachims, 2015).
+    """The mean reward of gates with some offsets, by inverse propensity (self-normalised; Swaminathan and Joachims, 2015).
 
-    None where no recall tried what these gates would do.
+    None where no recall tried the operations that these gates choose.
     """
     weights, total = 0.0, 0.0
     sets = configurations()
@@ -113,7 +117,12 @@ def inverse_propensity(examples: Sequence[FeedbackExample], offsets: FloatArray)
 
 
 def learn_offsets(examples: Sequence[FeedbackExample], verdicts: int = 0) -> RankingAdjustment:
-    """Learn the offsets of one user's gate, oldest recall first; accepted only where they lose nothing."""
+    """Learn the offsets of one user's gate.
+
+    Args:
+        examples: recalls with feedback, the oldest first.
+        verdicts: the number of judged hits, for the result.
+    """
     count = len(examples)
     tried = [example for example in examples if example.explored]
     if count < _LEAST:
@@ -122,10 +131,10 @@ def learn_offsets(examples: Sequence[FeedbackExample], verdicts: int = 0) -> Ran
     none = np.zeros(len(NAMES), np.float32)
     shipped, learned = [], []
     for fold in range(_FOLDS):
-        held = examples[fold::_FOLDS]
+        held_out = examples[fold::_FOLDS]
         offsets = _fitted([example for place, example in enumerate(examples) if place % _FOLDS != fold])
-        shipped += [float(example.rewards[example.configuration(none)]) for example in held]
-        learned += [float(example.rewards[example.configuration(offsets)]) for example in held]
+        shipped += [float(example.rewards[example.configuration(none)]) for example in held_out]
+        learned += [float(example.rewards[example.configuration(offsets)]) for example in held_out]
     before, after = float(np.mean(shipped)), float(np.mean(learned))
     offsets = _fitted(examples)
     before_tried, after_tried = inverse_propensity(tried, none), inverse_propensity(tried, offsets)
@@ -155,7 +164,7 @@ def learn_offsets(examples: Sequence[FeedbackExample], verdicts: int = 0) -> Ran
 
 
 def _fitted(examples: Sequence[FeedbackExample]) -> FloatArray:
-    """The offset of each operation by logistic regression: does it pay, weighed by how much?"""
+    """The offset of each operation by logistic regression of whether it gains, weighted by the gain."""
     none = np.zeros(len(NAMES), np.float32)
     on = np.array([example.configuration(none) for example in examples])
     gains = gains_of_operations(np.stack([example.rewards for example in examples]), on)

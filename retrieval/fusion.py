@@ -1,4 +1,4 @@
-"""Turning the rankings of several signals into one score a candidate, with each signal's share kept."""
+"""Fuses the rankings of several signals into one score for each candidate, with the share of each signal."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["Candidate", "Ranking", "Reason", "add_ranking", "best", "fuse", "spr
 Ranking = Sequence[tuple[str, float]]
 """(id, value) best first."""
 Reason = tuple[str, float | None, int | None, float]
-"""(signal, value, rank, share): what becomes a ``Signal`` for the hits that are shown."""
+"""(signal, value, rank, share), which becomes a ``Signal`` of a hit."""
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A record that some signal found, with what each says of it.
+    """A candidate with the shares of signals in its score.
 
     Attributes:
-        why: what each signal adds to the score; by :meth:`reasons`, where ``later`` is given.
-        later: makes ``why`` when it is first asked for: few candidates are shown.
+        why: the shares; read them by :meth:`reasons`.
+        later: computes ``why`` on demand, since few candidates become hits.
     """
 
     id: str
@@ -30,7 +30,7 @@ class Candidate:
     later: Callable[[], list[Reason]] | None = None
 
     def reasons(self) -> list[Reason]:
-        """``why``, made by now."""
+        """``why``, computed if it is not yet."""
         if self.later is not None:
             self.why, self.later = self.later(), None
         return self.why
@@ -39,10 +39,10 @@ class Candidate:
 def fuse(
     rankings: Mapping[str, Ranking], strategy: Strategy, trust: Mapping[str, float] | None = None
 ) -> dict[str, Candidate]:
-    """The true union of all rankings: a record found by one signal alone takes part, and can win.
+    """Fuse the union of all rankings: a record of a single ranking is a candidate too.
 
     Args:
-        trust: factors from 0 to 1 on the weights of signals, for this query; 1 where none is given.
+        trust: signal → factor from 0 to 1 on its weight for this query; 1 where it is missing.
     """
     candidates: dict[str, Candidate] = {}
     for name in strategy.signals:
@@ -54,7 +54,7 @@ def fuse(
 def add_ranking(
     candidates: dict[str, Candidate], name: str, ranking: Ranking, strategy: Strategy, trust: float = 1.0
 ) -> None:
-    """Fuse one more ranking into candidates, by the weight that the strategy gives this signal."""
+    """Fuse one more ranking into candidates, with the weight of the signal in the strategy."""
     shares = _shares(ranking, strategy.signals[name] * trust, strategy)
     for rank, ((record_id, value), share) in enumerate(zip(ranking, shares, strict=True), 1):
         candidate = candidates.get(record_id)
@@ -87,13 +87,12 @@ def spread(
     beside: Mapping[str, Sequence[tuple[str, int]]],
     strategy: Strategy,
 ) -> dict[str, Candidate]:
-    """Add the most that an origin passes on to each step beside it, which becomes a candidate if it was none.
+    """Add to each neighbour the greatest share that an origin passes on; a neighbour becomes a candidate.
 
-    The most, not the sum: between two neighbours the better one stays ahead, so that a plain match is never buried
-    under what merely stands around it.
+    It is the greatest share, not the sum, so that a match remains ahead of its neighbours.
 
     Args:
-        origins: the candidates that pass on, with the scores they pass on.
+        origins: the candidates that pass on shares of their scores.
         beside: id → (id, distance in turns) of the steps around it in its thread.
     """
     received: dict[str, float] = {}

@@ -1,9 +1,8 @@
-"""The gate (AdaptMR): which of the five operations a question gets, by one logistic regression an operation.
+"""The gate (AdaptMR): chooses the operations for a question, by one logistic regression for each operation.
 
-It sees the cues of the question and the shape of the first search's scores: how far the best stands out, how many
-candidates there are, into how many parts the question falls. Its numbers lie in the file of the ranking's weights.
-Without them the operations that usually pay are on for every question. What a user's feedback teaches is an offset of
-each logit (:mod:`.feedback_learning`).
+Its inputs are the cues of the question and the shape of the first search's scores: the lead of the best, the number of
+candidates, the number of parts of the question. Its weights are in the file of the ranking's weights. Without them the
+usual operations are on for every question. A user's feedback adds an offset to each logit (:mod:`.feedback_learning`).
 """
 
 from __future__ import annotations
@@ -37,18 +36,18 @@ __all__ = [
 
 _BEST = ("dense_bare", "late", "overlap")
 _HEAT = 2.0
-_USUAL_LOGIT = 1.5  # of an operation that is on by default
-_FIRM = 2.0  # logit of an operation that is on for every question
+_USUAL_LOGIT = 1.5  # the logit of an operation that is on without a trained gate
+_FIRM = 2.0  # the logit of an operation that is on for every question
 _FOLDS = 4
 
 
 def score_shape(features: Features, scores: FloatArray, parts: int = 0, signs: FloatArray | None = None) -> FloatArray:
-    """The shape of a search's scores, float32 ``(len(SHAPE),)``; zeros for one that found nothing.
+    """The shape of a search's scores, float32 ``(len(SHAPE),)``; zeros without candidates.
 
     Args:
-        scores: of its candidates, ``(n,)``.
-        parts: into how many parts a model divides the question.
-        signs: the :func:`~.ranker.answer_signs`, where they are known.
+        scores: the scores of its candidates, ``(n,)``.
+        parts: the number of parts of the question by a model.
+        signs: the :func:`~.ranker.answer_signs`; None to compute them.
     """
     if not len(scores):
         return np.zeros(len(SHAPE), np.float32)
@@ -60,15 +59,15 @@ def score_shape(features: Features, scores: FloatArray, parts: int = 0, signs: F
 
 
 def switched(gate: Mapping[str, float], forced: Mapping[str, bool]) -> frozenset[str]:
-    """The operations that are on: those forced on, and those with a weight of at least one half that are not forced off."""
+    """The operations that are on: those forced on, and those with a weight of at least 0.5 that are not forced off."""
     return frozenset(name for name in NAMES if forced.get(name, gate.get(name, 0.0) >= 0.5))
 
 
 class OperationGate:
-    """The gate of some weights; where they were trained without one, the operations that usually pay are on.
+    """The gate in ranking weights; where it is not trained, the usual operations are on.
 
     Args:
-        offsets: operation → what is added to its logit: what was learned of one user.
+        offsets: operation → the offset of its logit, learned from the feedback of one user.
     """
 
     def __init__(self, weights: RankingWeights, offsets: Mapping[str, float] | None = None) -> None:
@@ -80,8 +79,8 @@ class OperationGate:
         """The weight of each operation for one question, from 0 to 1.
 
         Args:
-            cues: as :func:`~.signals.cues.cues_of` gives them.
-            shape: as :func:`score_shape` gives it.
+            cues: see :func:`~.signals.cues.cues_of`.
+            shape: see :func:`score_shape`.
         """
         logits = self.logits_of(cues, shape)
         return dict(zip(NAMES, sigmoid(logits).tolist(), strict=True))
@@ -89,15 +88,15 @@ class OperationGate:
     def logits_of(self, cues: FloatArray, shape: FloatArray) -> FloatArray:
         """The logits of the operations, ``(5,)``.
 
-        Without a trained gate: those that usually pay are on, the others off, a little more or less by what the kind of the
-        question calls for, which by itself changes nothing. Feedback of a user can.
+        Without a trained gate the usual operations are on and the others off; the kind of the question changes the logits
+        only so far that the offsets of a user can switch an operation.
         """
         if self.trained:
             logits = np.concatenate([cues, shape, [1.0]]) @ self._operations
         else:
-            called = operations_of(cues)
+            probabilities = operations_of(cues)
             logits = np.array(
-                [(_USUAL_LOGIT if name in USUAL else -_USUAL_LOGIT) + called[name] - 0.5 for name in NAMES]
+                [(_USUAL_LOGIT if name in USUAL else -_USUAL_LOGIT) + probabilities[name] - 0.5 for name in NAMES]
             )
         return np.asarray(logits, np.float32) + self._offsets
 
@@ -107,8 +106,9 @@ class GateSettings:
     """How the gate is trained.
 
     Attributes:
-        cost: what the whole recall over again is worth in reward. operations: what an operation that is on is.
-        penalty: of squared slopes.
+        cost: the cost, in reward, of the time of one more recall.
+        operations: the cost, in reward, of each operation that is on.
+        penalty: the penalty on squared slopes.
     """
 
     cost: float = 0.005
@@ -118,9 +118,13 @@ class GateSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GateExample:
-    """One question: its cues ``(c,)``, shape of scores ``(s,)`` and the reward of each configuration ``(32,)``.
+    """One question of the training data.
 
-    ``group`` names its conversation.
+    Attributes:
+        cues: its cues, ``(c,)``.
+        shape: the shape of scores, ``(s,)``.
+        rewards: the reward of each configuration, ``(32,)``.
+        group: its conversation.
     """
 
     cues: FloatArray
@@ -130,11 +134,11 @@ class GateExample:
 
 
 def gains_of_operations(rewards: FloatArray, on: npt.NDArray[np.int64]) -> FloatArray:
-    """What each operation adds to the reward while the others stay as they are, ``(n, 5)``.
+    """The change of the reward by each operation while the others are unchanged, ``(n, 5)``.
 
     Args:
-        rewards: of the configurations, ``(n, 32)``.
-        on: the number of the configuration that is on for each question, ``(n,)``.
+        rewards: the rewards of the configurations, ``(n, 32)``.
+        on: the number of the present configuration of each question, ``(n,)``.
     """
     row, on = np.arange(len(rewards))[:, None], on[:, None]
     return np.asarray(rewards[row, on | POWERS] - rewards[row, on & ~POWERS], np.float32)
@@ -143,10 +147,10 @@ def gains_of_operations(rewards: FloatArray, on: npt.NDArray[np.int64]) -> Float
 def learn_gate(examples: Sequence[GateExample], settings: GateSettings) -> FloatArray:
     """Train a gate: ``RankingWeights.operations``.
 
-    For each operation: does it pay for the question, the usual operations being on? A logistic regression answers, in
-    which a question counts by how much is gained or lost. It is taken only where it is sure: where on conversations
-    left out it gains at least twice its standard error over one choice for all questions. Else the operation is the
-    same for all: on or off as usual, unless the opposite gains as surely.
+    For each operation a logistic regression predicts whether it increases the reward of a question, with the usual
+    operations on; questions are weighted by the gain or loss. It is used only if on held-out conversations it gains more
+    than twice its standard error over one choice for all questions. Otherwise the operation is on or off for all
+    questions: as usual, unless the opposite has such a gain.
 
     Raises:
         InvalidInputError: there are no examples.
@@ -173,10 +177,10 @@ def _column(
     folds = groups % _FOLDS
     chosen = np.full(len(gains), on)
     for fold in np.unique(folds):
-        held = folds == fold
-        slopes = _regression(inputs[~held], gains[~held], penalty)
+        held_out = folds == fold
+        slopes = _regression(inputs[~held_out], gains[~held_out], penalty)
         if slopes is not None:
-            chosen[held] = inputs[held] @ slopes[:-1] + slopes[-1] >= 0
+            chosen[held_out] = inputs[held_out] @ slopes[:-1] + slopes[-1] >= 0
     if not _surely_gains(gains * (chosen.astype(np.float32) - on), groups):
         return constant
     slopes = _regression(inputs, gains, penalty)
@@ -184,19 +188,19 @@ def _column(
 
 
 def _regression(inputs: npt.NDArray[np.float64], gains: FloatArray, penalty: float) -> npt.NDArray[np.float64] | None:
-    """Slopes and intercept that tell where the gain is above 0; None where it is everywhere or nowhere."""
+    """Slopes and intercept that predict whether the gain is above 0; None where it is for all or none."""
     pays, weights = gains > 0, np.abs(gains)
     if not pays.any() or not (gains < 0).any():
         return None
     mean, deviation = inputs.mean(axis=0), inputs.std(axis=0) + 1e-3
     weights = (weights / weights.mean()).astype(np.float64)
-    found = logistic_regression((inputs - mean) / deviation, pays, penalty=penalty, weights=weights)
-    slopes = found[:-1] / deviation
-    return np.append(slopes, found[-1] - slopes @ mean)
+    fitted = logistic_regression((inputs - mean) / deviation, pays, penalty=penalty, weights=weights)
+    slopes = fitted[:-1] / deviation
+    return np.append(slopes, fitted[-1] - slopes @ mean)
 
 
 def _surely_gains(gains: FloatArray, groups: npt.NDArray[np.int64]) -> bool:
-    """Whether the mean gain over conversations is more than twice its standard error; one conversation tells nothing."""
+    """Whether the mean gain over at least two conversations is more than twice its standard error."""
     count = np.bincount(groups)
     if len(count) < 2:
         return False

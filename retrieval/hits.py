@@ -1,4 +1,4 @@
-"""From candidates to hits: the records behind the best, what is shown of them, and why each came back."""
+"""Makes hits of the best candidates: reads their records, chooses the text to show, and lists the signals."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from hexamem.stores.vocabulary import Vocabulary
 __all__ = ["LeaveOut", "hits_of"]
 
 LeaveOut: TypeAlias = Callable[["ShownStep | ShownItem | MemoryItem"], bool]
-"""Whether a record is not to be among the hits; the next best takes its place."""
+"""Whether a record is left out of the hits; the next best is taken instead."""
 
-_AFTER = 1e-3  # by how much, as a share of the better score, what was superseded stands after what took its place
+_AFTER = 1e-3  # a superseded item scores at least this much, as a share, below its successor
 
 
 def hits_of(
@@ -38,24 +38,23 @@ def hits_of(
     caches: RecallCaches,
     leave_out: LeaveOut | None = None,
 ) -> list[Hit]:
-    """The k best candidates as hits, best first, with the labels of steps by name; without those to be left out.
+    """The k best candidates as hits, best first, with the names of step labels, without those to leave out.
 
-    What is no longer believed is demoted, and stands after what took its place, unless a time was asked for
-    or latest filtering was turned off.
+    Superseded items are demoted below their successors, unless the request names a time or latest filtering is off.
     """
     item_ids = [record_id for record_id in candidates if not record_id.startswith("step_")]
     believed = run.filter.believed
     states = dict(caches.states.of(run.tx, item_ids)) if item_ids else {}
     latest = strategy.operations.get("latest_filtering", True)
     if latest and run.request.as_of is None and run.request.known_at is None:
-        _demote_former(candidates, _with_followers(run, states, caches), strategy.superseded)
+        _demote_former(candidates, _with_successors(run, states, caches), strategy.superseded)
     statuses = {item_id: state.status for item_id, state in states.items()}
     statuses.update({item_id: item.status for item_id, item in believed.items()})
     shown = _shown(run, best(candidates, len(candidates)), statuses, leave_out)
-    labels = {one for _, record in shown if isinstance(record, ShownStep) for one in record.label_ids}
+    labels = {label_id for _, record in shown if isinstance(record, ShownStep) for label_id in record.label_ids}
     vocabulary = caches.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
-    learned = {one.id: one.sources for _, one in shown if not isinstance(one, ShownStep)}
+    learned = {record.id: record.sources for _, record in shown if not isinstance(record, ShownStep)}
     said = last_said(run.tx, learned) if learned else {}
     return [
         _step_hit(candidate, record, run, vocabulary)
@@ -65,48 +64,48 @@ def hits_of(
     ]
 
 
-def _with_followers(run: Run, states: Mapping[str, ItemState], caches: RecallCaches) -> Mapping[str, ItemState]:
-    """The states, with those of all that took the place of one: what lies between may not have been found itself."""
-    found = dict(states)
-    wanted = {state.superseded_by for state in found.values()}
-    while missing := [one for one in wanted if one is not None and one not in found]:
+def _with_successors(run: Run, states: Mapping[str, ItemState], caches: RecallCaches) -> Mapping[str, ItemState]:
+    """The states of items and all their successors, which may not be candidates themselves."""
+    known = dict(states)
+    wanted = {state.superseded_by for state in known.values()}
+    while missing := [item_id for item_id in wanted if item_id is not None and item_id not in known]:
         new = caches.states.of(run.tx, missing)
-        found.update(new)
+        known.update(new)
         wanted = {state.superseded_by for state in new.values()}
-    return found
+    return known
 
 
 def _demote_former(candidates: Mapping[str, Candidate], states: Mapping[str, ItemState], superseded: float) -> None:
     chains = {
-        item_id: _followers(item_id, states)
+        item_id: _successors(item_id, states)
         for item_id, state in states.items()
         if state.status == "superseded" and item_id in candidates
     }
     for item_id in chains:
         _demote(candidates[item_id], superseded)
-    # A factor alone leaves the old value first where its words are nearer to the question than those of the new one.
-    # The newest come first: where they are put is what those before them are measured by.
-    for item_id, followers in sorted(chains.items(), key=lambda pair: len(pair[1])):
+    # A factor alone would leave an old value first that is much nearer to the question than the new one.
+    # The newest come first, since the scores of older ones depend on theirs.
+    for item_id, successors in sorted(chains.items(), key=lambda pair: len(pair[1])):
         candidate = candidates[item_id]
-        for new in [candidates[one] for one in followers if one in candidates]:
+        for new in [candidates[successor] for successor in successors if successor in candidates]:
             if candidate.score >= new.score:
                 lower = new.score - _AFTER * max(1.0, abs(new.score))
                 candidate.reasons().append(("superseded", None, None, lower - candidate.score))
                 candidate.score = lower
 
 
-def _followers(item_id: str, states: Mapping[str, ItemState]) -> list[str]:
-    """What took an item's place, what took the place of that, and so on."""
-    found: list[str] = []
-    follower = states[item_id].superseded_by
-    while follower is not None and follower != item_id and follower not in found:
-        found.append(follower)
-        follower = states[follower].superseded_by if follower in states else None
-    return found
+def _successors(item_id: str, states: Mapping[str, ItemState]) -> list[str]:
+    """The successor of an item, the successor of that, and so on."""
+    chain: list[str] = []
+    successor = states[item_id].superseded_by
+    while successor is not None and successor != item_id and successor not in chain:
+        chain.append(successor)
+        successor = states[successor].superseded_by if successor in states else None
+    return chain
 
 
 def _demote(candidate: Candidate, superseded: float) -> None:
-    # A negative score (a cosine) sinks as well: it grows by as much as a positive one shrinks.
+    # A negative score, such as a cosine, is lowered as well.
     factor = superseded if candidate.score >= 0 else 2 - superseded
     candidate.score *= factor
     candidate.why = [(*reason[:3], reason[3] * factor) for reason in candidate.reasons()]
@@ -115,19 +114,19 @@ def _demote(candidate: Candidate, superseded: float) -> None:
 def _shown(
     run: Run, ranked: list[Candidate], statuses: Mapping[str, str], leave_out: LeaveOut | None
 ) -> list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]]:
-    """The best k with their records, of those that are not left out."""
+    """The k best with their records, without those to leave out."""
     believed = run.filter.believed
-    # A candidate may have left the ledger since the indexes were read: take the next one instead.
+    # A candidate may have been deleted since the indexes were read: then the next one is taken.
     shown: list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]] = []
     for start in range(0, len(ranked), run.request.k):
         part = ranked[start : start + run.request.k]
         records: dict[str, ShownStep | ShownItem | MemoryItem] = {
-            **shown_steps(run.tx, [one.id for one in part if one.id not in statuses])
+            **shown_steps(run.tx, [candidate.id for candidate in part if candidate.id not in statuses])
         }
-        # What they say is read of those alone that are shown: a document may be long.
-        items = [one.id for one in part if one.id in statuses and one.id not in believed]
+        # Texts are read only for hits, since a document may be long.
+        items = [candidate.id for candidate in part if candidate.id in statuses and candidate.id not in believed]
         records.update(shown_items(run.tx, items) if items else {})
-        documents = [one for one in items if one not in records]
+        documents = [item_id for item_id in items if item_id not in records]
         records.update(get_items(run.tx, documents) if documents else {})
         for candidate in part:
             record = believed.get(candidate.id) or records.get(candidate.id)
@@ -139,19 +138,19 @@ def _shown(
 
 
 def _passage_of(run: Run, item: MemoryItem, lexical: LexicalStore) -> tuple[str, str | None]:
-    """What is shown of an item: of a long document its title and best passage, with the place of that."""
+    """The text of an item, and the place of a passage: of a long document the title and the best passage."""
     if not isinstance(item, ResourceItem) or len(item.content) <= SHORT:
         return item.text, None
-    found = None if item.id in run.former else run.passage(item.id)
-    if found is not None:
-        span = span_of(found)
-    else:  # found by its title, its labels, or in words of before, which are in no index
+    passage_id = None if item.id in run.former else run.passage(item.id)
+    if passage_id is not None:
+        span = span_of(passage_id)
+    else:  # a candidate by its title, its labels, or a former text, which is in no index
         spans = chunk_spans(item)
         if not spans:
             return item.text, None
         texts = {str(number): item.content[start:end] for number, (start, end) in enumerate(spans)}
         scored = lexical.score_texts(run.key, run.request.query, texts)
-        span = spans[int(max(scored, key=lambda one: one[1])[0]) if scored else 0]
+        span = spans[int(max(scored, key=lambda pair: pair[1])[0]) if scored else 0]
     passage = passage_at(item, span)
     return f"{item.title}{f', {passage.place}' if passage.place else ''}\n{passage.text}", passage.place or None
 
@@ -194,7 +193,7 @@ def _has_own_time(item: ShownItem | MemoryItem) -> bool:
 
 
 def _ended(item: ShownItem | MemoryItem, run: Run) -> bool:
-    """Whether an item is not true any more, where no other time is asked for."""
+    """Whether an item has ended, unless the request names a time."""
     if item.valid_to is None or run.request.as_of is not None or run.request.known_at is not None:
         return False
     return item.valid_to <= utc_now()
@@ -208,7 +207,7 @@ def _item_hit(
     lexical: LexicalStore,
     said: Mapping[str, SaidWhen],
 ) -> Hit:
-    """A hit of an item. Its time is its own, else that when it was last said, else that when it was learned."""
+    """A hit of an item. Its time is its own, otherwise that of its latest source, otherwise when it was stored."""
     text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)
     learned = said.get(item.id)
     moment = item.event_at if isinstance(item, ShownItem) else event_time(item)

@@ -20,11 +20,11 @@ def late_ranking(
 ) -> Ranking:
     """The best ``count`` candidates by late interaction (ColBERT, Khattab and Zaharia, SIGIR 2020, section 3).
 
-    It orders what others found and finds nothing itself. Empty for an embedder without vectors of single tokens.
+    It ranks candidates of other signals and finds none itself. Empty for an embedder without token vectors.
     """
     if embedder.token_model is None or not candidates:
         return []
-    bags = _bags(run, [one.id for one in best(candidates, count)], embedder, caches)
+    bags = _bags(run, [candidate.id for candidate in best(candidates, count)], embedder, caches)
     scores = embedder.compare_bags(run.request.query, list(bags.values()))
     if not scores.any():
         return []
@@ -32,12 +32,14 @@ def late_ranking(
 
 
 def _bags(run: Run, ids: list[str], embedder: Embedder, caches: RecallCaches) -> dict[str, TokenBag]:
-    """The candidates' tokens; of a long document those of the passage that is to be shown."""
+    """The token bags of candidates; of a long document that of its best passage."""
     believed = run.filter.believed
-    read = [one for one in ids if one in believed or (not one.startswith("step_") and run.passage(one) is not None)]
-    bags = caches.bags(run.tx, [one for one in ids if one not in read] if read else ids)
-    if read:
-        items = {**get_items(run.tx, [one for one in read if one not in believed]), **believed}
-        texts = {one: searchable(run.item_text(items[one])) for one in read if one in items}
+    uncached = [
+        name for name in ids if name in believed or (not name.startswith("step_") and run.passage(name) is not None)
+    ]
+    bags = caches.bags(run.tx, [name for name in ids if name not in uncached] if uncached else ids)
+    if uncached:
+        items = {**get_items(run.tx, [name for name in uncached if name not in believed]), **believed}
+        texts = {name: searchable(run.item_text(items[name])) for name in uncached if name in items}
         bags.update(zip(texts, embedder.token_bags(list(texts.values())), strict=True))
     return bags

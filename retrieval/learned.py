@@ -1,4 +1,4 @@
-"""Candidates of the learned ranking: from every signal and beside them, measured at once."""
+"""The candidates of the learned ranking, from all retrievers and the steps beside these, with their features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hexamem.retrieval.retrievers import Retrievers
 from hexamem.retrieval.signals.features import Features, compute_features
 from hexamem.retrieval.signals.labels import QuestionLabels
 from hexamem.retrieval.signals.pool import make_pool
-from hexamem.retrieval.signals.question import Asked, read_question
+from hexamem.retrieval.signals.question import ParsedQuestion, read_question
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
@@ -35,16 +35,16 @@ from hexamem.stores.vocabulary_cache import VocabularyCache
 from hexamem.stores.working_set import WorkingSet
 from hexamem.stores.working_set_cache import WorkingSetCache
 
-__all__ = ["LearnedSearch", "Measured", "QuestionRead", "SignalRanks"]
+__all__ = ["LearnedSearch", "Measured", "RecallQuestion", "SignalRanks"]
 
 _SCANNED = 25_000
-"""Up to so many steps all are compared with the question, exactly; beyond, the vector index gives the nearest."""
-_NEAR = 0.7
+"""Up to this number all steps are compared with the question; beyond it the vector index returns the nearest."""
+_NEAR = 0.7  # weight of the steps beside one, where they are compared together
 _NEAREST = 40  # of each ranking
 _HOPS = 3  # of the nearest steps, from which a second hop is made
 _LEAST_FOR_HOPS = 20  # steps
 _SETTLED = 256  # items at a time: a few milliseconds, for which a recall may have to wait
-_INSIDE = 50  # steps of the scopes that are meant
+_INSIDE = 50  # steps of the scopes that the question names
 
 _TEXTS = Prepared(
     select(item_table.c.id, item_table.c.text).where(
@@ -53,20 +53,20 @@ _TEXTS = Prepared(
 )
 
 
-class QuestionRead(NamedTuple):
-    """A question as read, the steps and items it was read against, and the labels that it names."""
+class RecallQuestion(NamedTuple):
+    """A parsed question, the working sets against which it was parsed, and the labels that it names."""
 
-    asked: Asked
+    parsed: ParsedQuestion
     steps: WorkingSet
     items: ItemSet | None
     labels: QueryFilter
 
 
 class SignalRanks:
-    """The value and rank that each signal gives to records; of most records these are never asked for.
+    """The values and ranks of records in the rankings of signals, looked up on demand.
 
     Args:
-        rankings: by signal, best first.
+        rankings: signal → its ranking, best first.
     """
 
     def __init__(self, rankings: Mapping[str, Ranking]) -> None:
@@ -77,25 +77,25 @@ class SignalRanks:
         }
 
     def of(self, record_id: str) -> dict[str, tuple[float, int | None]]:
-        """Signal → its value and rank, of those that found the record."""
-        found = {name: places[record_id] for name, places in self._places.items() if record_id in places}
-        return {name: (self._rankings[name][place][1], place + 1) for name, place in found.items()}
+        """Signal → value and rank of a record, for the signals that found it."""
+        ranked = {name: places[record_id] for name, places in self._places.items() if record_id in places}
+        return {name: (self._rankings[name][place][1], place + 1) for name, place in ranked.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A question with its candidates' features, and the ranks that the retrievers give these."""
+    """A question with the features of its candidates, and their ranks by the retrievers."""
 
-    asked: Asked
+    question: ParsedQuestion
     features: Features
     ranks: SignalRanks
 
 
 class LearnedSearch:
-    """Finds and measures candidates. Safe to use from several threads.
+    """Finds and measures candidates. Thread-safe.
 
     Args:
-        folder: where working sets are stored from one process to the next; None for nowhere.
+        folder: where working sets are stored between processes; None for nowhere.
     """
 
     def __init__(
@@ -113,11 +113,11 @@ class LearnedSearch:
         self._intent, self._vocabularies = intent, vocabularies
 
     def drop(self, user: str) -> None:
-        """Forget what is kept of a user that the ledger may not hold any more, in memory and on disk."""
+        """Evict a user from the working sets, in memory and on disk."""
         self._kept.drop(user, self._ledger)
 
     def refresh(self, user: str) -> None:
-        """Take in what a user of whom recalls were made wrote since, so that the next recall need not."""
+        """Update the working sets of a user with what was written, so that the next recall need not."""
         if not self._kept.holds(user):
             return
         with self._ledger.read(user) as tx:
@@ -134,26 +134,26 @@ class LearnedSearch:
                         labels.scopes(self._vocabularies.whole(tx))
         self._kept.save(self._ledger, user)
 
-    def read(self, user: str, request: Request) -> QuestionRead | None:
-        """Read the question, before any transaction in which it is answered; None for a user without a record."""
+    def read(self, user: str, request: Request) -> RecallQuestion | None:
+        """Parse the question, before the transaction in which it is answered; None for an unknown user."""
         with self._ledger.read(user) as tx:
             if not tx.user_id:
-                self._kept.drop(user)  # erased by another home of a shared ledger, perhaps
+                self._kept.drop(user)  # the user may have been erased by another home of a shared ledger
                 return None
             (steps, items), zone = self._kept.of(tx), read_zone(tx.timezone)
         self._kept.save(self._ledger, user)
-        asked = read_question(request.query, steps, self._embedder, zone, request.as_of)
+        parsed = read_question(request.query, steps, self._embedder, zone, request.as_of)
         labels = QueryFilter() if self._intent is None else self._intent(user, request.query)
-        return QuestionRead(asked, steps, items, labels)
+        return RecallQuestion(parsed, steps, items, labels)
 
-    def measure(self, run: Run, question: QuestionRead, strategy: Strategy) -> Measured:
+    def measure(self, run: Run, question: RecallQuestion, strategy: Strategy) -> Measured:
         """The candidates of a recall and their features."""
         with self._kept.using(run.tx.user):
-            carried = self._question_labels(run, question)
-            return self._measured(run, question, carried, max(strategy.pool, run.request.k))
+            labels = self._question_labels(run, question)
+            return self._measured(run, question, labels, max(strategy.pool, run.request.k))
 
-    def _question_labels(self, run: Run, question: QuestionRead) -> QuestionLabels | None:
-        """The labels asked for, with those that the steps carry; None where nothing is labelled."""
+    def _question_labels(self, run: Run, question: RecallQuestion) -> QuestionLabels | None:
+        """The labels that the question names, with those of the steps; None where no step is labelled."""
         if self._intent is None:
             return None
         labels = self._kept.labels(run.tx, question.steps)
@@ -163,57 +163,59 @@ class LearnedSearch:
             run.notes["labels"] = question.labels.note
         return QuestionLabels.read(question.labels, labels, self._vocabularies.whole(run.tx))
 
-    def _measured(self, run: Run, question: QuestionRead, labels: QuestionLabels | None, pool: int) -> Measured:
-        asked, steps, items, _ = question
+    def _measured(self, run: Run, question: RecallQuestion, labels: QuestionLabels | None, pool: int) -> Measured:
+        parsed, steps, items, _ = question
         rankings = {"dense": self._dense(run, question, labels, pool), "bm25": self._retrievers.bm25(run, pool)}
-        found = dict.fromkeys(one for ranking in rankings.values() for one, _ in ranking)
-        rows = {one: row for one in found if (row := steps.row_of.get(one)) is not None}
-        near = [rows[one] for ranking in rankings.values() for one, _ in ranking[:_NEAREST] if one in rows]
+        found = dict.fromkeys(record_id for ranking in rankings.values() for record_id, _ in ranking)
+        rows = {record_id: row for record_id in found if (row := steps.row_of.get(record_id)) is not None}
+        near = [
+            rows[record_id] for ranking in rankings.values() for record_id, _ in ranking[:_NEAREST] if record_id in rows
+        ]
         step_ids = [*rows, *self._beside(run.filter, [*rows.values()], near, steps)] if run.filter.wants_steps else []
-        facts = self._facts(run, [one for one in found if not one.startswith("step_")], steps, items)
-        features = compute_features(asked, make_pool(step_ids, facts, steps), steps, labels)
-        return Measured(asked, features, SignalRanks(rankings))
+        facts = self._facts(run, [record_id for record_id in found if not record_id.startswith("step_")], steps, items)
+        features = compute_features(parsed, make_pool(step_ids, facts, steps), steps, labels)
+        return Measured(parsed, features, SignalRanks(rankings))
 
     def _dense(
-        self, run: Run, question: QuestionRead, labels: QuestionLabels | None, pool: int
+        self, run: Run, question: RecallQuestion, labels: QuestionLabels | None, pool: int
     ) -> list[tuple[str, float]]:
-        asked, steps, items, _ = question
+        parsed, steps, items, _ = question
         ranking: list[tuple[str, float]] = []
         if run.filter.wants_steps:
             if run.filter.narrows_steps or len(steps) > _SCANNED:
-                ranking += self._retrievers.dense_steps(run, asked.vector, pool)
-                new = [row for one in run.unindexed if (row := steps.row_of.get(one)) is not None]
+                ranking += self._retrievers.dense_steps(run, parsed.vector, pool)
+                new = [row for step_id in run.unindexed if (row := steps.row_of.get(step_id)) is not None]
                 if new:
-                    held = {one for one, _ in ranking}
-                    cosines = steps.products(np.array(new), asked.vector[None])[:, 0].tolist()
+                    ranked = {step_id for step_id, _ in ranking}
+                    cosines = steps.products(np.array(new), parsed.vector[None])[:, 0].tolist()
                     ranking += [
                         (steps.ids[row], cosine)
                         for row, cosine in zip(new, cosines, strict=True)
-                        if steps.ids[row] not in held
+                        if steps.ids[row] not in ranked
                     ]
             elif len(steps):
-                ranking += self._scanned(asked, steps, labels, pool)
+                ranking += self._scanned(parsed, steps, labels, pool)
         if items is not None and not run.filter.believed:
             if run.filter.items is None or run.filter.items:
-                ranking += items.nearest(asked.vector, pool, run.filter.items)
+                ranking += items.nearest(parsed.vector, pool, run.filter.items)
         else:
-            ranking += self._retrievers.dense_items(run, asked.vector, pool)
+            ranking += self._retrievers.dense_items(run, parsed.vector, pool)
         ranking.sort(key=itemgetter(0))
-        ranking.sort(key=itemgetter(1), reverse=True)  # equals stay in the order of their ids
+        ranking.sort(key=itemgetter(1), reverse=True)  # a stable sort: equal cosines remain in the order of ids
         return ranking
 
     def _scanned(
-        self, asked: Asked, steps: WorkingSet, labels: QuestionLabels | None, pool: int
+        self, question: ParsedQuestion, steps: WorkingSet, labels: QuestionLabels | None, pool: int
     ) -> list[tuple[str, float]]:
-        """The steps nearest to the question, those that are together with the steps beside them, and the nearest of
-        the scopes that the question means."""
-        if asked.bare is asked.vector:
-            whole = bare = steps.similarities(asked.vector)
+        """The steps nearest to the question, alone and together with the steps beside them, and the nearest in the scopes
+        that the question names."""
+        if question.bare is question.vector:
+            whole = bare = steps.similarities(question.vector)
         else:
-            whole, bare = steps.similarities(np.stack([asked.vector, asked.bare]))
+            whole, bare = steps.similarities(np.stack([question.vector, question.bare]))
         together = steps.with_neighbours(bare, _NEAR)
         chosen: dict[int, None] = {}
-        for values in (whole, together, *self._hops(asked, whole, steps)):
+        for values in (whole, together, *self._hops(question, whole, steps)):
             count = min(pool, len(values))
             best = np.argpartition(values, len(values) - count)[len(values) - count :]
             chosen.update(dict.fromkeys(best[np.argsort(-values[best], kind="stable")].tolist()))
@@ -225,16 +227,16 @@ class LearnedSearch:
         return list(zip([steps.ids[row] for row in rows], whole[rows].tolist(), strict=True))
 
     @staticmethod
-    def _hops(asked: Asked, whole: FloatArray, steps: WorkingSet) -> list[FloatArray]:
-        """Similarities to what a second hop from the nearest steps looks for; none without an embedder made for it."""
-        if asked.hop is None or len(whole) < _LEAST_FOR_HOPS:
+    def _hops(question: ParsedQuestion, whole: FloatArray, steps: WorkingSet) -> list[FloatArray]:
+        """Similarities to the second-hop queries from the nearest steps; empty without an embedder that makes them."""
+        if question.hop is None or len(whole) < _LEAST_FOR_HOPS:
             return []
         nearest = np.argpartition(whole, len(whole) - _HOPS)[len(whole) - _HOPS :]
-        wanted = asked.hop(asked.vector, steps.vectors(nearest))
+        wanted = question.hop(question.vector, steps.vectors(nearest))
         return [] if wanted is None else [steps.similarities(wanted).max(axis=0)]
 
-    def _beside(self, permit: RecallFilter, found: Sequence[int], near: Sequence[int], steps: WorkingSet) -> list[str]:
-        """The permitted steps beside those found, by rows: one turn away, and two of those that are among the nearest."""
+    def _beside(self, filters: RecallFilter, found: Sequence[int], near: Sequence[int], steps: WorkingSet) -> list[str]:
+        """The permitted steps one turn away from those found, and two turns away from the nearest; by rows."""
         rows, nearest = np.array(found, np.int64), np.array(near, np.int64)
         marked = np.zeros(len(steps), bool)
         for ahead in (steps.before, steps.after):
@@ -245,29 +247,29 @@ class LearnedSearch:
             marked[twice[twice >= 0]] = True
         marked[rows] = False
         others = [steps.ids[row] for row in np.flatnonzero(marked).tolist()]
-        if not permit.narrows_steps:
+        if not filters.narrows_steps:
             return others
-        met = permit.steps_among(others)
-        return [one for one in others if one in met]
+        permitted = filters.steps_among(others)
+        return [step_id for step_id in others if step_id in permitted]
 
     def _facts(self, run: Run, ids: Sequence[str], steps: WorkingSet, items: ItemSet | None) -> list[ItemFacts]:
-        """What is compared of items; read from the stores where it is not in memory."""
+        """The facts of items that features compare, from memory or the stores."""
         if items is not None and not run.filter.believed:
             return items.facts(ids)
         if not ids:
             return []
         believed = run.filter.believed
-        long = [one for one in ids if one not in believed and run.passage(one) is not None]
+        documents = [item_id for item_id in ids if item_id not in believed and run.passage(item_id) is not None]
         records: dict[str, MemoryItem] = {
-            **get_items(run.tx, long),
-            **{one: believed[one] for one in ids if one in believed},
+            **get_items(run.tx, documents),
+            **{item_id: believed[item_id] for item_id in ids if item_id in believed},
         }
-        texts = {one: run.item_text(record) for one, record in records.items()}
-        for part in chunks([one for one in ids if one not in texts]):
+        texts = {item_id: run.item_text(record) for item_id, record in records.items()}
+        for part in chunks([item_id for item_id in ids if item_id not in texts]):
             texts.update({row.id: row.text for row in run.tx.all(_TEXTS, user=run.tx.user_id, ids=part)})
-        stored = {one: run.passage(one) or one for one in texts if one not in run.former}
+        stored = {item_id: run.passage(item_id) or item_id for item_id in texts if item_id not in run.former}
         indexed = self._vectors.vectors(run.key, "items", list(stored.values()))
-        vectors = {one: indexed[name] for one, name in stored.items() if name in indexed}
+        vectors = {item_id: indexed[name] for item_id, name in stored.items() if name in indexed}
         if run.former_vectors is not None:
             vectors.update(zip(run.former, run.former_vectors, strict=True))
         return read_facts(run.tx, texts, vectors, steps, self._embedder)

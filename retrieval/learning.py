@@ -1,11 +1,11 @@
-"""Training of the learned ranking: listwise on evidence, in plain NumPy.
+"""Trains the learned ranking: listwise, with evidence as the target, in plain NumPy.
 
-Loss of a question: cross-entropy between the softmax of its candidates' scores and its evidence, each piece alike
-(ListNet's top-one form; Cao et al., ICML 2007). AdamW (Loshchilov and Hutter, ICLR 2019) with a rate that rises and
-falls once; dropout on inputs and hidden units. Training starts from reciprocal rank fusion and decays towards it, and at
-each step whole signals are left out: what the data do not show, and what they show only together, is ranked about as
-well as without training. Several runs from different seeds become one scorer, exactly: their
-linear parts are averaged, their gates and hidden units stand side by side.
+The loss of a question is the cross-entropy between the softmax of its candidates' scores and its evidence (ListNet's
+top-one form; Cao et al., ICML 2007). AdamW (Loshchilov and Hutter, ICLR 2019) with a learning rate that rises and falls
+once, and dropout on inputs and hidden units. The weights start at reciprocal rank fusion and decay towards it, and each
+step leaves out whole signals, so that questions unlike the training data are ranked about as well as without training.
+Runs from several seeds are combined exactly into one scorer: linear parts are averaged, gates and hidden units are
+concatenated.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ class LearningSettings:
         rate: the highest learning rate.
         decay: AdamW's weight decay.
         drop: share of inputs and hidden units that are left out at each step.
-        drop_signals: share of signals that are left out, for one question each, all but the fused ones.
-        prior: how much the fused ranking counts at the start.
-        hidden, gate: units.
-        batch: questions a step.
-        several: the power of its number of evidence candidates with which a question counts; 0 for all alike. A list
-            whose evidence lies in four places is as much to learn from as some questions with one.
-        runs: from how many seeds.
+        drop_signals: share of signals that are left out for a question, except the fused ones.
+        prior: weight of the fused ranking at the start.
+        hidden: number of hidden units.
+        gate: number of gate units.
+        batch: questions in one step.
+        several: a question is weighted by its number of evidence candidates to this power; 0 for equal weights.
+        runs: number of runs, each with another seed.
+        seed: the seed of the first run, less one.
     """
 
     epochs: int = 8
@@ -63,11 +64,14 @@ class LearningSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Example:
-    """One question: its candidates' features ``(n, f)``, its cues, and which candidates are evidence ``(n,)``.
+    """One question of the training data.
 
     Attributes:
-        share: how much each candidate counts that is evidence, ``(n,)``; 1 each where None.
-        weight: how much the question counts.
+        values: the features of its candidates, ``(n, f)``.
+        cues: its cues, ``(c,)``.
+        evidence: which candidates are evidence, ``(n,)``.
+        share: the weight of each candidate that is evidence, ``(n,)``; None for 1.
+        weight: the weight of the question.
     """
 
     values: FloatArray
@@ -78,7 +82,7 @@ class Example:
 
     @property
     def pieces(self) -> FloatArray:
-        """How much of a piece of evidence each candidate is, ``(n,)``."""
+        """The weight of each candidate as evidence, ``(n,)``; 0 for no evidence."""
         return np.asarray(self.evidence * (1.0 if self.share is None else self.share), np.float32)
 
 
@@ -86,16 +90,16 @@ class _AdamW:
     """AdamW (Loshchilov and Hutter, ICLR 2019) on arrays by name, in place.
 
     Args:
-        decay: how strongly ``linear`` is drawn towards where it began, and the others to 0.
+        decay: the weight decay; of ``linear`` towards its start, of the others towards 0.
 
     Attributes:
-        taken: how many steps.
+        taken: the number of steps so far.
     """
 
     def __init__(self, weights: _Parameters, decay: float) -> None:
         self._weights, self._decay, self._towards = weights, decay, {"linear": weights["linear"]}
-        self._first = {name: np.zeros_like(one) for name, one in weights.items()}
-        self._second = {name: np.zeros_like(one) for name, one in weights.items()}
+        self._first = {name: np.zeros_like(array) for name, array in weights.items()}
+        self._second = {name: np.zeros_like(array) for name, array in weights.items()}
         self.taken = 0
 
     def step(self, slopes: _Parameters, rate: float) -> None:
@@ -121,45 +125,46 @@ def learn_ranking(
     """Train weights.
 
     Args:
-        examples: questions; those none of whose candidates is evidence teach nothing and are passed over.
-        fingerprint: of the embedder that made the features.
+        examples: questions; those without evidence among the candidates are ignored.
+        fingerprint: the fingerprint of the embedder of the features.
+        card: a description of the training data.
         progress: called as ``progress(done, total)`` after every epoch.
 
     Raises:
         InvalidInputError: no question has a candidate that is evidence.
     """
-    useful = [one for one in examples if one.evidence.any() and not one.evidence.all()]
+    useful = [example for example in examples if example.evidence.any() and not example.evidence.all()]
     if not useful:
         raise InvalidInputError(f"none of the {len(examples)} question(s) has evidence among its candidates")
-    deviation = np.asarray(np.mean([one.values.std(axis=0) for one in useful], axis=0), np.float32)
-    inputs = [(standardised(one.values, deviation), one.pieces / one.pieces.sum()) for one in useful]
-    cues = np.stack([one.cues for one in useful])
-    weights = np.array([one.weight * one.pieces.sum() ** settings.several for one in useful], np.float32)
+    deviation = np.asarray(np.mean([example.values.std(axis=0) for example in useful], axis=0), np.float32)
+    inputs = [(standardised(example.values, deviation), example.pieces / example.pieces.sum()) for example in useful]
+    cues = np.stack([example.cues for example in useful])
+    weights = np.array([example.weight * example.pieces.sum() ** settings.several for example in useful], np.float32)
     weights /= weights.mean()
     total = settings.runs * settings.epochs
-    made = []
+    runs = []
     for run in range(settings.runs):
         done = None if progress is None else (lambda epoch, run=run: progress(run * settings.epochs + epoch, total))
-        made.append(_run(inputs, cues, weights, settings, np.random.default_rng(settings.seed + 1 + run), done))
+        runs.append(_run(inputs, cues, weights, settings, np.random.default_rng(settings.seed + 1 + run), done))
     return RankingWeights(
         deviation=deviation,
-        **_joined(made),
+        **_joined(runs),
         fingerprint=fingerprint,
         card=dict(card or {}),
     )
 
 
 def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, penalty: float = 1.0) -> FloatArray:
-    """Logistic regression that tells whether memory holds an answer.
+    """Logistic regression of whether memory contains an answer.
 
     Args:
-        signs: ``(n, s)`` of questions that the ranking was not trained on.
-        answered: whether memory holds the answer.
-        penalty: of squared slopes.
+        signs: ``(n, s)``, of questions on which the ranking was not trained.
+        answered: whether memory contains the answer, ``(n,)``.
+        penalty: the penalty on squared slopes.
 
     Returns:
-        Means, deviations, slopes and the intercept, one after the other, ``(3s + 1,)``; empty where all questions are
-        of one kind.
+        Means, deviations, slopes and the intercept, concatenated, ``(3s + 1,)``; empty where all questions have the same
+        answer.
     """
     if answered.all() or not answered.any():
         return np.empty(0, np.float32)
@@ -175,16 +180,17 @@ def learn_blend(
     candidates: npt.NDArray[np.float64],
     weights: npt.NDArray[np.float64],
 ) -> FloatArray:
-    """From how many candidates on the probability of an answer is that of large memories, ``(2,)``.
+    """Fit the blend of the regressions of large and small memories by the number of candidates, ``(2,)``.
 
     Args:
-        large, small: logits by the regressions of large and of small memories, ``(n,)``.
-        answered: whether the memory asked holds the answer.
-        candidates: how many steps were compared.
-        weights: how much each question counts.
+        large: logits by the regression of large memories, ``(n,)``.
+        small: logits by the regression of small memories, ``(n,)``.
+        answered: whether memory contains the answer, ``(n,)``.
+        candidates: the number of candidate steps, ``(n,)``.
+        weights: the weights of the questions, ``(n,)``.
 
     Returns:
-        The logarithm of the number at which both count half, and how quickly it changes (``large_share``).
+        The logarithm of the number at which both count half, and the steepness of the change (``large_share``).
     """
     y = answered.astype(np.float64)
 
@@ -196,14 +202,14 @@ def learn_blend(
     best, width = _BLEND, np.array([3.0, 2.0])
     while width[0] > 1e-3:
         grid = [best + width * offset for offset in _AROUND]
-        best = min((one for one in grid if one[1] <= _STEEPEST), key=lambda one: loss(*one))
+        best = min((point for point in grid if point[1] <= _STEEPEST), key=lambda point: loss(*point))
         width = width / 2
     return np.array([best[0], math.exp(best[1])], np.float32)
 
 
 _BLEND, _STEEPEST = np.array([math.log(90.0), 1.0]), 3.0
 _AROUND = [np.array([x, y]) / 4 for x in range(-4, 5) for y in range(-4, 5)]
-"""Where `learn_blend` begins and the grid that it searches, each time half as wide."""
+"""The start of `learn_blend`, and the grid that it searches, halving its width each time."""
 _SIGNALS = tuple(dict.fromkeys(SIGNAL_OF.values()))
 _SIGNAL_OF_COLUMN = np.array([_SIGNALS.index(SIGNAL_OF[name]) for name in FEATURES])
 _ALWAYS = _SIGNALS.index("fused")
@@ -240,23 +246,23 @@ def _run(
             chosen = order[start : start + settings.batch]
             batch = [(_without_signals(inputs[i][0], settings.drop_signals, random), inputs[i][1]) for i in chosen]
             slopes = _slopes(now, batch, cues[chosen], weights[chosen], settings.drop, random)
-            optimizer.step(slopes, settings.rate * _once(optimizer.taken / max(1, steps - 1)))
+            optimizer.step(slopes, settings.rate * _rate_share(optimizer.taken / max(1, steps - 1)))
         if progress is not None:
             progress(epoch + 1)
     return now
 
 
 def _without_signals(x: FloatArray, share: float, random: np.random.Generator) -> FloatArray:
-    """The features with those of some signals 0, that is, alike for all candidates."""
+    """The features with those of some signals set to 0."""
     if not share:
         return x
-    kept = random.random(len(_SIGNALS)) >= share
-    kept[_ALWAYS] = True
-    return np.asarray(x * kept[_SIGNAL_OF_COLUMN], np.float32)
+    included = random.random(len(_SIGNALS)) >= share
+    included[_ALWAYS] = True
+    return np.asarray(x * included[_SIGNAL_OF_COLUMN], np.float32)
 
 
-def _once(share: float) -> float:
-    """The learning rate over a training, as a share of the highest: up for a third, then down to nothing."""
+def _rate_share(share: float) -> float:
+    """The learning rate after a share of the training, as a share of the highest: it rises for 30% and falls to 0."""
     if share < 0.3:
         return 0.04 + 0.96 * (1 - math.cos(math.pi * share / 0.3)) / 2
     return (1 + math.cos(math.pi * (share - 0.3) / 0.7)) / 2
@@ -270,12 +276,12 @@ def _slopes(
     drop: float,
     random: np.random.Generator,
 ) -> _Parameters:
-    """The gradient of the mean of some questions' losses, each times its weight."""
+    """The gradient of the weighted mean loss of a batch."""
     lengths = np.array([len(target) for _, target in batch])
     starts = np.cumsum(lengths) - lengths
     which = np.repeat(np.arange(len(batch)), lengths)
-    x = np.concatenate([one for one, _ in batch])
-    target = np.concatenate([one for _, one in batch])
+    x = np.concatenate([values for values, _ in batch])
+    target = np.concatenate([pieces for _, pieces in batch])
     if drop:
         x = x * ((random.random(x.shape, np.float32) >= drop) / np.float32(1 - drop))
     gate = np.tanh(cues @ now["gate_in"] + now["gate_bias"])
@@ -306,12 +312,12 @@ def _slopes(
     }
 
 
-def _joined(made: Sequence[_Parameters]) -> dict[str, FloatArray]:
-    """One scorer whose scores are the means of several."""
-    share = np.float32(1 / len(made))
+def _joined(runs: Sequence[_Parameters]) -> dict[str, FloatArray]:
+    """The parameters of one scorer whose scores are the means of those of several."""
+    share = np.float32(1 / len(runs))
     return {
-        "linear": np.asarray(sum(one["linear"] for one in made) * share, np.float32),
-        **{name: np.concatenate([one[name] for one in made], axis=1) for name in ("gate_in", "hidden", "hidden_cues")},
-        **{name: np.concatenate([one[name] for one in made]) for name in ("gate_bias", "hidden_bias")},
-        **{name: np.concatenate([one[name] * share for one in made]) for name in ("gate_out", "hidden_out")},
+        "linear": np.asarray(sum(run["linear"] for run in runs) * share, np.float32),
+        **{name: np.concatenate([run[name] for run in runs], axis=1) for name in ("gate_in", "hidden", "hidden_cues")},
+        **{name: np.concatenate([run[name] for run in runs]) for name in ("gate_bias", "hidden_bias")},
+        **{name: np.concatenate([run[name] * share for run in runs]) for name in ("gate_out", "hidden_out")},
     }

@@ -1,4 +1,4 @@
-"""A learned recall from measured candidates to ranked ones: the gate decides which operations run, and they run."""
+"""A learned recall after its candidates are measured: the gate chooses the operations, and they rank the candidates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hexamem.retrieval.operations import (
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, answer_signs, standardised
 from hexamem.retrieval.request import Run
 from hexamem.retrieval.signals.features import Features
-from hexamem.retrieval.signals.question import Asked
+from hexamem.retrieval.signals.question import ParsedQuestion
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.ledger.recalls import JudgedRecall
@@ -37,19 +37,19 @@ from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
-    "Opened",
-    "Searched",
-    "open_recall",
+    "Decision",
+    "RecallSearches",
+    "decide_operations",
     "outdated_steps",
     "rank",
     "replay",
     "sub_questions",
 ]
 
-_NAMED = 8
-"""Signals that ``why`` names, and those by which a candidate has a place among all; what the rest adds is one, ``others``."""
-_FOLLOWED = 300
-"""Characters of the best step that are added to the question for the second hop."""
+_MOST_NAMED = 8
+"""Signals in ``why``, besides those with a rank; the others are summed up as ``others``."""
+_LONGEST_HOP = 300
+"""Characters of the best step that are appended to the question for the second hop."""
 _OUTDATED = select(item_table.c.id).where(
     item_table.c.user_id == bindparam("user"),
     item_table.c.id.in_(bindparam("ids", expanding=True)),
@@ -58,14 +58,18 @@ _OUTDATED = select(item_table.c.id).where(
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """What the first search gave: scores of its candidates, the weights of the gate, and the operations that are on.
+class Decision:
+    """Which operations run, by the first search of a recall.
 
     Attributes:
-        scores: with these operations. parts: of the question, by a model.
-        reasons: operation → what decided whether it is on.
-        chance: with which probability the operations were chosen.
-        x: the features standardised; None without candidates.
+        scores: the scores of its candidates with these operations.
+        gate: operation → its weight, from 0 to 1.
+        on: the operations that run.
+        reasons: operation → what decided whether it runs.
+        answerable: the probability that memory contains the answer; None where it is unknown.
+        parts: the parts of the question from a model.
+        chance: the probability with which the operations were chosen.
+        x: the standardised features; None without candidates.
     """
 
     scores: FloatArray
@@ -79,15 +83,15 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
-    """All searches that a multi-step recall without a model makes, that of the question first."""
+class RecallSearches:
+    """All searches of a multi-step recall without a model, that of the question first."""
 
-    asked: Asked
+    question: ParsedQuestion
     searches: tuple[Search, ...]
     steps: WorkingSet
 
 
-def open_recall(
+def decide_operations(
     measured: Measured,
     ranker: Ranker,
     gate: OperationGate,
@@ -95,12 +99,12 @@ def open_recall(
     steps: WorkingSet,
     slow: bool,
     parts: tuple[str, ...],
-) -> Opened:
-    """Score the first search and let the gate decide.
+) -> Decision:
+    """Score the first search and choose the operations.
 
     Args:
-        parts: of the question, by a model; any are a reason for a multi-step recall.
-        slow: whether every further question costs time or money: then a multi-step recall takes more than a gate to be on.
+        parts: the parts of the question from a model; if there are any, the recall is multi-step.
+        slow: whether each further search costs time or money; then the gate alone does not make the recall multi-step.
     """
     features = measured.features
     x = standardised(features.values, ranker.weights.deviation) if len(features.pool) else None
@@ -116,27 +120,27 @@ def open_recall(
     if slow:
         forced.setdefault("multi_step", False)
         reasons.setdefault("multi_step", "by the embedder, which takes time for each search")
-    left = switched(weights, forced)
-    on, chance = explored(left, forced, strategy.explore, random.random)
-    reasons.update(dict.fromkeys(on ^ left, "by Settings.explore"))
+    chosen = switched(weights, forced)
+    on, chance = explored(chosen, forced, strategy.explore, random.random)
+    reasons.update(dict.fromkeys(on ^ chosen, "by Settings.explore"))
     reasons = dict.fromkeys(weights, "by the gate") | reasons
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     scores = usual if on >= USUAL else ranker.score(features, x, on)
-    return Opened(scores, weights, on, reasons, answerable, parts, chance, x)
+    return Decision(scores, weights, on, reasons, answerable, parts, chance, x)
 
 
 def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured) -> tuple[str, ...]:
-    """The further searches of a multi-step recall: the question's parts, then the question with the best step's text."""
+    """The further queries of a multi-step recall: the parts, then the question with the text of the best step."""
     features = measured.features
     if not features.pool.steps:
         return parts
     best = int(np.argmax(features.column("fused_beside")[: features.pool.steps]))
     text = step_texts(run.tx, [features.pool.ids[best]]).get(features.pool.ids[best], "")
-    return (*parts, f"{measured.asked.text} {text[:_FOLLOWED]}") if text else parts
+    return (*parts, f"{measured.question.text} {text[:_LONGEST_HOP]}") if text else parts
 
 
 def outdated_steps(run: Run, features: Features) -> frozenset[str]:
-    """The steps that only such items of the pool cite as are superseded, or not true any more; none where a time is asked for."""
+    """The steps whose citing items in the pool are all superseded or ended; none where the request names a time."""
     pool, request = features.pool, run.request
     if not pool.items or request.as_of is not None or request.known_at is not None:
         return frozenset()
@@ -151,43 +155,49 @@ def outdated_steps(run: Run, features: Features) -> frozenset[str]:
 
 
 def rank(
-    run: Run, searched: Sequence[Measured], opened: Opened, ranker: Ranker, steps: WorkingSet
+    run: Run, searches: Sequence[Measured], decision: Decision, ranker: Ranker, steps: WorkingSet
 ) -> dict[str, Candidate]:
     """The best candidates of all searches by id, best first, with the share of each signal and operation."""
-    on = opened.on
-    run.notes.update((name, f"gate {opened.gate[name]:.2f}") for name in on)
-    if "temporal_ordering" in on:  # what it adds is the share of this signal
+    on = decision.on
+    run.notes.update((name, f"gate {decision.gate[name]:.2f}") for name in on)
+    if "temporal_ordering" in on:  # its contribution is the share of this signal
         run.notes["time"] = f"temporal_ordering, {run.notes['temporal_ordering']}"
-    searches = [
-        Search(each.features, outdated_steps(run, each.features) if "latest_filtering" in on else frozenset())
-        for each in searched
+    latest = "latest_filtering" in on
+    searched = [
+        Search(measured.features, outdated_steps(run, measured.features) if latest else frozenset())
+        for measured in searches
     ]
-    ordered = order(ranker, searches, steps, on, run.request.k, opened.scores)
+    ordered = order(ranker, searched, steps, on, run.request.k, decision.scores)
     candidates: dict[str, Candidate] = {}
-    for number, measured in enumerate(searched):
-        chosen = [(name, place) for name, (of, place) in zip(ordered.ids, ordered.places, strict=True) if of == number]
+    for number, measured in enumerate(searches):
+        chosen = [
+            (record_id, column)
+            for record_id, (search, column) in zip(ordered.ids, ordered.places, strict=True)
+            if search == number
+        ]
         if not chosen:
             continue
-        shares = ranker.shares(measured.features, [place for _, place in chosen], None if number else opened.x, on)
+        columns = [column for _, column in chosen]
+        shares = ranker.shares(measured.features, columns, None if number else decision.x, on)
         late = measured.features.column("late")
-        for (name, place), own in zip(chosen, shares, strict=True):
-            changes = ordered.moved.get(name, {})
-            # The sum of the shares is the score, in more digits.
-            later = partial(_reasons, measured.ranks, name, float(late[place]), own, changes)
-            candidates[name] = Candidate(name, sum(own.tolist()) + sum(changes.values()), later=later)
-    return {name: candidates[name] for name in ordered.ids}
+        for (record_id, column), own in zip(chosen, shares, strict=True):
+            changes = ordered.moved.get(record_id, {})
+            # The sum of the shares is the score, with more digits.
+            later = partial(_reasons, measured.ranks, record_id, float(late[column]), own, changes)
+            candidates[record_id] = Candidate(record_id, sum(own.tolist()) + sum(changes.values()), later=later)
+    return {record_id: candidates[record_id] for record_id in ordered.ids}
 
 
 def _reasons(
-    ranks: SignalRanks, name: str, late: float, shares: npt.NDArray[np.float64], changes: Mapping[str, float]
+    ranks: SignalRanks, record_id: str, late: float, shares: npt.NDArray[np.float64], changes: Mapping[str, float]
 ) -> list[Reason]:
-    """What the signals and operations add to the score of one candidate, the signals of most weight first."""
-    values = ranks.of(name) | {"late": (late, None)}
+    """The shares of signals and operations in the score of one candidate, the greatest signals first."""
+    values = ranks.of(record_id) | {"late": (late, None)}
     why: list[Reason] = []
     others = 0.0
     for position, number in enumerate(np.argsort(-np.abs(shares), kind="stable").tolist()):
         value, rank = values.get(SIGNALS[number], (None, None))
-        if position < _NAMED or rank is not None:
+        if position < _MOST_NAMED or rank is not None:
             why.append((SIGNALS[number], value, rank, float(shares[number])))
         else:
             others += float(shares[number])
@@ -195,15 +205,15 @@ def _reasons(
     return why + [(operation, None, None, change) for operation, change in changes.items()]
 
 
-def replay(searched: Searched, judged: JudgedRecall, ranker: Ranker, k: int) -> FeedbackExample:
-    """A recall with feedback as the gate learns from it: the reward of every set of operations, by memory as it is now."""
-    first = searched.searches[0].features
+def replay(searches: RecallSearches, judged: JudgedRecall, ranker: Ranker, k: int) -> FeedbackExample:
+    """A recall with feedback, repeated on the present memory: the reward of every set of operations."""
+    first = searches.searches[0].features
     shape = score_shape(first, ranker.score(first))
     reward_of = {
         on: verdict_reward(ids, judged.helped, judged.hurt, k)
-        for on, ids in order_by_configuration(ranker, searched.searches, searched.steps, k).items()
+        for on, ids in order_by_configuration(ranker, searches.searches, searches.steps, k).items()
     }
-    rewards = [reward_of[ranking_operations(on, searched.searches)] for on in configurations()]
+    rewards = [reward_of[ranking_operations(on, searches.searches)] for on in configurations()]
     logged = judged.operations or {}
     return FeedbackExample(
         logits=OperationGate(ranker.weights).logits_of(first.cues, shape),

@@ -1,13 +1,13 @@
-"""The five operations of a learned recall, each of which a recall can do with or without.
+"""The five optional operations of a learned recall.
 
-- ``temporal_ordering``: how the day of a candidate meets the dates of the question counts. It never sorts before the
-  cut: ordered by time alone, what answers is lost.
-- ``latest_filtering``: what was superseded, and what a newer candidate says anew, loses by it.
-- ``multi_step``: the parts of the question that a model names are searched as well, then the question once more with
-  the text of the best step (a second hop); the rankings are mixed as probabilities.
-- ``threshold_filtering``: without hits where the calibrated probability of an answer is too low.
-- ``semantic_reranking``: the second part of the scorer, and among the best, at least three times as many as are
-  shown, one is chosen after the other: what repeats a chosen one loses, what covers more of the question gains.
+- ``temporal_ordering``: the score includes how the day of a candidate relates to the dates of the question. Candidates are
+  not sorted by time before the cut, which would lose answers.
+- ``latest_filtering``: superseded candidates, and those that a newer one restates, are demoted.
+- ``multi_step``: searches also for the parts of the question that a model names, and for the question with the text of the
+  best step (a second hop); the rankings are mixed as probabilities.
+- ``threshold_filtering``: no hits where the calibrated probability of an answer is too low.
+- ``semantic_reranking``: adds the hidden units of the scorer, and chooses hits one by one among the best, at least three
+  times as many as are wanted; a candidate that repeats a chosen one is demoted.
 
 An operation that is off is not computed.
 """
@@ -35,7 +35,7 @@ __all__ = [
 
 NAMES: tuple[str, ...] = tuple(OPERATIONS)
 POWERS = 1 << np.arange(len(NAMES))
-"""What each operation counts in the number of a configuration."""
+"""The bit of each operation in the number of a configuration."""
 COSTS: Mapping[str, float] = {
     "temporal_ordering": 0.0,
     "latest_filtering": 0.02,
@@ -43,24 +43,21 @@ COSTS: Mapping[str, float] = {
     "threshold_filtering": 0.0,
     "semantic_reranking": 0.05,
 }
-"""What an operation takes, as a share of the recall without it: a multi-step one searches about once more."""
+"""The time of an operation, as a share of a recall without it: multi-step searches about twice."""
 FREE = frozenset(name for name, cost in COSTS.items() if cost < 0.1)
-"""Operations that cost next to nothing: what is learned from feedback may switch these alone."""
+"""Operations of almost no cost: only these are switched by feedback."""
 ABSTAIN = 0.5
-"""Below this probability of an answer a recall that filters by threshold gives no hits, where no other is told."""
-_SPARE, _LEAST = 3, 40
-_PARTS, _HEAT = 0.15, 2.0
-"""What the parts of a question count together, and how flat the scores of a search become as probabilities."""
-_ALIKE, _OLDER = 0.3, 1.0
-"""From which cosine on two say the same; what the older loses by it."""
-_OUTDATED = 1.5
-_REPEATED = 0.5
-_NEAR = 1.0  # a newer candidate takes an older one's place only where it fits nearly as well
+"""The default of the least probability of an answer, below which ``threshold_filtering`` returns no hits."""
+_SPARE, _LEAST = 3, 40  # candidates that are ordered: a multiple of k, and at least so many
+_PARTS, _HEAT = 0.15, 2.0  # weight of the further searches together; temperature of scores as probabilities
+_ALIKE, _OLDER = 0.3, 1.0  # the least cosine of a restatement; the loss of the older one for a unit of cosine above it
+_OUTDATED, _REPEATED = 1.5, 0.5  # the loss of a superseded candidate, and of one that repeats a chosen one
+_NEAR = 1.0  # a newer candidate demotes an older one only if its score is at most this much lower
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One search of a recall: its candidates with their features, and which are told by what is no longer believed."""
+    """One search of a recall: the features of its candidates, and the ids of outdated ones."""
 
     features: Features
     outdated: frozenset[str] = frozenset()
@@ -71,8 +68,8 @@ class Ordered:
     """The best candidates, best first.
 
     Attributes:
-        places: of each, (which search, which candidate of it).
-        moved: id → operation → what it added to the score.
+        places: (number of the search, index of the candidate in it) of each.
+        moved: id → operation → its change of the score.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -96,21 +93,22 @@ def number_of(on: Collection[str]) -> int:
 def explored(
     on: frozenset[str], forced: Mapping[str, bool], share: float, draw: Callable[[], float]
 ) -> tuple[frozenset[str], float]:
-    """What runs, and with which probability it was chosen: mostly ``on``, now and then any set of the free operations.
+    """The operations that run, and the probability with which they were chosen: ``on``, or at times a random set.
 
     Args:
-        forced: operations that are not tried.
-        share: how often any set is drawn, from 0 to 1.
-        draw: gives numbers from 0 to 1.
+        on: the operations that the gate has chosen.
+        forced: operations that are not varied.
+        share: how often a random set of the free operations is drawn, from 0 to 1.
+        draw: returns random numbers from 0 to 1.
     """
     free = [name for name in NAMES if name in FREE and name not in forced]
     if not share or not free:
         return on, 1.0
-    each = share / (1 << len(free))
+    chance = share / (1 << len(free))
     chosen = on
     if draw() < share:
         chosen = (on - frozenset(free)) | frozenset(name for name in free if draw() < 0.5)
-    return chosen, each + (1 - share if chosen == on else 0.0)
+    return chosen, chance + (1 - share if chosen == on else 0.0)
 
 
 def order(
@@ -121,25 +119,26 @@ def order(
     k: int,
     scores: FloatArray | None = None,
 ) -> Ordered:
-    """Rank what the searches found, with some operations on.
+    """Rank the candidates of all searches with some operations.
 
     Args:
-        searches: that of the question first; the others count with ``multi_step`` alone.
-        scores: of the first search with these operations, where they are known.
-        k: how many hits are wanted; more than that are ranked.
+        searches: that of the question first; the others are used only with ``multi_step``.
+        on: the operations.
+        k: the number of hits; more candidates than that are ranked.
+        scores: the scores of the first search with these operations; None to compute them.
     """
     searches = searches if "multi_step" in on else searches[:1]
     first = searches[0].features
     known = ranker.score(first, on=on) if scores is None else scores
     size = max(_LEAST, _SPARE * k)
     best = np.argsort(-known, kind="stable")[:size].tolist()
-    values = {first.pool.ids[one]: float(known[one]) for one in best}
-    places = {first.pool.ids[one]: (0, one) for one in best}
+    values = {first.pool.ids[index]: float(known[index]) for index in best}
+    places = {first.pool.ids[index]: (0, index) for index in best}
     moved: dict[str, dict[str, float]] = {}
     if len(searches) > 1:
         values, places, moved = _mixed(ranker, searches, known, on, size)
-    ids = sorted(values, key=lambda one: (-values[one], places[one]))[:size]
-    ordered = Ordered(ids, [values[one] for one in ids], [places[one] for one in ids], moved)
+    ids = sorted(values, key=lambda name: (-values[name], places[name]))[:size]
+    ordered = Ordered(ids, [values[name] for name in ids], [places[name] for name in ids], moved)
     if len(ids) > 1 and on & {"latest_filtering", "semantic_reranking"}:
         vectors = _vectors(ordered, searches, steps)
         alike = products(vectors, vectors.T)
@@ -152,28 +151,32 @@ def order(
 
 
 def ranking_operations(on: frozenset[str], searches: Sequence[Search]) -> frozenset[str]:
-    """The operations that may change the order: without the threshold, and without several steps where there is one search."""
+    """The operations that can change the order: not the threshold, and multi-step only with several searches."""
     return on - {"threshold_filtering"} - (frozenset() if len(searches) > 1 else {"multi_step"})
 
 
 def order_by_configuration(
     ranker: Ranker, searches: Sequence[Search], steps: WorkingSet, k: int
 ) -> dict[frozenset[str], list[str]]:
-    """The ids of the best, best first, under each set of operations that :func:`ranking_operations` leaves."""
+    """Operations → the ids of the best, best first, for all sets of :func:`ranking_operations`."""
     known: dict[frozenset[str], FloatArray] = {}
-    found: dict[frozenset[str], list[str]] = {}
-    for on in dict.fromkeys(ranking_operations(one, searches) for one in configurations()):
-        seen = on & USUAL
-        if seen not in known:
-            known[seen] = ranker.score(searches[0].features, on=seen)
-        found[on] = order(ranker, searches, steps, on, k, known[seen]).ids
-    return found
+    orders: dict[frozenset[str], list[str]] = {}
+    for on in dict.fromkeys(ranking_operations(configuration, searches) for configuration in configurations()):
+        scoring = on & USUAL
+        if scoring not in known:
+            known[scoring] = ranker.score(searches[0].features, on=scoring)
+        orders[on] = order(ranker, searches, steps, on, k, known[scoring]).ids
+    return orders
 
 
 def _mixed(
     ranker: Ranker, searches: Sequence[Search], known: FloatArray, on: frozenset[str], size: int
 ) -> tuple[dict[str, float], dict[str, tuple[int, int]], dict[str, dict[str, float]]]:
-    """The candidates of all searches by the mean of their probabilities of being evidence, told as scores of the first."""
+    """The candidates of all searches by their mean probability of being evidence, on the scale of the first search.
+
+    Returns:
+        id → score, id → (number of the search, index in it), and the changes by ``multi_step``.
+    """
     shares: dict[str, float] = {}
     places: dict[str, tuple[int, int]] = {}
     alone: dict[str, float] = {}
@@ -186,11 +189,11 @@ def _mixed(
         heated = values.astype(np.float64) / _HEAT
         total = float(np.logaddexp.reduce(heated))
         level = total if not number else level
-        for one in np.argsort(-values, kind="stable")[: 2 * size].tolist():
-            name = search.features.pool.ids[one]
-            shares[name] = shares.get(name, 0.0) + weight * math.exp(heated[one] - total)
+        for index in np.argsort(-values, kind="stable")[: 2 * size].tolist():
+            name = search.features.pool.ids[index]
+            shares[name] = shares.get(name, 0.0) + weight * math.exp(heated[index] - total)
             if name not in places:
-                places[name], alone[name] = (number, one), float(values[one])
+                places[name], alone[name] = (number, index), float(values[index])
     values_of = {name: _HEAT * (math.log(max(share, 1e-12)) + level) for name, share in shares.items()}
     moved = {name: {"multi_step": value - alone[name]} for name, value in values_of.items()}
     return values_of, places, moved
@@ -198,41 +201,40 @@ def _mixed(
 
 def _vectors(ordered: Ordered, searches: Sequence[Search], steps: WorkingSet) -> FloatArray:
     """The vectors of the best, ``(n, dimension)``."""
-    made = np.zeros((len(ordered.ids), steps.dimension), np.float32)
-    rows, at = [], []
-    for place, (number, one) in enumerate(ordered.places):
+    vectors = np.zeros((len(ordered.ids), steps.dimension), np.float32)
+    rows, ranks = [], []
+    for rank, (number, index) in enumerate(ordered.places):
         pool = searches[number].features.pool
-        if one < pool.steps:
-            rows.append(int(pool.rows[one]))
-            at.append(place)
+        if index < pool.steps:
+            rows.append(int(pool.rows[index]))
+            ranks.append(rank)
         else:
-            made[place] = pool.items[one - pool.steps].vector
+            vectors[rank] = pool.items[index - pool.steps].vector
     if rows:
-        made[at] = steps.vectors(np.array(rows, np.int64))
-    return made
+        vectors[ranks] = steps.vectors(np.array(rows, np.int64))
+    return vectors
 
 
 def _latest(ordered: Ordered, searches: Sequence[Search], steps: WorkingSet, likeness: FloatArray) -> list[int]:
-    """Demote what was superseded and what a newer candidate says anew; both are told by ``moved``. Gives the new order,
-    by places in the old one."""
+    """Demote superseded candidates and those that a newer one restates; returns the new order as indices of the old one."""
     scores = np.array(ordered.scores)
-    rows = np.array([searches[number].features.pool.rows[one] for number, one in ordered.places], np.int64)
+    rows = np.array([searches[number].features.pool.rows[index] for number, index in ordered.places], np.int64)
     seconds = np.where(rows >= 0, steps.seconds[np.maximum(rows, 0)], -1) if len(steps) else rows
     dated = seconds >= 0
     newer = (seconds[None, :] > seconds[:, None]) & dated[:, None] & dated[None, :]
     near = scores[None, :] > scores[:, None] - _NEAR
     alike = np.maximum(0.0, likeness - _ALIKE)
     change = -_OLDER * np.where(newer & near, alike, 0.0).max(axis=1)
-    outdated = frozenset().union(*(one.outdated for one in searches))
-    change -= _OUTDATED * np.array([one in outdated for one in ordered.ids])
+    outdated = frozenset().union(*(search.outdated for search in searches))
+    change -= _OUTDATED * np.array([name in outdated for name in ordered.ids])
     by: list[int] = np.argsort(-(scores + change), kind="stable").tolist()
     _move(ordered, "latest_filtering", scores + change, by)
     return by
 
 
 def _diverse(ordered: Ordered, likeness: FloatArray, count: int) -> None:
-    """Choose ``count`` one after the other by score less likeness to what was chosen, and the others by what is left
-    (maximal marginal relevance; Carbonell and Goldstein, SIGIR 1998)."""
+    """Choose ``count`` candidates one by one, each by its score less its likeness to those chosen before; the others follow
+    by the same value (maximal marginal relevance; Carbonell and Goldstein, SIGIR 1998)."""
     scores = np.array(ordered.scores)
     repeats = -_REPEATED * np.maximum(likeness, 0.0)
     left = scores.copy()
@@ -240,10 +242,10 @@ def _diverse(ordered: Ordered, likeness: FloatArray, count: int) -> None:
     final = np.empty(len(scores))
     chosen: list[int] = []
     for _ in range(min(count, len(scores))):
-        one = int(left.argmax())
-        chosen.append(one)
-        final[one] = left[one]
-        np.minimum(lost, repeats[one], out=lost)
+        index = int(left.argmax())
+        chosen.append(index)
+        final[index] = left[index]
+        np.minimum(lost, repeats[index], out=lost)
         np.add(scores, lost, out=left)
         left[chosen] = -np.inf
     rest = np.flatnonzero(left > -np.inf)
@@ -253,9 +255,10 @@ def _diverse(ordered: Ordered, likeness: FloatArray, count: int) -> None:
 
 
 def _move(ordered: Ordered, name: str, scores: npt.NDArray[np.float64], by: Sequence[int]) -> None:
-    for one, before, after in zip(ordered.ids, ordered.scores, scores.tolist(), strict=True):
+    """Set new scores and a new order, as indices of the old one, and record the changes of the scores."""
+    for record_id, before, after in zip(ordered.ids, ordered.scores, scores.tolist(), strict=True):
         if after != before:
-            ordered.moved.setdefault(one, {})[name] = after - before
-    ordered.ids = [ordered.ids[one] for one in by]
-    ordered.places = [ordered.places[one] for one in by]
-    ordered.scores = [float(scores[one]) for one in by]
+            ordered.moved.setdefault(record_id, {})[name] = after - before
+    ordered.ids = [ordered.ids[index] for index in by]
+    ordered.places = [ordered.places[index] for index in by]
+    ordered.scores = [float(scores[index]) for index in by]

@@ -1,4 +1,4 @@
-"""What hits say in a prompt: their lines, which of these fit into a token budget, and the order in which they stand."""
+"""Hits as lines of a prompt: their texts, which of them fit into a token budget, and their order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 def pack(hits: Sequence[Hit], token_budget: int | None) -> tuple[str, int]:
-    """The hits as lines with local time and speaker, in the order of :func:`pack_lines`, and the count of their tokens."""
+    """The hits as lines with local time and speaker, in the order of :func:`pack_lines`, and their tokens."""
     lines = [hit_line(hit) for hit in hits]
     costs = line_costs(lines)
     chosen = pack_lines(hits, costs, token_budget)
@@ -42,22 +42,23 @@ def pack(hits: Sequence[Hit], token_budget: int | None) -> tuple[str, int]:
 
 
 def line_costs(lines: Sequence[str]) -> list[int]:
-    """What lines cost in tokens, with one for the end of each."""
+    """The tokens of lines, each with one for its end."""
     return [count + 1 for count in count_each(lines)]
 
 
 def pack_lines(hits: Sequence[Hit], costs: Sequence[int], room: int | None, most: int | None = None) -> list[int]:
-    """The places of the hits that go into a prompt, in the order in which they are read.
+    """The indices of the hits that fit into a prompt, in the order of their lines.
 
-    The best hits get the room first; one that does not fit whole is left out, and smaller ones after it may still
-    go in. An item that another hit says in full (:func:`fuller_hits`) leaves its place to that one. What is chosen stands
-    in the order in which it was said, an item behind the step that it was learned from: what was said later
-    holds, whatever day it tells of. An item that cites nothing stands by its own time.
+    The best hits are chosen first; one that does not fit is left out, and later ones that fit are still chosen. An item
+    whose content another hit contains (:func:`fuller_hits`) is replaced by that hit. The lines are in the order in which
+    they were said, an item after its source step, so that later statements come last. An item without sources is placed
+    by its own time.
 
     Args:
-        hits: the best first. costs: of each, in tokens.
-        room: for all of them; None for no bound.
-        most: how many hits at most; None for no bound.
+        hits: the best first.
+        costs: the tokens of each.
+        room: the most tokens of all; None for no bound.
+        most: the most hits; None for no bound.
     """
     fuller = fuller_hits(hits)
     chosen: set[int] = set()
@@ -68,65 +69,69 @@ def pack_lines(hits: Sequence[Hit], costs: Sequence[int], room: int | None, most
         others = fuller.get(index, ())
         if index in chosen or not chosen.isdisjoint(others):
             continue
-        for one in (*others, index):
-            if room is None or used + costs[one] <= room:
-                chosen.add(one)
-                used += costs[one]
+        for candidate in (*others, index):
+            if room is None or used + costs[candidate] <= room:
+                chosen.add(candidate)
+                used += costs[candidate]
                 break
-    return sorted(chosen, key=lambda index: (*_said(hits[index]), index))
+    return sorted(chosen, key=lambda index: (*_line_order(hits[index]), index))
 
 
 def distinct_hits(hits: Sequence[Hit], most: int | None = None) -> list[Hit]:
-    """The best hits, best first, without items that another one says in full."""
+    """The best hits, best first, without items whose content another hit contains."""
     return [hits[index] for index in sorted(pack_lines(hits, [0] * len(hits), None, most))]
 
 
-def _said(hit: Hit) -> tuple[bool, datetime, int | float, bool, datetime]:
+def _line_order(hit: Hit) -> tuple[bool, datetime, int | float, bool, datetime]:
     moment = hit.said_at or hit.occurred_at
     number = float("inf") if hit.seq is None else hit.seq
     return moment is not None, moment or _LONG_AGO, number, hit.kind != "step", hit.occurred_at or _LONG_AGO
 
 
 def fuller_hits(hits: Sequence[Hit]) -> dict[int, tuple[int, ...]]:
-    """The places of the items that say nothing beside another hit: those of the hits that say all of it.
+    """Index of an item → indices of the hits that contain all of its content.
 
-    That is a step that the item was learned from, or another item of the same step, that has all its words; days
-    count by their parts, so that "her birthday is on 14 December" says nothing beside "her birthday is on
-    2026-12-14". What is no longer believed is news, and takes no other's place.
+    Such a hit is a source step of the item, or another item of the same step, that has all its words. Dates are compared
+    by their parts, so that "her birthday is on 2026-12-14" contains "her birthday is on 14 December". Superseded hits are
+    neither replaced nor replace others.
     """
     by_step: dict[str, list[int]] = {}
     for index, hit in enumerate(hits):
         if hit.kind != "page" and not hit.superseded:
-            for step_id in {one.step_id for one in hit.sources}:
+            for step_id in {source.step_id for source in hit.sources}:
                 by_step.setdefault(step_id, []).append(index)
     own_words, words = _reader(hits, own=True), _reader(hits, own=False)
-    found: dict[int, tuple[int, ...]] = {}
+    fuller: dict[int, tuple[int, ...]] = {}
     for index, hit in enumerate(hits):
         if hit.kind in ("step", "page") or hit.superseded:
             continue
-        beside = {one for source in hit.sources for one in by_step.get(source.step_id, ())} - {index}
+        beside = {other for source in hit.sources for other in by_step.get(source.step_id, ())} - {index}
         if beside:
             own = own_words(index)
-            if fuller := tuple(one for one in sorted(beside) if own <= words(one)):
-                found[index] = fuller
-    return found
+            if containing := tuple(other for other in sorted(beside) if own <= words(other)):
+                fuller[index] = containing
+    return fuller
 
 
 def _reader(hits: Sequence[Hit], *, own: bool) -> Callable[[int], frozenset[str]]:
-    """Reads the words of a hit once: what it has to say itself where ``own``, else all that it says of others."""
+    """A cached function from the index of a hit to its words.
+
+    Args:
+        own: whether these are the words that another hit must contain, or those in which others may be contained.
+    """
 
     @cache
     def read(index: int) -> frozenset[str]:
-        said = hit_text(hits[index])
+        text = hit_text(hits[index])
         if own and hits[index].kind in _TITLED and hits[index].place is None:
-            said = said.partition("\n")[2] or said  # a title adds nothing to a text that stands there whole
-        return frozenset(_words(said, singly=not own))
+            text = text.partition("\n")[2] or text  # without the title
+        return frozenset(_words(text, singly=not own))
 
     return read
 
 
 def _words(text: str, *, singly: bool) -> Iterator[str]:
-    """Words; of Chinese each two characters, and where ``singly`` each one too. Days also by their parts."""
+    """Words; of Chinese text pairs of characters, and with ``singly`` single ones too. Of dates also the parts."""
     for word in _WORD.findall(text.casefold()):
         if len(word) == 1 or not _HAN.match(word):
             yield word
@@ -143,16 +148,16 @@ def _words(text: str, *, singly: bool) -> Iterator[str]:
 
 
 def tells_day(text: str, day: date) -> bool:
-    """Whether a text names a day of the calendar: as a date, or by its month and number."""
+    """Whether a text contains a day: as an ISO date, or its month and number."""
     if day.isoformat() in text:
         return True
-    month = {one.casefold() for one in (f"{day:%B}", f"{day:%b}")}
+    month = {f"{day:%B}".casefold(), f"{day:%b}".casefold()}
     named = f"{day.month}月" in text or not month.isdisjoint(_WORD.findall(text.casefold()))
-    return named and any(int(one) == day.day for one in _NUMBER.findall(text))
+    return named and any(int(number) == day.day for number in _NUMBER.findall(text))
 
 
 def _tells_month(text: str, day: str) -> bool:
-    """Whether a day is the first of a month or year that a text names without a day: "in March 2026", "2026-03", 2026年."""
+    """Whether a day is the first of a month or year that a text contains: "in March 2026", "2026-03", 2026年."""
     year, month, first = (*day.split("-"), "")[:3]
     if first != "01":
         return False
@@ -164,16 +169,17 @@ def _tells_month(text: str, day: str) -> bool:
 
 
 def hit_text(hit: Hit) -> str:
-    """What a hit says, as :func:`item_text` words an item; of a document the passage that was found."""
+    """The text of a hit in a prompt: of an item :func:`item_text`, of a document the passage."""
     return hit.text if hit.kind == "step" or hit.place is not None else item_text(hit.kind, hit.text)
 
 
 def item_text(kind: str, text: str) -> str:
-    """What an item says to a reader, without what only a search needs: a name or label that its text repeats, the type of an
-    event or secret.
+    """The text of an item for a reader, without parts that only searches need: a name or label that is repeated, the type
+    of an event or secret.
 
     Args:
-        kind: of the item. text: of it, all fields that are searched, as ``MemoryItem.text``.
+        kind: the memory type of the item.
+        text: all searched fields, as ``MemoryItem.text``.
     """
     if kind == "vault":
         return text.partition("\n")[0]
@@ -184,20 +190,20 @@ def item_text(kind: str, text: str) -> str:
         name, _, rest = text.partition("\n")
         return rest if name.casefold() in rest.casefold() else text
     if kind == "episodic" and text.count("\n") >= 2:
-        said, actor, _ = text.rsplit("\n", 2)
-        return said if actor == "user" or actor.casefold() in said.casefold() else f"{said} ({actor})"
+        event, actor, _ = text.rsplit("\n", 2)
+        return event if actor == "user" or actor.casefold() in event.casefold() else f"{event} ({actor})"
     return text
 
 
 def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
-    """A hit as it stands in a prompt, in one line: when it was said, who or what it is, and its text.
+    """A hit as one line of a prompt: when it was said, the speaker or kind, and the text.
 
-    The brackets tell when it was said (of what cites nothing, when it was learned); the day of an event stands behind its
-    kind, "(episodic, on 2027-03-14)", unless the text names it. Lines of a text are set apart by " / "; those of a document
-    are kept, set in.
+    The time in brackets is when it was said, or stored where there is no source. The day of an event follows its kind,
+    "(episodic, on 2027-03-14)", unless the text contains it. Lines of a text are joined by " / "; those of a document are
+    indented.
 
     Args:
-        zone: by whose clock; None for the offset that the hit bears.
+        zone: the timezone of times; None for the offset of the hit.
     """
     text = hit_text(hit).strip()
     text = text.replace("\n", "\n  ") if hit.kind == "resource" else _BREAK.sub(" / ", text)
@@ -210,7 +216,7 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
         else:
             said = "" if hit.said_at is None else _moment(hit.said_at, clock, "step")
             when = f"[{said}] " if said else ""
-            if own != said and not all(one in text for one in own.split()) and not _tells_month(text, own):
+            if own != said and not all(part in text for part in own.split()) and not _tells_month(text, own):
                 what = f"{hit.kind}, {'on' if hit.kind == 'episodic' else 'from'} {own}"
     who = f"{hit.speaker}: " if hit.speaker else f"({what}) "
     return f"{when}{who}{text}{' (no longer believed)' if hit.superseded else ''}"

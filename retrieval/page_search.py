@@ -1,4 +1,4 @@
-"""Searching pages: as a whole by vector and by words (open ones as they are now), and by their best steps."""
+"""Searches pages: as a whole by vector and words, including open pages, and by their best steps."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ __all__ = ["PageRequest", "search_pages"]
 _POOL = 100
 _STEPS = 60
 _PAGES = Strategy(name="pages", signals={"dense": 0.25, "bm25": 0.25, "steps": 0.5}, rrf_k=60)
-"""Half for the page as a whole, half for its best step."""
+"""Half of the score is of the page as a whole, half of its best step."""
 _STEPS_OF_PAGES = Strategy(name="steps of pages", signals={"dense": 1.0, "bm25": 1.0}, rrf_k=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """What is asked of the pages.
+    """A search for pages.
 
     Attributes:
-        thread_id: of this conversation only.
-        since, until: only pages of which some part lies between.
-        scope: ids of scopes, of which a page must have one as its main scope; all when None.
-        exclude: ids of pages that were read already.
+        thread_id: only pages of this thread; None for all.
+        since: only pages that end at this time or later.
+        until: only pages that begin at this time or earlier.
+        scope: only pages with one of these ids as main scope; None for all.
+        exclude: ids of pages to leave out.
     """
 
     query: str
@@ -48,7 +49,7 @@ class PageRequest:
     scope: frozenset[str] | None = None
     exclude: frozenset[str] = frozenset()
 
-    def lets(self, page: PageRow) -> bool:
+    def matches(self, page: PageRow) -> bool:
         """Whether a page meets the conditions."""
         if page.id in self.exclude or (self.thread_id is not None and page.thread_id != self.thread_id):
             return False
@@ -65,17 +66,19 @@ class PageRequest:
 
 
 def search_pages(index: PageIndex, user: str, request: PageRequest) -> list[Hit]:
-    """The k best pages, best first; the index must be up to the ledger.
+    """The k best pages, best first; the index must be up to date.
 
-    Half of a score is for the page as a whole (its vector, its words), half for its best step. Conditions narrow the
-    search itself: all pages that meet them are ranked.
+    Half of a score is of the page as a whole (its vector, its words), half of its best step. Conditions are part of the
+    search, so that all matching pages are ranked.
     """
     vector = index.embedder.embed_query(request.query)
     key = user_key(user)
     with index.ledger.read(user) as tx:
         if not tx.user_id:
             return []
-        allowed = {page.id for page in read_pages(tx) if page.closed and request.lets(page)} if request.narrow else None
+        allowed = (
+            {page.id for page in read_pages(tx) if page.closed and request.matches(page)} if request.narrow else None
+        )
         zone = read_zone(tx.timezone)
     pool = max(_POOL, request.k)
     if allowed is None:
@@ -85,9 +88,9 @@ def search_pages(index: PageIndex, user: str, request: PageRequest) -> list[Hit]
     words = index.lexical.search(
         lexical_key(user), request.query, pool if allowed is None else pool + 10 * len(allowed)
     )
-    words = [one for one in words if allowed is None or one[0] in allowed]
+    words = [hit for hit in words if allowed is None or hit[0] in allowed]
     opened = index.open_pages(user)
-    growing = [page for page in opened.pages if request.lets(page)]
+    growing = [page for page in opened.pages if request.matches(page)]
     if growing:
         cosines = dict(
             zip(
@@ -100,11 +103,11 @@ def search_pages(index: PageIndex, user: str, request: PageRequest) -> list[Hit]
         texts = {page.id: page_text(page, opened.steps[page.id]) for page in growing}
         words += index.lexical.score_texts(lexical_key(user), request.query, texts)
     known = {page.id for page in opened.pages}
-    let = {page.id for page in growing} | (allowed or set())
+    matching = {page.id for page in growing} | (allowed or set())
     by_step = [
-        one
-        for one in _by_steps(index, user, request.query, vector)
-        if one[0] in let or (allowed is None and one[0] not in known)
+        hit
+        for hit in _by_steps(index, user, request.query, vector)
+        if hit[0] in matching or (allowed is None and hit[0] not in known)
     ]
     rankings = {"dense": _ranked(dense, pool), "bm25": _ranked(words, pool), "steps": _ranked(by_step, pool)}
     chosen = best(fuse(rankings, _PAGES), request.k)

@@ -1,7 +1,7 @@
-"""The weights of the learned ranking as a file: numbers, what they are for, and what they were trained on.
+"""Reads and writes the weights of the learned ranking.
 
-A safetensors file whose metadata name the features and cues in order, the embedder's fingerprint, and the data. Weights
-for other features, or for another embedder's vectors, would rank by noise, so they are refused.
+They are a safetensors file, whose metadata name the features and cues in order, the embedder's fingerprint and the
+training data. Weights for other features or another embedder are refused, since they would rank at random.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from hexamem.stores.embedders.base import FloatArray
 __all__ = ["RankingWeights", "load_weights", "save_weights", "shipped_weights"]
 
 _FORM = "3"
-_LARGEST = 1_000_000
-"""Parameters: more than this is no file of ours."""
+_LARGEST = 1_000_000  # parameters; a larger file is not one of ranking weights
 _REQUIRED = frozenset(
     ("deviation", "linear", "gate_in", "gate_bias", "gate_out", "hidden", "hidden_cues", "hidden_bias", "hidden_out")
 )
@@ -43,21 +42,22 @@ def _none() -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RankingWeights:
-    """What a ranking was taught; ``f`` features, ``c`` cues, ``g`` gate units, ``h`` hidden units.
+    """The parameters of a ranking, for ``f`` features, ``c`` cues, ``g`` gate units and ``h`` hidden units.
 
     Attributes:
-        deviation: the usual one of each feature within a pool, ``(f,)``.
-        linear: of each feature as it stands in its pool, ``(f,)``.
-        gate_in, gate_bias, gate_out: from cues to changes of ``linear``, ``(c, g)``, ``(g,)``, ``(g, f)``.
-        hidden, hidden_cues, hidden_bias, hidden_out: of the scorer, ``(f, h)``, ``(c, h)``, ``(h,)``, ``(h,)``.
-        answerable: of the logistic regression that tells whether memory holds the answer, intercept last; empty where
-            it was not trained.
-        answerable_small: the same for small memories; empty where that of large ones does for all.
-        answerable_size: where the one goes over to the other, ``(2,)``, see ``large_share`` in :mod:`.ranker`.
-        operations: of the gate of the five operations, with ``s`` numbers of the shape of scores, intercept last:
-            ``(c + s + 1, 5)``; empty where it was not trained.
-        fingerprint: of the embedder.
-        card: what they were trained on, in words.
+        deviation: the usual deviation of each feature within a pool, ``(f,)``.
+        linear: the weights of standardised features, ``(f,)``.
+        gate_in: with ``gate_bias`` and ``gate_out``, from cues to changes of ``linear``, ``(c, g)``, ``(g,)``, ``(g, f)``.
+        hidden: with ``hidden_cues``, ``hidden_bias`` and ``hidden_out``, the hidden units, ``(f, h)``, ``(c, h)``, ``(h,)``,
+            ``(h,)``.
+        answerable: the regression of whether memory contains the answer, see :func:`~.learning.learn_answerable`; empty
+            where it is not trained.
+        answerable_small: the same for small memories; empty where the other is for all.
+        answerable_size: the blend of both, ``(2,)``, see ``large_share`` in :mod:`.ranker`.
+        operations: the gate of the five operations, with ``s`` numbers of the shape of scores and the intercept last,
+            ``(c + s + 1, 5)``; empty where it is not trained.
+        fingerprint: the fingerprint of the embedder.
+        card: a description of the training data.
     """
 
     deviation: FloatArray
@@ -82,7 +82,7 @@ class RankingWeights:
 
     @property
     def digest(self) -> str:
-        """A short name of these very numbers."""
+        """A digest of the parameters."""
         digest = hashlib.blake2b(digest_size=16)
         for name, array in self.tensors().items():
             digest.update(name.encode() + np.ascontiguousarray(array, np.float32).tobytes())
@@ -90,12 +90,12 @@ class RankingWeights:
 
     @property
     def parameters(self) -> int:
-        """How many numbers there are."""
-        return sum(one.size for one in self.tensors().values())
+        """The number of parameters."""
+        return sum(array.size for array in self.tensors().values())
 
 
 def save_weights(weights: RankingWeights, path: str | os.PathLike[str]) -> None:
-    """Write weights to a file, whole or not at all."""
+    """Write weights to a file atomically."""
     metadata = {
         "hexamem": _FORM,
         "features": json.dumps(FEATURES),
@@ -103,11 +103,11 @@ def save_weights(weights: RankingWeights, path: str | os.PathLike[str]) -> None:
         "fingerprint": weights.fingerprint,
         "card": json.dumps(dict(weights.card), ensure_ascii=False, sort_keys=True),
     }
-    arrays = {name: np.ascontiguousarray(one, np.float32) for name, one in weights.tensors().items()}
+    arrays = {name: np.ascontiguousarray(array, np.float32) for name, array in weights.tensors().items()}
     target = Path(path)
-    half = target.with_name(target.name + ".part")
-    half.write_bytes(save(arrays, metadata))
-    half.replace(target)
+    partial = target.with_name(target.name + ".part")
+    partial.write_bytes(save(arrays, metadata))
+    partial.replace(target)
 
 
 def load_weights(source: str | os.PathLike[str] | Traversable, fingerprint: str | None = None) -> RankingWeights:
@@ -115,10 +115,10 @@ def load_weights(source: str | os.PathLike[str] | Traversable, fingerprint: str 
 
     Args:
         source: the file.
-        fingerprint: of the embedder that is in use; None takes any.
+        fingerprint: the fingerprint of the embedder in use; None for any.
 
     Raises:
-        CorruptFileError: the file is no weights of ours, or damaged.
+        CorruptFileError: the file is damaged or does not contain ranking weights.
         ConfigError: they are for other features, or for another embedder.
     """
     place = Path(source) if isinstance(source, str | os.PathLike) else source
@@ -144,16 +144,16 @@ def load_weights(source: str | os.PathLike[str] | Traversable, fingerprint: str 
 
 
 def shipped_weights(name: str) -> Traversable | None:
-    """The weights that the package brings for an embedder of that name; None where it brings none."""
-    found = resources.files(__package__).joinpath("weights", f"{name}.safetensors")
-    return found if name.isidentifier() and found.is_file() else None
+    """The weights that ship for an embedder; None where there are none."""
+    file = resources.files(__package__).joinpath("weights", f"{name}.safetensors")
+    return file if name.isidentifier() and file.is_file() else None
 
 
 def _read_metadata(data: bytes) -> dict[str, str]:
-    """What the head of a safetensors file tells beside its arrays.
+    """The metadata in the header of a safetensors file.
 
     Raises:
-        ValueError, struct.error: there is no such head.
+        ValueError, struct.error: there is no valid header.
     """
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
@@ -175,5 +175,5 @@ def _check(arrays: Mapping[str, npt.NDArray[np.float32]], source: object) -> Non
             raise CorruptFileError(
                 f"weights {source}: {name} has shape {arrays[name].shape}, not finite numbers of {shape}"
             )
-    if sum(one.size for one in arrays.values()) > _LARGEST:
+    if sum(array.size for array in arrays.values()) > _LARGEST:
         raise CorruptFileError(f"weights {source}: more than {_LARGEST:,} numbers")

@@ -1,4 +1,4 @@
-"""One recall under way: what is asked, what may come back, and which passages of documents were seen."""
+"""One recall in progress: its request, its filters, and the passages of documents that were found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PASSAGE_RANK = 60
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """What is asked of memory. ``kinds`` may hold "step" and item kinds; None means all."""
+    """The request of a recall. ``kinds`` may contain "step" and kinds of items; None for all."""
 
     query: str
     k: int
@@ -34,15 +34,15 @@ class Request:
 
 
 class RecallFilter:
-    """What a filtered recall may return, for one transaction, read from the ledger as late and as narrowly as possible.
+    """The filters of a recall within one transaction, read from the ledger on demand and as narrowly as possible.
 
     Attributes:
-        kinds: as asked; None for all.
-        wants_steps: whether steps may come back at all.
-        narrows_steps: whether some steps may not.
-        items: ids of the items that may come back in their present words; None for all of them.
-        believed: with a belief time, the items as they were believed then.
-        former: those of ``believed`` whose words are not in the indexes any more.
+        kinds: the requested kinds; None for all.
+        wants_steps: whether steps may be hits.
+        narrows_steps: whether only some steps may be hits.
+        items: ids of the items that may be hits with their present text; None for all.
+        believed: with a belief time, the items as of that time.
+        former: those of ``believed`` whose text is no longer in the indexes.
     """
 
     def __init__(self, tx: Transaction, request: Request) -> None:
@@ -60,7 +60,7 @@ class RecallFilter:
 
     @cached_property
     def items(self) -> set[str] | None:
-        """The items that may come back, read when first asked for: a search of one kind by words needs it not."""
+        """The items that may be hits, read on demand: a search of one kind by words does not need them."""
         request, kinds = self._request, self._item_kinds
         if self.kinds_only and kinds is None:
             return None
@@ -81,7 +81,7 @@ class RecallFilter:
                 self.former[item_id] = item
 
     def steps_among(self, step_ids: Collection[str]) -> set[str]:
-        """Those of the steps that may come back."""
+        """Those of the steps that may be hits."""
         if not self.narrows_steps:
             return set(step_ids) if self.wants_steps else set()
         request = self._request
@@ -89,35 +89,35 @@ class RecallFilter:
 
     @cached_property
     def all_steps(self) -> set[str]:
-        """Every step that may come back: only needed when too few of the nearest may."""
+        """All steps that may be hits; only needed where too few of the nearest are."""
         request = self._request
         if not self.wants_steps:
             return set()
         return select_step_ids(self._tx, request.where, request.as_of, request.known_at)
 
     def among(self, record_ids: Collection[str]) -> set[str]:
-        """Those of the steps and items that may come back."""
+        """Those of the steps and items that may be hits."""
         steps = {record_id for record_id in record_ids if record_id.startswith("step_")}
         items = set(record_ids) - steps
         return self.steps_among(steps) | (items if self.items is None else items & self.items)
 
     def all_ids(self) -> set[str]:
-        """Every step and item that may come back, where items are narrowed."""
+        """All steps and items that may be hits, where items are filtered."""
         return self.all_steps | (self.items or set())
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One recall under way: what is asked, what may come back, and what was seen of it.
+    """One recall in progress.
 
     Attributes:
-        key: the user's, as the indexes know it.
-        former: items that were believed then in other words than now.
-        vector: the query's, ``(d,)``; None where no signal needs it.
-        former_vectors: of ``former``, ``(n, d)``.
-        notes: what to know of a signal in this recall.
+        key: the key of the user in the indexes.
+        former: the items with another text at the belief time, by id.
+        vector: the vector of the query, ``(d,)``; None where no signal needs it.
+        former_vectors: the vectors of ``former``, ``(n, d)``.
+        notes: signal → a remark for ``why``.
         passages: item id → passage id → signal → points.
-        unindexed: step id → words of the new steps that the indexes may not hold yet.
+        unindexed: step id → text of new steps that may not be indexed yet.
     """
 
     tx: Transaction
@@ -132,7 +132,7 @@ class Run:
     unindexed: Mapping[str, str] = field(default_factory=dict)
 
     def by_document(self, signal: str, ranking: Ranking) -> list[tuple[str, float]]:
-        """A ranking with documents in place of their passages, each as good as its best; which one that is, is noted."""
+        """A ranking with passages replaced by their documents, each at its best passage; records the passages."""
         best: dict[str, float] = {}
         for rank, (record_id, value) in enumerate(ranking, 1):
             if is_passage(record_id):
@@ -142,12 +142,12 @@ class Run:
         return list(best.items())
 
     def passage(self, item_id: str) -> str | None:
-        """The passage of a document that the signals together rank first."""
+        """The passage of a document with the most points from all signals."""
         points = self.passages.get(item_id)
         return None if not points else min(points, key=lambda name: (-sum(points[name].values()), span_of(name)))
 
     def item_text(self, item: MemoryItem) -> str:
-        """The text of an item; of a long document its title and the passage that is to be shown."""
+        """The text of an item; of a long document its title and best passage."""
         passage_id = None if item.id in self.former else self.passage(item.id)
         if passage_id is None or not isinstance(item, ResourceItem) or len(item.content) <= SHORT:
             return item.text

@@ -1,4 +1,4 @@
-"""The two retrievers, vectors and words: each gives the best steps and items that meet a request's filters."""
+"""The two retrievers, by vector and by words: each returns the best steps and items that pass a request's filters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hexamem.stores.vectors import VectorIndex
 __all__ = ["Retrievers"]
 
 _WIDEN = 4
-"""How much wider than its pool a retriever looks before its hits are filtered."""
+"""Factor on the pool of a search whose hits are filtered afterwards."""
 
 
 class Retrievers:
@@ -30,14 +30,14 @@ class Retrievers:
     def dense(self, run: Run, pool: int) -> Ranking:
         """The steps and items nearest to the question's vector, with their cosines."""
         if run.vector is None:
-            raise ValueError("the dense signal was asked without the query's vector")
+            raise ValueError("the dense signal needs the vector of the query")
         ranking = self.dense_steps(run, run.vector, pool) if run.filter.wants_steps else []
         ranking = [*ranking, *self.dense_items(run, run.vector, pool)]
         ranking.sort(key=lambda hit: (-hit[1], hit[0]))
         return ranking[:pool]
 
     def dense_items(self, run: Run, vector: npt.NDArray[np.float32], pool: int) -> list[tuple[str, float]]:
-        """The nearest items, those also that were believed then in other words than now."""
+        """The nearest items, including those with another text at the belief time."""
         allowed = run.filter.items
         ranking: list[tuple[str, float]] = []
         if allowed is None:
@@ -65,7 +65,7 @@ class Retrievers:
         return self._vectors.query_among(run.key, "steps", vector, run.filter.all_steps, pool)
 
     def bm25(self, run: Run, pool: int) -> Ranking:
-        """The steps and items that hold the question's words, with their BM25; new steps too that are not indexed yet."""
+        """The steps and items with words of the question, with their BM25; including new steps that are not indexed yet."""
         filters, query = run.filter, run.request.query
         kinds = None if filters.kinds is None else LexicalFilter(kinds=filters.kinds)
         texts: dict[str, str] = {}
@@ -90,7 +90,7 @@ class Retrievers:
         return _widened(run, "bm25", partial(self._lexical.search, run.key, run.request.query, filters=filters), pool)
 
     def _with_passages(self, run: Run, ids: Collection[str]) -> set[str]:
-        """The ids, and those of the passages by which the documents among them are indexed."""
+        """The ids, and those of the indexed passages of documents among them."""
         wanted = set(ids)
         if wanted and holds_documents(run.tx):
             wanted.update(
@@ -100,7 +100,7 @@ class Retrievers:
 
 
 def _widened(run: Run, signal: str, search: Callable[[int], Ranking], pool: int) -> list[tuple[str, float]]:
-    """The best ``pool`` steps and items, however many passages of one document stand before the others."""
+    """The best ``pool`` steps and items, even if many passages of one document are among the best."""
     wide = pool
     while True:
         hits = search(wide)

@@ -1,4 +1,4 @@
-"""One recall: candidates from every signal of a strategy, filters that cost no recall, fusion, and the hits."""
+"""Runs one recall: candidates from the signals of a strategy, filters, fusion or learned ranking, and hits."""
 
 from __future__ import annotations
 
@@ -20,10 +20,18 @@ from hexamem.retrieval.feedback_learning import FeedbackExample
 from hexamem.retrieval.fusion import Candidate, Ranking, add_ranking, best, fuse, spread
 from hexamem.retrieval.gates import OperationGate
 from hexamem.retrieval.hits import LeaveOut, hits_of
-from hexamem.retrieval.label_density import QueryIntent, asked_labels, by_density
+from hexamem.retrieval.label_density import QueryIntent, by_density, weighted_labels
 from hexamem.retrieval.late import late_ranking
 from hexamem.retrieval.learned import LearnedSearch, Measured
-from hexamem.retrieval.operating import Opened, Searched, open_recall, outdated_steps, rank, replay, sub_questions
+from hexamem.retrieval.operating import (
+    Decision,
+    RecallSearches,
+    decide_operations,
+    outdated_steps,
+    rank,
+    replay,
+    sub_questions,
+)
 from hexamem.retrieval.operations import Search
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_weights import load_weights, shipped_weights
@@ -43,12 +51,16 @@ __all__ = ["SearchResult", "Searcher"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchResult:
-    """What a search gives: the hits, best first, and of ``learned`` the gate and the probability of an answer.
+    """The hits of a search, best first. All but ``hits`` and ``degraded`` are those of a learned ranking.
 
     Attributes:
-        on: the operations that ran. chance: with which probability these were chosen.
-        reasons: operation → what decided whether it ran. searches: how many were made.
-        degraded: why another ranking than the one that was asked for had to do.
+        gate: operation → its weight, from 0 to 1.
+        answerable: the probability that memory contains the answer.
+        on: the operations that ran.
+        chance: the probability with which these were chosen.
+        reasons: operation → what decided whether it ran.
+        searches: the number of searches.
+        degraded: why the ranking is not the requested one.
     """
 
     hits: list[Hit]
@@ -63,23 +75,22 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class _Former:
-    """Items that were believed at the belief time in other words than now, with their vectors ``(n, d)``: the indexes do
-    not hold these words."""
+    """Items with another text at the belief time, with the vectors of those texts ``(n, d)``, which are in no index."""
 
     items: dict[str, MemoryItem] = field(default_factory=dict)
     vectors: npt.NDArray[np.float32] | None = None
 
 
 class Searcher:
-    """Runs recalls over one home's ledger and indexes. The embedder, which may be a remote one, is never called while
-    the ledger is being read.
+    """Runs recalls over one home's ledger and indexes. The embedder, which may be remote, is never called within a
+    transaction.
 
     Args:
-        weights: file with the weights of the learned ranking; None takes those that ship for the embedder.
-        folder: where what the learned ranking needs of steps is stored from one process to the next; None for nowhere.
+        weights: file with the weights of the learned ranking; None for those that ship for the embedder.
+        folder: where the working sets of the learned ranking are stored between processes; None for nowhere.
 
     Attributes:
-        caches: what stays in memory between recalls.
+        caches: the caches of all recalls.
     """
 
     def __init__(
@@ -100,27 +111,27 @@ class Searcher:
         self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, vocabularies, folder)
 
     def drop(self, user: str) -> None:
-        """Forget what is cached of a user, in memory and on disk."""
+        """Evict a user from the caches, in memory and on disk."""
         self.caches.drop(user)
         self._vectors.evict(user_key(user))
         self._learned.drop(user)
         self._embedder.forget()
 
     def refresh(self, user: str) -> None:
-        """Take in what was written of a user of whom learned recalls were made; nobody may drop the user meanwhile."""
+        """Update the caches of a user with what was written. Do not call :meth:`drop` for the user at the same time."""
         self._learned.refresh(user)
         self.caches.refresh(self._ledger, user)
 
     def prepare(self, user: str) -> bool:
-        """Read some more of what the next recalls of a user who was asked for will compare; whether there is more."""
-        if self._embedder.token_model is None or not self.caches.asked(user):
+        """Fill some more of the caches for the next recalls of a user with recalls before; whether there is more to fill."""
+        if self._embedder.token_model is None or not self.caches.holds(user):
             return False
         with self._ledger.read(user) as tx:
             return bool(tx.user_id) and self.caches.fill(tx)
 
     def reads_unindexed(self, request: Request, strategy: Strategy) -> bool:
-        """Whether :meth:`find` can search new steps for this that are not indexed yet: a learned ranking compares all
-        steps itself, from the ledger, where to embed them costs nothing."""
+        """Whether :meth:`find` can search new steps that are not indexed yet: a learned ranking with a local embedder
+        compares all steps from the ledger."""
         narrowed = request.where is not None or request.as_of is not None or request.known_at is not None
         if narrowed or (request.kinds is not None and "step" not in request.kinds):
             return False
@@ -128,7 +139,7 @@ class Searcher:
 
     @cached_property
     def ranker(self) -> Ranker | str:
-        """What scores candidates, read when first needed; or why there is none."""
+        """The learned ranking, loaded when first used; or why there is none."""
         source = self._weights_file or shipped_weights(self._embedder.name)
         if source is None:
             return f"no weights ship for the embedder {self._embedder.name!r}; train some with `hexamem train`"
@@ -146,12 +157,12 @@ class Searcher:
         unindexed: Mapping[str, str] | None = None,
         leave_out: LeaveOut | None = None,
     ) -> SearchResult:
-        """As :meth:`search`, with what a learned ranking gives beside the hits.
+        """As :meth:`search`, with the further results of a learned ranking.
 
         Args:
-            parts: of the question, by a model; where there are any, they are searched.
-            unindexed: words of new steps by id that the indexes may not hold yet, where :meth:`reads_unindexed`.
-            leave_out: decides what is not to be among the hits.
+            parts: the parts of the question from a model, which are searched too.
+            unindexed: step id → text of new steps that may not be indexed yet, if :meth:`reads_unindexed`.
+            leave_out: whether a record is left out of the hits.
         """
         if not strategy.learned:
             return SearchResult(hits=self.search(user, request, strategy, leave_out))
@@ -166,41 +177,41 @@ class Searcher:
             return SearchResult(hits=[])
         former = self._former(user, request)
 
-        def result(run: Run, opened: Opened, searched: Sequence[Measured]) -> SearchResult:
-            candidates = rank(run, searched, opened, ranker, question.steps)
+        def result(run: Run, decision: Decision, measured: Sequence[Measured]) -> SearchResult:
+            candidates = rank(run, measured, decision, ranker, question.steps)
             return SearchResult(
                 hits=hits_of(run, candidates, strategy, self._lexical, self.caches, leave_out),
-                gate=opened.gate,
-                answerable=opened.answerable,
-                on=opened.on,
-                chance=opened.chance,
-                reasons=opened.reasons,
-                searches=len(searched),
+                gate=decision.gate,
+                answerable=decision.answerable,
+                on=decision.on,
+                chance=decision.chance,
+                reasons=decision.reasons,
+                searches=len(measured),
             )
 
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return SearchResult(hits=[])
-            run = self._run(tx, request, question.asked.vector, former, unindexed)
+            run = self._run(tx, request, question.parsed.vector, former, unindexed)
             measured = self._learned.measure(run, question, strategy)
             gate = OperationGate(ranker.weights, self._offsets(tx, ranker))
-            opened = open_recall(measured, ranker, gate, strategy, question.steps, self._embedder.slow, parts)
-            if "multi_step" not in opened.on:
-                return result(run, opened, [measured])
-            texts = sub_questions(run, opened.parts, measured)
+            decision = decide_operations(measured, ranker, gate, strategy, question.steps, self._embedder.slow, parts)
+            if "multi_step" not in decision.on:
+                return result(run, decision, [measured])
+            texts = sub_questions(run, decision.parts, measured)
         with self._search_again(user, run, texts, question.steps, strategy) as (run, further):
-            return result(run, opened, [measured, *further])
+            return result(run, decision, [measured, *further])
 
     @contextmanager
     def _search_again(
         self, user: str, run: Run, texts: Sequence[str], steps: WorkingSet, strategy: Strategy
     ) -> Iterator[tuple[Run, list[Measured]]]:
-        """Search for further texts too, in a transaction of its own; gives the run there, and what was measured."""
+        """Search for further texts in a new transaction; yields the run of that transaction and the measured searches."""
         questions = []
         for text in texts:
             request = replace(run.request, query=text)
             question = self._learned.read(user, request)
-            # Where the steps were read anew in between, their numbers are others: then the question alone has to do.
+            # If the working set was replaced meanwhile, its rows have changed: then only the question is searched.
             if question is not None and question.steps is steps:
                 questions.append((request, question))
         with self._ledger.read(user) as tx:
@@ -209,7 +220,7 @@ class Searcher:
                 again,
                 [
                     self._learned.measure(
-                        replace(again, request=request, vector=question.asked.vector), question, strategy
+                        replace(again, request=request, vector=question.parsed.vector), question, strategy
                     )
                     for request, question in questions
                     if tx.user_id
@@ -218,7 +229,7 @@ class Searcher:
 
     @staticmethod
     def _offsets(tx: Transaction, ranker: Ranker) -> Mapping[str, float] | None:
-        """What was learned of the user's feedback by these very weights."""
+        """The offsets learned from the user's feedback with these weights."""
         adjustment = read_adjustment(tx)
         if adjustment is None or adjustment.get("weights") != ranker.weights.digest:
             return None
@@ -226,56 +237,52 @@ class Searcher:
         return offsets
 
     def replayed(self, user: str, judged: JudgedRecall, strategy: Strategy) -> FeedbackExample | None:
-        """A recall with feedback asked again, under every set of operations; None where nothing of it can be asked.
+        """A recall with feedback, repeated with every set of operations; None where it has no candidates now.
 
         Raises:
             ConfigError: there are no weights for the embedder.
         """
         ranker = self.ranker
         if isinstance(ranker, str):
-            raise ConfigError(f"feedback teaches nothing: {ranker}")
+            raise ConfigError(f"nothing can be learned from feedback: {ranker}")
         k = max(len(judged.hits), 1)
-        searched = self.searches(user, Request(query=judged.query, k=k), strategy)
-        if searched is None or not len(searched.searches[0].features.pool):
+        searches = self.searches(user, Request(query=judged.query, k=k), strategy)
+        if searches is None or not len(searches.searches[0].features.pool):
             return None
-        return replay(searched, judged, ranker, k)
+        return replay(searches, judged, ranker, k)
 
-    def searches(self, user: str, request: Request, strategy: Strategy) -> Searched | None:
-        """All searches that a multi-step recall of a question makes, measured: what the gate is trained on.
-
-        None for a user without a record.
-        """
+    def searches(self, user: str, request: Request, strategy: Strategy) -> RecallSearches | None:
+        """All measured searches of a multi-step recall, on which the gate is trained; None for an unknown user."""
         question = self._learned.read(user, request)
         with self._ledger.read(user) as tx:
             if question is None or not tx.user_id:
                 return None
-            run = self._run(tx, request, question.asked.vector)
+            run = self._run(tx, request, question.parsed.vector)
             measured = self._learned.measure(run, question, strategy)
             texts = sub_questions(run, (), measured)
         with self._search_again(user, run, texts, question.steps, strategy) as (run, further):
-            searches = tuple(Search(each.features, outdated_steps(run, each.features)) for each in (measured, *further))
-        return Searched(asked=question.asked, searches=searches, steps=question.steps)
+            searches = tuple(
+                Search(search.features, outdated_steps(run, search.features)) for search in (measured, *further)
+            )
+        return RecallSearches(question=question.parsed, searches=searches, steps=question.steps)
 
     def measure(self, user: str, request: Request, strategy: Strategy) -> Measured | None:
-        """The candidates of a question with their features, as the learned ranking sees them: what it is trained on.
-
-        None for a user without a record.
-        """
+        """The candidates of a question with their features, on which the learned ranking is trained; None for an unknown user."""
         question = self._learned.read(user, request)
         with self._ledger.read(user) as tx:
             if question is None or not tx.user_id:
                 return None
-            return self._learned.measure(self._run(tx, request, question.asked.vector), question, strategy)
+            return self._learned.measure(self._run(tx, request, question.parsed.vector), question, strategy)
 
     def search(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None = None) -> list[Hit]:
-        """The k best hits, best first; equal scores in order of id. The indexes must be up to the ledger."""
+        """The k best hits, best first; equal scores in order of id. The indexes must be up to date."""
         dense = "dense" in strategy.signals
         former = self._former(user, request, embed=dense)
         vector = self._embedder.embed_query(request.query) if dense else None
         known = self._embedder.known_share(request.query)
-        asked = QueryFilter()
+        query_filter = QueryFilter()
         if strategy.density is not None and self._intent is not None:
-            asked = self._intent(user, request.query)
+            query_filter = self._intent(user, request.query)
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return []
@@ -290,7 +297,7 @@ class Searcher:
                 rankings["bm25"] = self._retrievers.bm25(run, pool)
             candidates = self._fused(run, rankings, strategy, known, pool)
             if strategy.density is not None:
-                candidates = self._by_density(run, asked, candidates, strategy, strategy.density, known)
+                candidates = self._by_density(run, query_filter, candidates, strategy, strategy.density, known)
             if strategy.neighbours and run.filter.wants_steps:
                 origins = best(candidates, strategy.spread_from)
                 around = neighbours(tx, [origin.id for origin in origins], len(strategy.neighbours))
@@ -333,7 +340,7 @@ class Searcher:
     def _fused(
         self, run: Run, rankings: Mapping[str, Ranking], strategy: Strategy, known: float, pool: int
     ) -> dict[str, Candidate]:
-        """What the signals found; late interaction orders the best of that, and counts as one more signal."""
+        """Fuse the rankings of the signals; late interaction ranks the best of the result, as one more signal."""
         candidates = fuse(rankings, strategy, {"dense": known})
         if "late" not in strategy.signals:
             return candidates
@@ -344,22 +351,22 @@ class Searcher:
     def _by_density(
         self,
         run: Run,
-        asked: QueryFilter,
+        query_filter: QueryFilter,
         candidates: dict[str, Candidate],
         strategy: Strategy,
         settings: LabelWeights,
         known: float,
     ) -> dict[str, Candidate]:
-        """Add the densest snippets to the similar ones, and order all by density."""
-        labels = asked_labels(
-            run.tx, asked, best(candidates, settings.voters), settings, self.caches.vocabularies.whole(run.tx)
+        """Add the records of highest label density to the similar ones, and order all by density."""
+        labels = weighted_labels(
+            run.tx, query_filter, best(candidates, settings.voters), settings, self.caches.vocabularies.whole(run.tx)
         )
         run.notes["labels"] = run.notes["votes"] = labels.note
         pool = max(settings.pool, run.request.k)
         densities = self._densest(run, labels.weights, pool)
         if not densities and not (labels.votes and settings.vote):
             return candidates
-        # Similarity among the densest alone: the best of them need not be among the best of all.
+        # Similarity is ranked among the densest: the best of them need not be among the best of all.
         rankings: dict[str, Ranking] = {}
         if densities:
             among = LexicalFilter(ids=densities.keys())
@@ -370,30 +377,30 @@ class Searcher:
         similar = {**candidates, **self._fused(run, rankings, strategy, known, pool)}
         for record_id in densities.keys() - similar.keys():
             similar[record_id] = Candidate(record_id)
-        # Some that were not taken may be as dense as those that were, and votes count among these alone.
-        carried = self.caches.carried.of(run.tx, [one for one in similar if one.startswith("step_")])
+        # The density of similar records that were not among the densest.
+        carried = self.caches.carried.of(run.tx, [record_id for record_id in similar if record_id.startswith("step_")])
         densities.update(_weighed(carried, labels.weights))
         votes = _weighed(carried, labels.votes) if settings.vote else {}
         return by_density(densities, similar, settings.step, votes, settings.vote)
 
     def _densest(self, run: Run, weights: Mapping[str, float], pool: int) -> dict[str, float]:
-        """The permitted records whose labels weigh most, with the sum of the weights."""
+        """The permitted records with the greatest sum of label weights, with that sum."""
         if not weights:
             return {}
-        found = self._lexical.label_density(run.key, weights, pool)
-        met = run.filter.among([hit[0] for hit in found])
-        if len(met) < len(found) == pool:
-            found = self._lexical.label_density(run.key, weights, pool, filters=LexicalFilter(ids=run.filter.all_ids()))
-            met = {hit[0] for hit in found}
-        return {record_id: value for record_id, value in found if record_id in met}
+        densest = self._lexical.label_density(run.key, weights, pool)
+        permitted = run.filter.among([hit[0] for hit in densest])
+        if len(permitted) < len(densest) == pool:
+            filters = LexicalFilter(ids=run.filter.all_ids())
+            return dict(self._lexical.label_density(run.key, weights, pool, filters=filters))
+        return {record_id: value for record_id, value in densest if record_id in permitted}
 
 
 def _weighed(carried: Mapping[str, Sequence[str]], weights: Mapping[str, float]) -> dict[str, float]:
-    """The sum of the weights of the labels that each record carries, of those that carry any."""
-    found = {}
-    if weights:
-        for record_id, label_ids in carried.items():
-            total = sum([weights[one] for one in label_ids if one in weights])
-            if total > 0:
-                found[record_id] = total
-    return found
+    """Record id → the sum of the weights of its labels, of records with a positive sum."""
+    if not weights:
+        return {}
+    sums = (
+        (record_id, sum([weights[label_id] for label_id in label_ids if label_id in weights]))
+        for record_id, label_ids in carried.items()
+    )
+    return {record_id: total for record_id, total in sums if total > 0}

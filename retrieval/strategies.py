@@ -15,20 +15,19 @@ class LabelWeights:
     """How label density is counted (STITCH, arXiv 2601.10702, section 3.4).
 
     Attributes:
-        scope: what the likeliest thematic scope counts where the question clearly means it; 0 leaves scopes out.
+        scope: weight of the likeliest thematic scope if the question clearly names it; 0 leaves scopes out.
         event: the same for an event type.
         entity: the same for a key entity type.
-        vote: what the most voted-for snippet gains among equally dense ones, as a share of the greatest similarity;
-            the nearest snippets vote for labels of the kinds of which the question names none. 0: no votes.
-        step: densities at least this far apart decide; between closer ones similarity may.
-        pool: how many of the densest snippets are looked at.
-        voters: how many of the nearest snippets vote.
-        reach: a scope whose log-odds are this far below the likeliest one's counts nothing; between, its share falls
-            in a straight line.
-        scope_vote: what a vote of the nearest snippet adds to its scope's log-odds, times two; by rank r it is
-            ``scope_vote / (1 + r)``.
-        clear: how much the question alone must favour one scope (0: none, 1: no doubt) for scopes to count whole.
-        unclear: below this its labels are a guess, and only vote.
+        vote: the gain of the record with most votes among equally dense ones, as a share of the greatest similarity; the
+            nearest records vote for labels of the kinds of which the question names none. 0 for no votes.
+        step: the difference in density that decides regardless of similarity.
+        pool: the number of records of highest density that are candidates.
+        voters: the number of the nearest records that vote.
+        reach: a scope whose log-odds are this much below the likeliest has no weight; up to there its share falls
+            linearly.
+        scope_vote: the vote of the record at rank r adds ``scope_vote / (1 + r)`` to the log-odds of its scope.
+        clear: how clearly the question must favour one scope (0: not at all, 1: no doubt) for scopes to have full weight.
+        unclear: below this clearness the labels of the question only vote.
     """
 
     scope: float = 4.0
@@ -46,33 +45,31 @@ class LabelWeights:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Strategy:
-    """How candidates become one ranking.
+    """How candidates are found and ranked.
 
     Attributes:
-        signals: the retrievers that are asked; with more than one, their rankings are fused by reciprocal rank:
-            ``Σ weight / (rrf_k + rank)`` (Cormack, Clarke and Büttcher, SIGIR 2009); one alone keeps its own score.
-            ``late``, late interaction, finds nothing itself: it orders the ``pool`` best of what the others found.
-            The dense one weighs less where the embedder does not know all of the query's words: by the known share.
-        rrf_k: the constant of that fusion; the paper's 60 suits runs of a thousand documents, a conversation's short
-            lists want the top to count more.
-        neighbours: how much of their score steps pass on to the steps before and after them in the thread, by
-            distance: the first number for the next step, the second for the one after; empty for none. In a
-            conversation the answer often stands beside the words that the question shares. A signal alone is then
-            scaled to 0..1 over its pool, so that what is passed on is comparable.
-        spread_from: how many of the best candidates pass their score on.
-        pool: how many candidates each signal gives.
-        superseded: factor on the score of what is no longer believed.
-        density: order by label density, and by the fused signals only among equals; None does without labels.
-        learned: score candidates by trained weights (``ranker.py``); where there are none for the embedder, the ranking
-            is that of :data:`FALLBACK`.
-        operations: of the five operations of a learned ranking (``operations.py``), those that are on (True) or off (False)
-            whatever the gate says.
-        explore: how often a learned ranking tries another set of those operations that cost nothing, to learn from what
-            is said of the hits.
+        name: of the preset.
+        signals: signal → weight. The rankings of several signals are fused by reciprocal rank, ``Σ weight / (rrf_k + rank)``
+            (Cormack, Clarke and Büttcher, SIGIR 2009); a single one retains its scores. ``late``, late interaction, finds
+            no candidates itself: it ranks the ``pool`` best of the others. The weight of ``dense`` is multiplied by the
+            share of the query's words that the embedder knows.
+        rrf_k: the constant of the fusion; the paper's 60 is for runs of a thousand documents, while for the short lists of
+            a conversation the top should count more.
+        neighbours: the shares of its score that a step passes on to the steps before and after it in the thread, by
+            distance; empty for none. In a conversation the answer is often beside the words that the question shares. The
+            scores of a single signal are then scaled to 0..1 over its pool.
+        spread_from: the number of the best candidates that pass on scores.
+        pool: the number of candidates from each signal.
+        superseded: factor on the score of superseded items.
+        density: rank by label density, and by the fused signals among equals; None for no labels.
+        learned: rank by trained weights (``ranker.py``); without weights for the embedder the ranking is :data:`FALLBACK`.
+        operations: operations of a learned ranking (``operations.py``) that are always on (True) or off (False), regardless
+            of the gate.
+        explore: how often a learned ranking tries another set of the operations of almost no cost, to learn from feedback.
         rerank: whether the cross-encoder reorders the best hits.
-        full: whether a learned ranking may ask a model for the parts of a question, and for the order of the best.
-        k: how many hits when not told; None takes the memory's own.
-        token_budget: tokens that the hits may take together when not told.
+        full: whether a learned ranking calls a model for the parts of a question and the order of the best hits.
+        k: the default number of hits; None for that of the memory.
+        token_budget: the default of the most tokens of all hits; None for that of the memory.
     """
 
     name: str
@@ -103,7 +100,7 @@ _LEARNED = Strategy(
     signals={"dense": 1.0, "bm25": 1.0},
     pool=60,
     learned=True,
-    # A recall without hits is for the caller to ask for; the gate's weight for it is told all the same.
+    # Only the caller can request a recall without hits; the gate's weight for it is still reported.
     operations={"threshold_filtering": False},
 )
 _DENSITY = Strategy(name="label_density", signals=_PLAIN[0].signals, density=LabelWeights(), k=40, token_budget=4096)
@@ -130,7 +127,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 """Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``learned``,
 ``rerank``, which adds a cross-encoder, and ``learned_full``, which may ask a model; ``label_density`` (STITCH) and its ablations."""
 FALLBACK = "rrf_neighbours"
-"""What ``learned`` falls back to without weights that fit."""
+"""The ranking of ``learned`` without weights for the embedder."""
 
 
 def strategy_named(name: str) -> Strategy:

@@ -80,7 +80,7 @@ def test_something_else_is_refused() -> None:
 
 @pytest.mark.parametrize("address", ["localhost:11434", "ftp://localhost/v1", "http://", "http://["])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
-    with pytest.raises(ConfigError, match="is no address"):
+    with pytest.raises(ConfigError, match="is not an address"):
         open_chat_model("openai:llama", base_url=address)
 
 

@@ -328,7 +328,7 @@ def test_a_reply_that_cannot_be_used_is_repaired_once_and_then_embedded_labels_s
         (
             [Reply(content={"steps": [labels_for(1), labels_for(2)], "gists": []})],
             ["model"] * 2 + ["embedded"] * 10,
-            ["what could be used of it was kept", "the labels of 10 steps in a batch of 12"],
+            ["a part of it was used", "the labels of 10 steps in a batch of 12"],
         ),
     ]
     for number, (script, expected, messages) in enumerate(scripts):

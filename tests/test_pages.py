@@ -19,7 +19,7 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.light_memory import light_memory
 from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
 from hexamem.intent.page_bounds import BoundStep, PageLimits, cut_pages
-from hexamem.intent.page_memos import SaidStep, digest_text, page_memo
+from hexamem.intent.page_memos import MemoStep, digest_text, page_memo
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger import thread_steps, user_key
 from hexamem.stores.ledger.digests import DigestRow, read_digests
@@ -236,9 +236,9 @@ def test_pages_belong_to_their_user(memory: Memory) -> None:
 # -- headers and memos ------------------------------------------------------------------------------------------------
 
 
-def said(*texts: str, at: datetime = NOON) -> list[SaidStep]:
+def said(*texts: str, at: datetime = NOON) -> list[MemoStep]:
     return [
-        SaidStep(speaker=("Ann", "Ben")[n % 2], role="user", text=text, occurred_at=at) for n, text in enumerate(texts)
+        MemoStep(speaker=("Ann", "Ben")[n % 2], role="user", text=text, occurred_at=at) for n, text in enumerate(texts)
     ]
 
 
@@ -252,7 +252,7 @@ def test_a_memo_has_the_first_sentence_of_each_turn() -> None:
 
 def test_where_a_memo_is_full_the_users_turns_come_before_the_assistants() -> None:
     steps = [
-        SaidStep(speaker=role, role=role, text=f"{role} turn {number} " + "word " * 10, occurred_at=NOON)
+        MemoStep(speaker=role, role=role, text=f"{role} turn {number} " + "word " * 10, occurred_at=NOON)
         for number in range(20)
         for role in ("assistant", "user")
     ]

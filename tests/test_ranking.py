@@ -20,7 +20,7 @@ from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.cues import CUES, OPERATIONS, SHAPE, operations_of
 from hexamem.retrieval.signals.features import FEATURES, Features, compute_features
 from hexamem.retrieval.signals.pool import make_pool
-from hexamem.retrieval.signals.question import Asked, read_question
+from hexamem.retrieval.signals.question import ParsedQuestion, read_question
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.embedders import open_embedder
 from hexamem.stores.embedders.static import StaticEmbedder
@@ -132,7 +132,7 @@ def working_set(embedder: StaticEmbedder, *batches: list[StepFacts]) -> WorkingS
     return made
 
 
-def read(embedder: StaticEmbedder, steps: WorkingSet, question: str) -> tuple[Asked, Features]:
+def read(embedder: StaticEmbedder, steps: WorkingSet, question: str) -> tuple[ParsedQuestion, Features]:
     asked = read_question(question, steps, embedder, UTC)
     return asked, compute_features(asked, make_pool(steps.ids, [], steps), steps)
 

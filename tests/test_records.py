@@ -72,7 +72,7 @@ def test_each_kind_can_be_searched_by_what_it_says(kind: str) -> None:
         ({}, "None is no memory kind"),
         ({"kind": "core", "label": "x", "value": "y" * 30, "limit": 10}, "30 characters, over the block's limit of 10"),
         ({"kind": "semantic", "name": "a", "summary": "b", "colour": 1}, "colour is not a field of SemanticItem"),
-        ({"kind": "semantic", "name": "a", "summary": "b", "labels": [" "]}, "hold a blank one"),
+        ({"kind": "semantic", "name": "a", "summary": "b", "labels": [" "]}, "contain a blank one"),
         ({"kind": "semantic", "name": "", "summary": "b"}, "name = ''"),
         ({"kind": "procedural", "summary": "b", "steps": []}, "steps = []"),
         ({"kind": "episodic", "summary": "b", "occurred_at": datetime(2024, 1, 1)}, "has no timezone"),

@@ -1,4 +1,4 @@
-"""The search for what is to be forgotten: words list candidates, ``UserMemory.forget`` takes their ids."""
+"""Finds the records to forget by a query; ``UserMemory.forget`` then takes their ids."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def find_to_forget(
     where: Where | Mapping[str, object] | None = None,
     without: Collection[str] = (),
 ) -> tuple[Step | MemoryItem, ...]:
-    """The records that a query finds, best first, and the steps behind the items among them. Nothing is forgotten.
+    """The records that match a query, best first, each item followed by its source steps. Nothing is forgotten.
 
     Args:
-        query: words for what is to be forgotten.
-        most: records that the search gives; the steps behind items come on top.
+        query: a description of what to forget.
+        most: the most matches; source steps of items are added to these.
         where: conditions on time or thread, as in ``recall``.
-        without: ids that are left out, such as the message that asks to forget.
+        without: ids to leave out, such as the message that asks to forget.
     """
     hits = user.recall(query, most, where=where).hits
-    ids = dict.fromkeys(each for hit in hits for each in (hit.id, *(source.step_id for source in hit.sources)))
-    return _records(user, [one for one in ids if one not in without], forgotten=False)
+    ids = dict.fromkeys(name for hit in hits for name in (hit.id, *(source.step_id for source in hit.sources)))
+    return _records(user, [name for name in ids if name not in without], forgotten=False)
 
 
 def forgotten_records(user: UserMemory, operation: Operation) -> tuple[Step | MemoryItem, ...]:
-    """The records that an operation of ``UserMemory.forget`` took: those that were named, then what rested on them."""
+    """The records that an operation of ``UserMemory.forget`` has forgotten: the named ones, then their items."""
     return _records(user, [change.target_id for change in operation.changes], forgotten=True)
 
 
 def _records(user: UserMemory, ids: Sequence[str], *, forgotten: bool) -> tuple[Step | MemoryItem, ...]:
-    """Records in this order; unknown ids are left out."""
+    """The records in the order of their ids; unknown ids are left out."""
     with user.memory.ledger.read(user.name) as tx:
         known: Mapping[str, Step | MemoryItem] = {**get_items(tx, ids), **get_steps(tx, ids, forgotten=forgotten)}
-    return tuple(known[one] for one in ids if one in known)
+    return tuple(known[record_id] for record_id in ids if record_id in known)

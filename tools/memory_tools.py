@@ -24,27 +24,27 @@ __all__ = ["memory_tools"]
 def memory_tools(
     memory: Memory, *, names: Collection[str] | None = None, scope: ScopeResolver | None = None
 ) -> list[BaseTool]:
-    """Tools by which a model works with the memory of the run's user; by ``invoke`` and ``ainvoke`` alike.
+    """Tools over the memory of the run's user, sync and async.
 
-    The user is bound by the run, ``invoke(…, context={"user": "alice"})``, never by the model: no tool has an argument for it.
-    Secrets come as references ``{{vault:ID|caption}}`` only. What a model did wrong (an id that there is not) is told to
-    it as the tool's result, with status "error"; a run without a user fails.
+    The user is set by the run, ``invoke(…, context={"user": "alice"})``, never by the model: no tool has an argument for it.
+    Secrets are returned only as references ``{{vault:ID|caption}}``. An error of the model, such as an unknown id, is the
+    result of the tool, with status "error"; a run without a user fails.
 
     Args:
         memory: an open memory.
-        names: which ones, of ``search_memory``, ``research_memory``, ``remember``, ``update_core``, ``find_to_forget``,
-            ``forget``, ``list_memory``, ``read_resource``, ``use_secret``; all when None.
-        scope: tells the user from the tool's ``ToolRuntime``, in place of the context.
+        names: the tools to return, of ``search_memory``, ``research_memory``, ``remember``, ``update_core``, ``find_to_forget``,
+            ``forget``, ``list_memory``, ``read_resource``, ``use_secret``; None for all.
+        scope: ``ToolRuntime`` → the user and thread, instead of the context.
 
     Raises:
-        ConfigError: for a name that there is not.
+        ConfigError: for an unknown name.
     """
-    offered = {one.name: one for one in OPERATIONS if "model" in one.callers}
-    chosen = list(offered) if names is None else list(dict.fromkeys(names))
-    unknown = [name for name in chosen if name not in offered]
+    available = {operation.name: operation for operation in OPERATIONS if "model" in operation.callers}
+    chosen = list(available) if names is None else list(dict.fromkeys(names))
+    unknown = [name for name in chosen if name not in available]
     if unknown:
-        raise ConfigError(f"memory_tools has no {', '.join(unknown)}: use some of {', '.join(offered)}")
-    return [_tool(memory, offered[name], scope) for name in chosen]
+        raise ConfigError(f"memory_tools has no {', '.join(unknown)}: use some of {', '.join(available)}")
+    return [_tool(memory, available[name], scope) for name in chosen]
 
 
 def _tool(memory: Memory, operation: MemoryOperation[Any, Any], scope: ScopeResolver | None) -> BaseTool:
@@ -60,20 +60,22 @@ def _tool(memory: Memory, operation: MemoryOperation[Any, Any], scope: ScopeReso
 def _caller(
     memory: Memory, operation: MemoryOperation[Any, Any], scope: ScopeResolver | None
 ) -> Callable[..., dict[str, Any]]:
-    def call(runtime: ToolRuntime, **given: Any) -> dict[str, Any]:
-        found = resolve_scope(operation.name, runtime, runtime.config, scope)
-        values = {name: value.model_dump() if isinstance(value, BaseModel) else value for name, value in given.items()}
-        user = memory.user(found.user)
-        state = runtime.state if isinstance(runtime.state, Mapping) else {}  # as MemoryMiddleware keeps it
-        made = OperationCall(
-            scope=found,
+    def call(runtime: ToolRuntime, **arguments: Any) -> dict[str, Any]:
+        resolved = resolve_scope(operation.name, runtime, runtime.config, scope)
+        values = {
+            name: value.model_dump() if isinstance(value, BaseModel) else value for name, value in arguments.items()
+        }
+        user = memory.user(resolved.user)
+        state = runtime.state if isinstance(runtime.state, Mapping) else {}  # set by MemoryMiddleware
+        context = OperationCall(
+            scope=resolved,
             visible=frozenset(state.get("memory_visible") or ()),
             shown=str(state.get("memory_text") or ""),
-            message_id=_answered(state.get("messages") or ()),
+            message_id=_last_user_message(state.get("messages") or ()),
         )
         try:
-            result = operation.run(user, made, operation.input(**values))
-        except HexamemError as error:  # a model can do better at its next call
+            result = operation.run(user, context, operation.input(**values))
+        except HexamemError as error:  # the model can correct its next call
             raise ToolException(str(error)) from error
         dumped: dict[str, Any] = result.model_dump(mode="json", exclude_none=True)
         return dumped
@@ -81,7 +83,7 @@ def _caller(
     return call
 
 
-def _answered(messages: Sequence[Any]) -> str | None:
-    """The id of the user's last message; None where the host gives it none."""
-    last = next((one for one in reversed(messages) if getattr(one, "type", "") == "human"), None)
+def _last_user_message(messages: Sequence[Any]) -> str | None:
+    """The id of the user's last message; None where it has none."""
+    last = next((message for message in reversed(messages) if getattr(message, "type", "") == "human"), None)
     return last.id or None if last is not None else None

@@ -1,4 +1,4 @@
-"""The inputs and outputs of the memory's operations, as models, people and other programs see them."""
+"""The schemas of the inputs and outputs of memory operations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Kind = Literal["core", "episodic", "semantic", "procedural", "resource", "vault"
 
 
 class _Input(BaseModel):
-    """Further fields are let through: tool nodes put the run's own things beside what a model wrote."""
+    """Ignores further fields, since tool nodes add values of the run to the arguments of a model."""
 
     model_config = ConfigDict(extra="ignore")
 

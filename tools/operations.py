@@ -1,15 +1,15 @@
-"""What may be done with a memory from outside, each operation described once: name, input, output, who may call it.
+"""The table of memory operations: name, description, input, output and callers of each.
 
-LangChain tools are made from this table, and so is every other door that offers operations by name. An operation gets the
-memory of one user, which its door has bound, and never names a user itself. No operation gives the plaintext of a secret:
-that is ``UserMemory.reveal`` and the command line alone.
+LangChain tools and all other interfaces with named operations are made from this table. An operation receives the memory
+of the one user that its interface has bound, and has no argument for a user. No operation returns the plaintext of a
+secret: only ``UserMemory.reveal`` and the command line do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -58,20 +58,20 @@ if TYPE_CHECKING:
 __all__ = ["OPERATIONS", "Caller", "MemoryOperation", "OperationCall"]
 
 Caller = Literal["model", "person"]
-"""Who calls: a model by a tool, or a person by a program's own page or command."""
+"""Who calls: a model by a tool, or a person by an application."""
 I = TypeVar("I", bound=BaseModel)  # noqa: E741 - input
 O = TypeVar("O", bound=BaseModel)  # noqa: E741 - output
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OperationCall:
-    """What one call is told beside its input.
+    """The context of one call.
 
     Attributes:
-        scope: the user and thread that the door has bound.
-        visible: ids of steps that the caller sees already; a search gives no more of them than their ids.
-        shown: what of memory stands in the caller's prompt; a search tells only how that begins.
-        message_id: of the user's message that the call answers; None where the door does not know it.
+        scope: the user and thread of the call.
+        visible: ids of steps that are in the caller's conversation; a search returns only how they begin.
+        shown: the memory text in the caller's prompt; of its records a search returns only how they begin.
+        message_id: the id of the user's message that the call answers; None where it is unknown.
     """
 
     scope: MemoryScope
@@ -86,9 +86,10 @@ class MemoryOperation(Generic[I, O]):
 
     Attributes:
         name: in snake case.
-        description: for the model or person who chooses it: what it does and when to use it.
-        input, output: its arguments and result.
-        run: does it, with the memory of the user, what the call is told, and its input.
+        description: what it does and when to use it, for the model or person that chooses it.
+        input: the schema of its arguments.
+        output: the schema of its result.
+        run: (memory of the user, context of the call, input) → output.
         callers: who may call it.
         changes: whether it changes memory.
     """
@@ -102,20 +103,20 @@ class MemoryOperation(Generic[I, O]):
     changes: bool = False
 
 
-_BEGINNING = 80  # characters that tell what stands in the conversation or the prompt
+_BEGINNING = 80  # characters of a record that is in the conversation or the prompt
 
 
 def _when(user: UserMemory, moment: datetime | None, kind: str) -> str | None:
     return iso_in(moment, read_zone(user.timezone), kind) if moment is not None else None
 
 
-def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> SearchOutput:
-    times = {name: value for name in ("since", "until") if (value := getattr(given, name))}
-    most = given.k + min(len(call.visible), given.k)
-    found = user.recall(given.query, most, kinds=given.kinds or None, where=times or None)
+def _search(user: UserMemory, call: OperationCall, arguments: SearchInput) -> SearchOutput:
+    times = {name: value for name in ("since", "until") if (value := getattr(arguments, name))}
+    most = arguments.k + min(len(call.visible), arguments.k)
+    found = user.recall(arguments.query, most, kinds=arguments.kinds or None, where=times or None)
     zone = read_zone(user.timezone)
-    hits = distinct_hits([hit for hit in found.hits if hit.id not in call.visible], given.k)
-    seen = [hit for hit in found.hits if hit.id in call.visible][: given.k]
+    hits = distinct_hits([hit for hit in found.hits if hit.id not in call.visible], arguments.k)
+    seen = [hit for hit in found.hits if hit.id in call.visible][: arguments.k]
     return SearchOutput(
         in_this_conversation=[
             SeenRecord(id=hit.id, begins=_beginning(hit.text), when=_when(user, hit.occurred_at, hit.kind))
@@ -123,16 +124,13 @@ def _search(user: UserMemory, call: OperationCall, given: SearchInput) -> Search
         ]
         or None,
         results=[
-            _seen(user, hit) if call.shown and _stands_in(call.shown, hit, zone) else _found(user, hit) for hit in hits
+            _in_prompt(hit) if call.shown and f"{hit_line(hit, zone)}\n" in call.shown else _found(user, hit)
+            for hit in hits
         ],
     )
 
 
-def _stands_in(prompt: str, hit: Hit, zone: tzinfo) -> bool:
-    return f"{hit_line(hit, zone)}\n" in prompt
-
-
-def _seen(user: UserMemory, hit: Hit) -> FoundRecord:
+def _in_prompt(hit: Hit) -> FoundRecord:
     return FoundRecord(id=hit.id, kind=hit.kind, text=_beginning(hit_text(hit)), in_memory_block=True)
 
 
@@ -148,41 +146,41 @@ def _found(user: UserMemory, hit: Hit) -> FoundRecord:
 
 
 def _beginning(text: str) -> str:
-    said = " ".join(text.split())
-    return said if len(said) <= _BEGINNING else f"{said[: _BEGINNING - 1]}…"
+    line = " ".join(text.split())
+    return line if len(line) <= _BEGINNING else f"{line[: _BEGINNING - 1]}…"
 
 
-def _research(user: UserMemory, call: OperationCall, given: ResearchToolInput) -> ResearchToolOutput:
-    found = user.research(given.question, given.max_rounds)
-    kinds = {one.id: one.kind for one in found.passages}
+def _research(user: UserMemory, call: OperationCall, arguments: ResearchToolInput) -> ResearchToolOutput:
+    found = user.research(arguments.question, arguments.max_rounds)
+    kinds = {passage.id: passage.kind for passage in found.passages}
     return ResearchToolOutput(
         answer=found.answer,
         reason=found.reason or None,
         answerable=found.answerable,
         evidence=[
             Quote(
-                quote=one.quote,
-                when=_when(user, one.occurred_at, kinds.get(one.passage_id, "step")),
-                speaker=one.speaker,
-                step_ids=list(one.step_ids),
+                quote=claim.quote,
+                when=_when(user, claim.occurred_at, kinds.get(claim.passage_id, "step")),
+                speaker=claim.speaker,
+                step_ids=list(claim.step_ids),
             )
-            for one in found.evidence
+            for claim in found.evidence
         ],
     )
 
 
-def _remember(user: UserMemory, call: OperationCall, given: RememberInput) -> StoredOutput:
-    values: dict[str, Any] = {"kind": given.kind, "metadata": {"thread_id": call.scope.thread_id}}
-    if given.kind == "semantic":
-        values |= {"name": given.title, "summary": given.text}
-    elif given.kind == "episodic":
-        values |= {"summary": given.title, "details": given.text, "occurred_at": _moment(user, given.when)}
-    elif given.kind == "procedural":
-        lines = tuple(line.strip() for line in given.text.splitlines() if line.strip())
-        values |= {"summary": given.title, "steps": lines}
+def _remember(user: UserMemory, call: OperationCall, arguments: RememberInput) -> StoredOutput:
+    values: dict[str, Any] = {"kind": arguments.kind, "metadata": {"thread_id": call.scope.thread_id}}
+    if arguments.kind == "semantic":
+        values |= {"name": arguments.title, "summary": arguments.text}
+    elif arguments.kind == "episodic":
+        values |= {"summary": arguments.title, "details": arguments.text, "occurred_at": _moment(user, arguments.when)}
+    elif arguments.kind == "procedural":
+        lines = tuple(line.strip() for line in arguments.text.splitlines() if line.strip())
+        values |= {"summary": arguments.title, "steps": lines}
     else:
-        values |= {"title": given.title, "content": given.text}
-    for known in user.items(given.kind):
+        values |= {"title": arguments.title, "content": arguments.text}
+    for known in user.items(arguments.kind):
         if all(
             getattr(known, name) == value for name, value in values.items() if name not in ("metadata", "occurred_at")
         ):
@@ -193,7 +191,7 @@ def _remember(user: UserMemory, call: OperationCall, given: RememberInput) -> St
 
 
 def _sources(user: UserMemory, call: OperationCall) -> list[dict[str, str]]:
-    """The step of the message that the call answers: what is stored rests on it, and is forgotten with it."""
+    """The step of the message that the call answers: the source of what is stored, which is forgotten with it."""
     if call.message_id is None:
         return []
     with user.memory.ledger.read(user.name) as tx:
@@ -208,47 +206,42 @@ def _moment(user: UserMemory, when: str | None) -> datetime:
     return parse_time(when, timezone=user.timezone).utc if when else utc_now()
 
 
-def _update_core(user: UserMemory, call: OperationCall, given: UpdateCoreInput) -> StoredOutput:
+def _update_core(user: UserMemory, call: OperationCall, arguments: UpdateCoreInput) -> StoredOutput:
     for item in user.items("core"):
-        if isinstance(item, CoreItem) and item.label.casefold() == given.label.casefold():
-            if item.value == given.value:
+        if isinstance(item, CoreItem) and item.label.casefold() == arguments.label.casefold():
+            if item.value == arguments.value:
                 return StoredOutput(id=item.id, stored="known already")
-            stored = user.edit(item.id, {"value": given.value}, actor="model", reason="the agent rewrote the block")
+            stored = user.edit(item.id, {"value": arguments.value}, actor="model", reason="the agent rewrote the block")
             return StoredOutput(id=stored.id, stored="changed")
-    values = {"kind": "core", "label": given.label, "value": given.value, "sources": _sources(user, call)}
+    values = {"kind": "core", "label": arguments.label, "value": arguments.value, "sources": _sources(user, call)}
     return StoredOutput(id=user.add(values, actor="model", reason="the agent wrote the block").id, stored="new")
 
 
-def _find_to_forget(user: UserMemory, call: OperationCall, given: FindToForgetInput) -> FindToForgetOutput:
-    times = {name: value for name in ("since", "until") if (value := getattr(given, name))}
-    asking = {one["step_id"] for one in _sources(user, call)}
-    records = find_to_forget(user, given.query, given.k, where=times or None, without=asking)
-    return FindToForgetOutput(records=[_record(user, one) for one in records])
+def _find_to_forget(user: UserMemory, call: OperationCall, arguments: FindToForgetInput) -> FindToForgetOutput:
+    times = {name: value for name in ("since", "until") if (value := getattr(arguments, name))}
+    asking = {source["step_id"] for source in _sources(user, call)}
+    records = find_to_forget(user, arguments.query, arguments.k, where=times or None, without=asking)
+    return FindToForgetOutput(records=[_record(user, record) for record in records])
 
 
-def _forget(user: UserMemory, call: OperationCall, given: ForgetInput) -> ForgetOutput:
-    done = user.forget(given.ids, actor="model", reason=given.reason or "the agent was to forget it")
+def _forget(user: UserMemory, call: OperationCall, arguments: ForgetInput) -> ForgetOutput:
+    done = user.forget(arguments.ids, actor="model", reason=arguments.reason or "the agent was to forget it")
     return ForgetOutput(forgotten=[change.target_id for change in done.changes], undo_with=[done.id])
-
-
-def _saying(record: Step | MemoryItem) -> str:
-    if isinstance(record, Step):
-        return trimmed(record.content or record.index_text)
-    return item_text(record.kind, record.text)
 
 
 def _record(user: UserMemory, record: Step | MemoryItem) -> FoundRecord:
     if isinstance(record, Step):
-        when, kind, speaker = _when(user, record.occurred_at, "step"), "step", record.speaker
-    else:
-        own = event_time(record) if has_own_time(record) else None
-        when, kind, speaker = _when(user, own, record.kind), record.kind, None
-    return FoundRecord(id=record.id, kind=kind, text=_saying(record), when=when, speaker=speaker)
+        text = trimmed(record.content or record.index_text)
+        when = _when(user, record.occurred_at, "step")
+        return FoundRecord(id=record.id, kind="step", text=text, when=when, speaker=record.speaker)
+    own = event_time(record) if has_own_time(record) else None
+    text = item_text(record.kind, record.text)
+    return FoundRecord(id=record.id, kind=record.kind, text=text, when=_when(user, own, record.kind))
 
 
-def _list(user: UserMemory, call: OperationCall, given: ListInput) -> ListOutput:
-    items = user.items(given.kind)
-    page = items[given.offset : given.offset + given.limit]
+def _list(user: UserMemory, call: OperationCall, arguments: ListInput) -> ListOutput:
+    items = user.items(arguments.kind)
+    page = items[arguments.offset : arguments.offset + arguments.limit]
     with user.memory.ledger.read(user.name) as tx:
         said = last_said(tx, {item.id: item.sources for item in page if not has_own_time(item)})
     times = {item.id: said[item.id].at if item.id in said else event_time(item) for item in page}
@@ -265,24 +258,24 @@ def _brief(user: UserMemory, item: MemoryItem, moment: datetime) -> FoundRecord:
     )
 
 
-def _read(user: UserMemory, call: OperationCall, given: ReadInput) -> ReadOutput:
-    record = user.get(given.id)
+def _read(user: UserMemory, call: OperationCall, arguments: ReadInput) -> ReadOutput:
+    record = user.get(arguments.id)
     if isinstance(record, Step):
         kind, text = "step", record.index_text
         title = f"{record.speaker}, {_when(user, record.occurred_at, kind)}"
     else:
         kind, title = record.kind, record.text.partition("\n")[0]
         text = record.content if isinstance(record, ResourceItem) else item_text(kind, record.text)
-    if given.offset > len(text):
+    if arguments.offset > len(text):
         raise InvalidInputError(
-            f"offset = {given.offset:,} lies behind the end of {given.id}: it has {len(text):,} characters"
+            f"offset = {arguments.offset:,} is beyond the end of {arguments.id}: it has {len(text):,} characters"
         )
-    end = given.offset + given.length
+    end = arguments.offset + arguments.length
     return ReadOutput(
         id=record.id,
         kind=kind,
         title=title,
-        text=text[given.offset : end],
+        text=text[arguments.offset : end],
         total_chars=len(text),
         next_offset=end if end < len(text) else None,
     )
@@ -294,14 +287,14 @@ _HOW_TO_STORE = {
     False: "Tell the user that it is not stored yet, and do not ask for it: where this conversation has no memory, the "
     "application has to store it in the vault.",
 }
-"""What to do about a secret that is not there: whether what the user says in this conversation is stored by memory."""
+"""Whether messages of the conversation are stored in memory → what to do about a missing secret."""
 
 
-def _use_secret(user: UserMemory, call: OperationCall, given: SecretInput) -> SecretOutput:
-    held = {item.id: item for item in user.items("vault") if isinstance(item, VaultItem) and item.secret_id}
-    found = [held[hit.id] for hit in user.recall(given.what, 5, kinds="vault").hits if hit.id in held]
+def _use_secret(user: UserMemory, call: OperationCall, arguments: SecretInput) -> SecretOutput:
+    secrets = {item.id: item for item in user.items("vault") if isinstance(item, VaultItem) and item.secret_id}
+    found = [secrets[hit.id] for hit in user.recall(arguments.what, 5, kinds="vault").hits if hit.id in secrets]
     if not found:
-        raise NotFoundError(f"no secret is known for {shown(given.what)}. {_HOW_TO_STORE[bool(call.visible)]}")
+        raise NotFoundError(f"no secret is known for {shown(arguments.what)}. {_HOW_TO_STORE[bool(call.visible)]}")
     return SecretOutput(
         secrets=[
             SecretRef(
@@ -314,8 +307,10 @@ def _use_secret(user: UserMemory, call: OperationCall, given: SecretInput) -> Se
     )
 
 
-def _undo(user: UserMemory, call: OperationCall, given: UndoInput) -> UndoOutput:
-    return UndoOutput(undone=[one.id for one in user.undo(given.operation_id, cascade=given.cascade)])
+def _undo(user: UserMemory, call: OperationCall, arguments: UndoInput) -> UndoOutput:
+    return UndoOutput(
+        undone=[operation.id for operation in user.undo(arguments.operation_id, cascade=arguments.cascade)]
+    )
 
 
 _PERSON: frozenset[Caller] = frozenset(("person",))
@@ -405,4 +400,4 @@ OPERATIONS: tuple[MemoryOperation[Any, Any], ...] = (
         changes=True,
     ),
 )
-"""Every operation, in the order in which it is offered."""
+"""All operations, in the order in which interfaces list them."""

@@ -1,4 +1,4 @@
-"""Secrets for tools: a model writes a reference, the tool gets the value, and nothing else ever sees it."""
+"""Middleware that passes secrets to tools: the model writes a reference, and only the tool receives the value."""
 
 from __future__ import annotations
 
@@ -38,35 +38,34 @@ if TYPE_CHECKING:
 __all__ = ["VaultMiddleware"]
 
 T = TypeVar("T")
-# With or without its caption: models leave it out.
+# With or without the caption, which models may leave out.
 _REFERENCE = re.compile(r"\{\{\s*vault:([A-Za-z0-9_.:-]{1,80})(?:\|[^{}\r\n]{0,200})?\s*\}\}")
 _APPROVE: tuple[Sensitivity, ...] = ("high",)
-_NESTED = 3  # JSON within JSON, how deep
-_SHORT = 8
-"""Characters below which a value is taken out of a result as a whole word only."""
+_NESTED = 3  # levels of JSON within JSON
+_SHORT = 8  # characters; a shorter value is replaced in results only as a whole word
 _DECISIONS = 'resume with {"decisions": [{"type": "approve"}]} or {"decisions": [{"type": "reject"}]}'
 
 
 class VaultMiddleware(AgentMiddleware[Any, Any]):
-    """Puts secrets of the run's user into the arguments of tools that the application lists, for ``create_agent``.
+    """Replaces references to secrets in the arguments of listed tools by their values, for ``create_agent``.
 
-    Where the model wrote a reference ``{{vault:ID|caption}}`` (see the tool ``use_secret``) into an argument of a listed tool,
-    ``wrap_tool_call`` asks for approval where the secret's sensitivity needs it, by an ``interrupt`` in the form of LangChain's
-    ``HumanInTheLoopMiddleware``; reveals the secret, which is audited with the tool's name; calls the tool; and
-    takes the value out of what comes back, errors included. The call as the model wrote it stays in the history. The
-    tool runs without callbacks and tracing, so no trace holds the value; other tools get the reference as it is.
+    For a reference ``{{vault:ID|caption}}`` (see the tool ``use_secret``) in an argument of a listed tool, ``wrap_tool_call``
+    requests approval if the sensitivity of the secret needs it, by an ``interrupt`` in the form of LangChain's
+    ``HumanInTheLoopMiddleware``; reveals the secret, which is audited with the name of the tool; calls the tool; and replaces
+    the value in the result by the reference, also in errors. The history has the call with the reference. The tool runs
+    without callbacks and tracing, so that no trace contains the value; tools that are not listed receive the reference.
 
-    Resume with ``Command(resume={"decisions": [{"type": "approve"}]})`` or ``"reject"``; any other answer is asked for again,
-    with the reason in the description. Approval needs a checkpointer.
+    Resume with ``Command(resume={"decisions": [{"type": "approve"}]})`` or ``"reject"``; after any other answer the interrupt
+    is repeated, with the reason in the description. Approval needs a checkpointer.
 
     Args:
         memory: an open memory.
-        tools: names of tools, or tools, that may get secrets. The memory's own may not.
-        approve: sensitivities that need approval each time.
-        scope: tells the user from the tool's ``ToolRuntime``, in place of the context.
+        tools: the tools, or their names, that may receive secrets. Tools of the memory itself may not.
+        approve: the sensitivities that need approval for each call.
+        scope: ``ToolRuntime`` → the user and thread, instead of the context.
 
     Raises:
-        ConfigError: for a tool of the memory itself, or a sensitivity that there is not.
+        ConfigError: for a tool of the memory itself, or an unknown sensitivity.
     """
 
     def __init__(
@@ -79,11 +78,13 @@ class VaultMiddleware(AgentMiddleware[Any, Any]):
     ) -> None:
         super().__init__()
         self._memory, self._scope = memory, scope
-        self._listed = frozenset(one if isinstance(one, str) else one.name for one in tools)
+        self._listed = frozenset(tool if isinstance(tool, str) else tool.name for tool in tools)
         self._approve = frozenset(approve)
         own = sorted(self._listed & MEMORY_TOOLS)
         if own:
-            raise ConfigError(f"VaultMiddleware(tools=…) lists {', '.join(own)}: the memory's own tools get no secrets")
+            raise ConfigError(
+                f"VaultMiddleware(tools=…) lists {', '.join(own)}: the memory's own tools receive no secrets"
+            )
         unknown = sorted(self._approve - set(get_args(Sensitivity)))
         if unknown:
             raise ConfigError(f"VaultMiddleware(approve={unknown!r}): use some of {', '.join(get_args(Sensitivity))}")
@@ -107,32 +108,34 @@ class VaultMiddleware(AgentMiddleware[Any, Any]):
         return prepared.hide(await handler(prepared.sealed(request)))
 
     def _prepare(self, request: ToolCallRequest) -> _Values | ToolMessage | None:
-        """The values for the call; a message in place of its result; or None for a call that needs none."""
+        """The values for a call; a message instead of its result where it is refused; None for a call without references."""
         call = request.tool_call
         wanted = list(dict.fromkeys(_references(call["args"]))) if call["name"] in self._listed else []
         if not wanted:
             return None
         runtime = request.runtime
-        found = resolve_scope("VaultMiddleware", runtime, getattr(runtime, "config", None), self._scope)
-        user = self._memory.user(found.user)
+        resolved = resolve_scope("VaultMiddleware", runtime, getattr(runtime, "config", None), self._scope)
+        user = self._memory.user(resolved.user)
         try:
             known = _described(user, wanted)
         except HexamemError as error:
             return _refused(call, str(error))
-        asked = [secret_id for secret_id in wanted if known[secret_id][1] in self._approve]
-        if asked:
-            captions = ", ".join(known[one][0] for one in asked)
-            decision = _asked(_request(call, captions))
+        to_approve = [secret_id for secret_id in wanted if known[secret_id][1] in self._approve]
+        if to_approve:
+            captions = ", ".join(known[secret_id][0] for secret_id in to_approve)
+            decision = _approval(_request(call, captions))
             if not decision.approved:
-                return _refused(call, decision.why or f"the user did not allow {call['name']} to use: {captions}")
+                return _refused(call, decision.reason or f"the user did not allow {call['name']} to use: {captions}")
         try:
             values = {
-                one: user.reveal(one, reason=f"given to the tool {call['name']}", actor=f"tool:{call['name']}")
-                for one in wanted
+                secret_id: user.reveal(
+                    secret_id, reason=f"given to the tool {call['name']}", actor=f"tool:{call['name']}"
+                )
+                for secret_id in wanted
             }
         except HexamemError as error:
             return _refused(call, str(error))
-        return _Values(values, {one: reference(one, known[one][0]) for one in wanted})
+        return _Values(values, {secret_id: reference(secret_id, known[secret_id][0]) for secret_id in wanted})
 
 
 class _Values:
@@ -144,10 +147,10 @@ class _Values:
         for secret_id, plaintext in values.items():
             for form in _forms(plaintext):
                 forms.setdefault(form, references[secret_id])
-        self._forms = sorted(forms.items(), key=lambda pair: -len(pair[0]))  # a long one may hold a short one
+        self._forms = sorted(forms.items(), key=lambda pair: -len(pair[0]))  # a long form may contain a short one
 
     def sealed(self, request: ToolCallRequest) -> ToolCallRequest:
-        """The request with a tool that puts the values in itself: callbacks around it see the references."""
+        """The request with a wrapped tool that inserts the values; callbacks around it receive the references."""
         assert request.tool is not None, f"{request.tool_call['name']} is no tool of the agent"
         tool = _Sealed(
             name=request.tool.name,
@@ -155,11 +158,11 @@ class _Values:
             args_schema=request.tool.args_schema,
             callbacks=None,
         )
-        tool._inner, tool._held = request.tool, self
+        tool._inner, tool._values = request.tool, self
         return replace(request, tool=tool)
 
     def put(self, value: Any) -> Any:
-        """A value with the plaintext in place of references."""
+        """A value with references replaced by the plaintext."""
         if isinstance(value, str):
             return _REFERENCE.sub(lambda match: self._values.get(match[1], match[0]), value)
         if isinstance(value, Mapping):
@@ -169,7 +172,7 @@ class _Values:
         return value
 
     def hide(self, value: T) -> T:
-        """A result with references in place of the plaintext."""
+        """A result with the plaintext replaced by references."""
         hidden: T = self._hidden(value)
         return hidden
 
@@ -179,8 +182,8 @@ class _Values:
         if isinstance(value, bytes):
             return self._hide_text(value.decode("latin-1")).encode("latin-1", "replace")
         if isinstance(value, BaseMessage):
-            told = {name: self.hide(getattr(value, name)) for name in type(value).model_fields if name != "type"}
-            return value.model_copy(update=told)
+            fields = {name: self.hide(getattr(value, name)) for name in type(value).model_fields if name != "type"}
+            return value.model_copy(update=fields)
         if isinstance(value, Command):
             return replace(value, update=self.hide(value.update), resume=self.hide(value.resume))
         if isinstance(value, Mapping):
@@ -190,19 +193,19 @@ class _Values:
         return self._hide_number(value) if isinstance(value, int | float) else value
 
     def _hide_text(self, text: str) -> str:
-        for form, put in self._forms:
+        for form, replacement in self._forms:
             if len(form) >= _SHORT:
-                text = text.replace(form, put)
+                text = text.replace(form, replacement)
             elif form in text:
-                text = whole_words(form).sub(lambda _, put=put: put, text)  # type: ignore[misc]
+                text = whole_words(form).sub(lambda _, replacement=replacement: replacement, text)  # type: ignore[misc]
         return text
 
     def _hide_number(self, value: float) -> Any:
-        return next((put for form, put in self._forms if str(value) == form and not isinstance(value, bool)), value)
+        return next((new for form, new in self._forms if str(value) == form and not isinstance(value, bool)), value)
 
     @contextmanager
     def in_errors(self) -> Iterator[None]:
-        """Errors within tell none of the values; nor is anything traced."""
+        """Hide the values in errors that are raised within, and trace nothing."""
         try:
             with tracing_context(enabled=False):
                 yield
@@ -213,13 +216,13 @@ class _Values:
             link: BaseException | None = error
             while link is not None and id(link) not in seen:
                 seen.add(id(link))
-                link.args = tuple(self.hide(one) for one in link.args)
+                link.args = tuple(self.hide(part) for part in link.args)
                 link = link.__cause__ or link.__context__
             raise
 
 
 def _forms(plaintext: str) -> Iterator[str]:
-    """The ways in which a result may hold it: as it is, as Python and addresses write it, and as JSON, also within JSON."""
+    """The forms in which a result may contain it: plain, as in Python, URL-quoted, and as JSON, also within JSON."""
     yield from (plaintext, repr(plaintext)[1:-1], quote(plaintext, safe=""))
     ascii_form = as_is = plaintext
     for _ in range(_NESTED):
@@ -228,21 +231,21 @@ def _forms(plaintext: str) -> Iterator[str]:
 
 
 class _Sealed(BaseTool):
-    """Another tool, which gets the values only when it is called."""
+    """A wrapper of a tool, which inserts the values when it is invoked."""
 
     _inner: BaseTool = PrivateAttr()
-    _held: _Values = PrivateAttr()
+    _values: _Values = PrivateAttr()
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        with self._held.in_errors():
-            return self._inner.invoke(self._given(input), _quiet(config), **kwargs)
+        with self._values.in_errors():
+            return self._inner.invoke(self._with_values(input), _quiet(config), **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        with self._held.in_errors():
-            return await self._inner.ainvoke(self._given(input), _quiet(config), **kwargs)
+        with self._values.in_errors():
+            return await self._inner.ainvoke(self._with_values(input), _quiet(config), **kwargs)
 
-    def _given(self, input: Any) -> Any:
-        return {**input, "args": self._held.put(input["args"])}
+    def _with_values(self, input: Any) -> Any:
+        return {**input, "args": self._values.put(input["args"])}
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("a sealed tool is invoked with a tool call")
@@ -264,45 +267,45 @@ def _references(value: Any) -> Iterator[str]:
 
 
 def _described(user: UserMemory, wanted: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Caption and sensitivity of secrets; the item's own word counts, where there is one."""
+    """Secret id → caption and sensitivity, those of its item if there is one."""
     with user.memory.ledger.read(user.name) as tx:
-        found: dict[str, tuple[str, str]] = {
+        described: dict[str, tuple[str, str]] = {
             row.id: (row.caption, row.sensitivity) for row in list_secrets(tx) if row.id in wanted
         }
     for item in user.items("vault"):
-        if isinstance(item, VaultItem) and item.secret_id in found:
-            found[item.secret_id] = (item.caption, item.sensitivity)
-    missing = [one for one in wanted if one not in found]
+        if isinstance(item, VaultItem) and item.secret_id in described:
+            described[item.secret_id] = (item.caption, item.sensitivity)
+    missing = [secret_id for secret_id in wanted if secret_id not in described]
     if missing:
         raise NotFoundError(f"no secret {', '.join(missing)} in the vault; find its reference with use_secret")
-    return found
+    return described
 
 
 def _request(call: Mapping[str, Any], captions: str) -> dict[str, Any]:
-    told = f"The tool {call['name']} wants to use: {captions}"
+    description = f"The tool {call['name']} wants to use: {captions}"
     return {
-        "action_requests": [{"name": call["name"], "args": call["args"], "description": told}],
+        "action_requests": [{"name": call["name"], "args": call["args"], "description": description}],
         "review_configs": [{"action_name": call["name"], "allowed_decisions": ["approve", "reject"]}],
     }
 
 
 class _Decision(NamedTuple):
     approved: bool
-    why: str = ""
+    reason: str = ""
 
 
-def _asked(request: dict[str, Any]) -> _Decision:
-    """What was decided. A run keeps each answer for good, so one that is none is asked for anew, not raised."""
+def _approval(request: dict[str, Any]) -> _Decision:
+    """Interrupt until there is a decision. An invalid answer is stored in the run, so that it cannot raise an error."""
     answer = interrupt(request)
     while (decision := _decision(answer)) is None:
         [action] = request["action_requests"]
-        told = f"{action['description']} (answered with {shown(answer)}, which is no decision: {_DECISIONS})"
-        answer = interrupt({**request, "action_requests": [{**action, "description": told}]})
+        description = f"{action['description']} (answered with {shown(answer)}, which is no decision: {_DECISIONS})"
+        answer = interrupt({**request, "action_requests": [{**action, "description": description}]})
     return decision
 
 
 def _decision(answer: Any) -> _Decision | None:
-    """None where it is neither an approval nor a refusal."""
+    """The decision in an answer; None for neither an approval nor a rejection."""
     decision = answer
     if isinstance(decision, Mapping) and isinstance(decision.get("decisions"), list | tuple):
         decision = decision["decisions"][0] if len(decision["decisions"]) == 1 else None
@@ -314,5 +317,5 @@ def _decision(answer: Any) -> _Decision | None:
     return None
 
 
-def _refused(call: Mapping[str, Any], why: str) -> ToolMessage:
-    return ToolMessage(content=why, name=call["name"], tool_call_id=call["id"], status="error")
+def _refused(call: Mapping[str, Any], reason: str) -> ToolMessage:
+    return ToolMessage(content=reason, name=call["name"], tool_call_id=call["id"], status="error")

@@ -1,8 +1,8 @@
-"""Apply: checks the proposals of the managers and alone changes memory.
+"""Apply: checks the proposals of the managers and writes them to memory. Nothing else in the write path does.
 
-Managers may be wrong in any way: misquote, propose what is known or contradicts it, set fields that do not exist. Whatever
-they propose, memory stays consistent: every change rests on quoted words, a fact is stored once, one value of a slot is
-current, and each change is an operation that can be undone.
+Managers may misquote, propose a known or contradicting fact, or set fields that do not exist. Memory stays consistent
+all the same: every change has a quote as evidence, a fact is stored once, one value of a slot is current, and each
+change is an operation that can be undone.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from hexamem.stores.secrets import Cipher, find_references
 
 __all__ = ["Applied", "Applier"]
 
-_SHORTEST_SECRET, _SHORTEST_WORD, _LONGEST_PART = 3, 6, 8
-_BAD = (InvalidInputError, NotFoundError, RecursionError)
-"""What a proposal of a wrong form raises. Errors of the ledger are none of these: they end the whole batch."""
+_SHORTEST_SECRET, _SHORTEST_WORD, _PART = 3, 6, 8  # characters
+_INVALID = (InvalidInputError, NotFoundError, RecursionError)
+"""The errors of an invalid proposal. Other errors, such as those of the ledger, end the whole batch."""
 
 
 class Applied(NamedTuple):
@@ -46,7 +46,8 @@ class Applier:
     """Applies the proposals of a batch to a user's memory. Safe to use from several threads.
 
     Args:
-        media, projector: stores from which a secret is redacted as well.
+        media: the files from which a secret is redacted.
+        projector: the indexes from which a secret is redacted.
     """
 
     def __init__(self, ledger: Ledger, cipher: Cipher, *, media: MediaStore, projector: Projector) -> None:
@@ -63,25 +64,25 @@ class Applier:
         transaction: Callable[[], AbstractContextManager[Transaction]] | None = None,
         finish: Callable[[Transaction], object] | None = None,
     ) -> Applied:
-        """Check proposals and carry out those that hold, all in one transaction of the ledger.
+        """Check proposals and apply the valid ones, all in one transaction of the ledger.
 
-        A proposal is refused, with the reason in its outcome, when its evidence does not hold or its values make no
-        item; the others are carried out all the same. An item that states what is known joins the known one (``merge``,
-        or ``noop`` where it adds nothing). Another value of a slot supersedes the current one, or is placed in the past
-        where its time is earlier. If the ledger fails, nothing of the batch is applied.
+        A proposal with invalid evidence or values is refused, with the reason in its outcome; the others are applied. An
+        item that states a known fact is merged into the known item (``merge``, or ``noop`` where it adds nothing).
+        Another value of a slot supersedes the current one, or is placed in the past if its time is earlier. If the
+        ledger fails, nothing of the batch is applied.
 
-        Applying the same proposals again changes nothing, whatever has been done since: so a job that was killed is
-        resumed. Where a model may then propose something else, let the job end in the same transaction
-        (``transaction`` and ``finish``).
+        Applying the same proposals again changes nothing, whatever has been done since, so that a killed job can be
+        resumed. Where a model may then propose something else, end the job in the same transaction (``transaction`` and
+        ``finish``).
 
-        A proposal with a ``secret`` first has it redacted, in a transaction of its own: that is never undone.
+        The ``secret`` of a proposal is redacted first, in a transaction of its own, which cannot be undone.
 
         Args:
-            batch: its ``user`` is not read; that is ``user``.
-            actor: the actor in the history; each proposal's own ``proposed_by`` when None.
+            user: the user whose memory is changed; ``batch.user`` is not read.
+            actor: the actor in the history; None for the ``proposed_by`` of each proposal.
             find_secrets: whether values are searched for secrets of a defined form.
-            transaction: opens the user's transaction; the ledger's own when None. ``JobContext.write`` is one.
-            finish: called at the end of the transaction, e.g. with ``JobContext.complete``.
+            transaction: opens the user's transaction, such as ``JobContext.write``; None for the ledger's own.
+            finish: called at the end of the transaction, such as ``JobContext.complete``.
 
         Raises:
             HexamemError: if the ledger or the vault cannot be written.
@@ -99,8 +100,8 @@ class Applier:
             if proposals:
                 run = _Run(tx, self._cipher, batch, proposals, secrets, find_secrets)
                 for proposal in proposals:
-                    why = refused.get(id(proposal))
-                    outcomes.append(run.apply(proposal, actor) if why is None else Outcome(refused=why))
+                    reason = refused.get(id(proposal))
+                    outcomes.append(run.apply(proposal, actor) if reason is None else Outcome(refused=reason))
                 run.changes.known.write()
                 notes = run.notes
             if finish is not None:
@@ -110,14 +111,12 @@ class Applier:
     def _redact_all(
         self, user: str, batch: Batch, proposals: Sequence[Proposal], find: bool
     ) -> tuple[dict[str, Redaction], dict[int, str]]:
-        """Redact the secrets of proposals everywhere; the redactions by plaintext, and refusals by proposal."""
+        """Redact the secrets of proposals everywhere; returns plaintext → redaction, and id() of a refused proposal → reason."""
         done: dict[str, Redaction] = {}
         refused: dict[int, str] = {}
         # The longest first: it may contain a shorter one.
-        for proposal in sorted(
-            (one for one in proposals if one.secret is not None), key=lambda one: -len(one.secret or "")
-        ):
-            secret = proposal.secret or ""
+        with_secret = [(proposal.secret, proposal) for proposal in proposals if proposal.secret is not None]
+        for secret, proposal in sorted(with_secret, key=lambda pair: -len(pair[0])):
             try:
                 self._check_secret(user, batch, proposal, secret)
                 if secret not in done:
@@ -134,7 +133,7 @@ class Applier:
             raise InvalidInputError(f"a {proposal.operation} takes no secret")
         is_word = secret.isalpha() and secret.isascii() and len(secret) < _SHORTEST_WORD
         if is_word or len(secret.strip()) < _SHORTEST_SECRET:
-            raise InvalidInputError("the secret is too short or common a word to be redacted wherever it occurs")
+            raise InvalidInputError("the secret is too short, or too common a word, to be redacted everywhere")
         with self._ledger.read(user) as tx:
             if self._known(tx, secret) is not None:
                 return
@@ -144,7 +143,7 @@ class Applier:
         check_evidence(batch, proposal, steps)
 
     def _known(self, tx: Transaction, secret: str) -> Redaction | None:
-        """The secret if the vault has it."""
+        """The redaction of a secret that is in the vault already."""
         digest = self._cipher.digest(secret, context=tx.user).hex()
         secret_id = known_secrets(tx, [digest]).get(digest) if tx.user_id else None
         if secret_id is None:
@@ -156,7 +155,7 @@ class Applier:
         values, _ = read_values(self._ledger.types["vault"], proposal.values, "UTC")
         entry_type = str(values.get("entry_type") or "secret")[:32]
         entry_type = "secret" if secret.casefold() in entry_type.casefold() else entry_type
-        caption = _left_out(str(values.get("caption") or ""), secret) or entry_type
+        caption = _removed_from(str(values.get("caption") or ""), secret) or entry_type
         try:
             receipt = redact(
                 user,
@@ -169,21 +168,21 @@ class Applier:
                     caption=caption,
                     kind=entry_type,
                     sensitivity=values.get("sensitivity", "high"),
-                    reason=_left_out(proposal.reason, secret),
+                    reason=_removed_from(proposal.reason, secret),
                     match_case=True,
                 ),
                 find=find,
             )
         except (InvalidInputError, NotFoundError):
             with self._ledger.read(user) as tx:
-                known = self._known(tx, secret)  # redacted before, by a process that was killed or a person
+                known = self._known(tx, secret)  # redacted before, by a killed process or a person
             if known is None:
                 raise InvalidInputError(
                     "the secret could not be redacted: its words are in nothing that is stored"
                 ) from None
             return known
-        put = find_references(receipt.reference)
-        return Redaction(secret, receipt.secret_id, put[0].caption if put else caption)
+        references = find_references(receipt.reference)
+        return Redaction(secret, receipt.secret_id, references[0].caption if references else caption)
 
 
 class _Run:
@@ -205,14 +204,14 @@ class _Run:
         self._keys = {proposal.key for proposal in proposals if proposal.key}
         self._items_by_key: dict[str, str] = {}
         cited = {evidence.step_id for proposal in proposals for evidence in proposal.evidence}
-        cited &= {heard.step.id for heard in batch.steps}
+        cited &= {labelled.step.id for labelled in batch.steps}
         self._steps = get_steps(tx, cited) if tx.user_id and cited else {}
         self._originals = first_said(tx, self._steps.values()) if tx.user_id else {}
         self._timezone = getattr(batch.zone, "key", None) or ("UTC" if str(batch.zone) == "UTC" else tx.timezone)
         self._cleaner: Cleaner | None = None
 
     def apply(self, proposal: Proposal, actor: str | None) -> Outcome:
-        """Check one proposal and carry it out; one that fails changes nothing."""
+        """Check one proposal and apply it; an invalid one changes nothing."""
         if proposal.operation == "noop":
             return Outcome(applied="noop", item_id=proposal.target)
         planned = self.changes.known.planned
@@ -222,7 +221,7 @@ class _Run:
         try:
             checked = self._checked(clean, actor or proposal.proposed_by)
             outcome = self.changes.carry_out(checked)
-        except _BAD as error:
+        except _INVALID as error:
             self.changes.known.back_to(planned)
             if self._cleaner is not None:
                 self._cleaner.give_up()
@@ -240,31 +239,37 @@ class _Run:
         hidden = tuple(self._secrets.values())
         if not hidden:
             return proposal
-        quotes = (Evidence(step_id=one.step_id, quote=_without(one.quote, hidden)) for one in proposal.evidence)
+        quotes = (
+            Evidence(step_id=evidence.step_id, quote=_without(evidence.quote, hidden)) for evidence in proposal.evidence
+        )
         values, reason = _deep_without(proposal.values, hidden), _without(proposal.reason, hidden)
         return proposal.changed(evidence=tuple(quotes), values=values, reason=reason)
 
     def _checked(self, proposal: Proposal, actor: str) -> CheckedProposal:
         """The proposal with its evidence verified, and its values read and cleaned."""
         evidence = check_evidence(self._batch, proposal, self._steps)
-        # A conversation stored again is evidence for nothing new: its copies count as the steps they repeat.
-        copies = (one.changed(step_id=self._originals.get(one.step_id, one.step_id)) for one in evidence.sources)
+        # A conversation stored again is no new evidence: a step that is a copy is replaced by its original.
+        sources = (
+            source.changed(step_id=self._originals.get(source.step_id, source.step_id)) for source in evidence.sources
+        )
         memory_type = self._tx.types.get(proposal.kind)
         if memory_type is None:
             raise InvalidInputError(
-                f"kind = {proposal.kind!r} is no memory type; there are {', '.join(self._tx.types)}"
+                f"kind = {proposal.kind!r} is not a registered memory type; use one of {', '.join(self._tx.types)}"
             )
         values, notes = read_values(memory_type, proposal.values, self._timezone)
         if any(_holds_part(values, secret) for secret in self._secrets):
-            raise InvalidInputError("it repeats a part of what went to the vault; name it there without its value")
+            raise InvalidInputError(
+                "a value contains a part of a secret that is in the vault; describe the secret without it"
+            )
         cleaned = self._clean(values, proposal.reason)
         redaction = self._secrets.get(proposal.secret) if proposal.secret is not None else None
-        references = {found.id for source in evidence.sources for found in find_references(source.quote)}
+        references = {reference.id for source in evidence.sources for reference in find_references(source.quote)}
         only_reference = next(iter(references)) if proposal.kind == "vault" and len(references) == 1 else None
         return CheckedProposal(
             proposal=proposal,
             values=cleaned.values,
-            sources=tuple(dict.fromkeys(copies)),
+            sources=tuple(dict.fromkeys(sources)),
             stated_at=evidence.stated_at,
             actor=actor,
             reason=cleaned.reason,
@@ -288,11 +293,11 @@ class _Run:
 
 
 def _without(text: str, hidden: Sequence[Redaction]) -> str:
-    """A text with secrets replaced by their references, wherever they occur."""
-    for one in hidden:
-        text = one.in_text(text)
-        if one.words in text and len(one.words) >= _SHORTEST_WORD:
-            text = text.replace(one.words, one.reference)
+    """A text with all secrets replaced by their references."""
+    for redaction in hidden:
+        text = redaction.in_text(text)
+        if redaction.words in text and len(redaction.words) >= _SHORTEST_WORD:
+            text = text.replace(redaction.words, redaction.reference)
     return text
 
 
@@ -304,24 +309,24 @@ def _deep_without(value: Any, hidden: Sequence[Redaction]) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_deep_without(part, hidden) for part in value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return next((one.reference for one in hidden if one.words == str(value)), value)
+        return next((redaction.reference for redaction in hidden if redaction.words == str(value)), value)
     return value
 
 
 def _holds_part(value: Any, secret: str) -> bool:
-    """Whether a value contains a piece of a secret of some length with a digit in it."""
+    """Whether a value contains a part of a secret: 8 characters with a digit among them."""
     if isinstance(value, Mapping):
         return any(_holds_part(part, secret) for pair in value.items() for part in pair)
     if isinstance(value, (list, tuple)):
         return any(_holds_part(part, secret) for part in value)
-    if not isinstance(value, str) or len(secret) < _LONGEST_PART or len(value) < _LONGEST_PART:
+    if not isinstance(value, str) or len(secret) < _PART or len(value) < _PART:
         return False
-    pieces = (secret[at : at + _LONGEST_PART] for at in range(len(secret) - _LONGEST_PART + 1))
+    pieces = (secret[at : at + _PART] for at in range(len(secret) - _PART + 1))
     return any(piece in value for piece in pieces if any(character.isdigit() for character in piece))
 
 
-def _left_out(text: str, secret: str) -> str:
-    """A caption or reason without the secret that it describes."""
+def _removed_from(text: str, secret: str) -> str:
+    """A caption or reason without the secret itself."""
     at = text.casefold().find(secret.casefold())
     while secret and at >= 0:
         text = text[:at] + text[at + len(secret) :]

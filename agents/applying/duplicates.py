@@ -1,6 +1,6 @@
 """Duplicates: whether two items state the same fact.
 
-A fact stored twice does little harm; two facts taken for one lose one of them. So two items state the same fact only where
+A fact stored twice does little harm, but two facts merged by mistake lose one. So two items state the same fact only if
 their words are the same.
 """
 
@@ -23,17 +23,17 @@ from hexamem.memory_types import (
 
 __all__ = ["fold", "join_sources", "same_fact", "same_statement", "statement_of"]
 
-_MARKS = ".,;:!?…。，；：！？、\"'“”‘’()（）*•"
+_PUNCTUATION = ".,;:!?…。，；：！？、\"'“”‘’()（）*•"
 
 
 def fold(text: str) -> str:
     """A text without letter case, width, spacing, and punctuation at the ends of words."""
-    words = (word.strip(_MARKS) for word in unicodedata.normalize("NFKC", text).casefold().split())
+    words = (word.strip(_PUNCTUATION) for word in unicodedata.normalize("NFKC", text).casefold().split())
     return " ".join(word for word in words if word)
 
 
 def join_sources(first: Sequence[Source], second: Iterable[Source]) -> tuple[Source, ...]:
-    """All sources of both, without quotes that lie within another quote of the same step."""
+    """All sources of both, without further quotes that are part of an earlier quote of the same step."""
     joined = list(first)
     for source in second:
         if not any(_covers(other, source) for other in joined):
@@ -50,7 +50,7 @@ def _covers(outer: Source, inner: Source) -> bool:
 
 
 def statement_of(item: MemoryItem) -> str:
-    """The part of an item's text that states the fact, without the label or name that it belongs to."""
+    """The text of an item without its label or name."""
     match item:
         case CoreItem():
             return item.value
@@ -65,12 +65,12 @@ def statement_of(item: MemoryItem) -> str:
 
 
 def same_statement(known: MemoryItem, new: MemoryItem) -> bool:
-    """Whether two items state the same words of whatever they are about."""
+    """Whether the statements of two items have the same words, whatever their subjects."""
     return fold(statement_of(known)) == fold(statement_of(new))
 
 
 def same_fact(known: MemoryItem, new: MemoryItem, zone: tzinfo) -> bool:
-    """Whether two items of one kind state the same fact about the same subject, and of the same time.
+    """Whether two items of one kind state the same fact about the same subject, and the same time.
 
     The subject is the label of a core item, the name of a semantic item, the day of an event in the user's zone, the
     content of a resource, and the secret of a vault item.

@@ -1,7 +1,7 @@
-"""Evidence: whether the quoted words of a proposal are in the batch, from somebody whose word counts.
+"""Evidence: whether the quotes of a proposal are in the steps of the batch, and who wrote those steps.
 
-A memory manager may misquote, quote what precedes the batch, or learn again what recall has just shown to the model. So
-a quote is accepted only with its place in a step.
+A memory manager may misquote, quote a step before the batch, or extract again what recall has just shown to the model. So
+a quote is accepted only where it is located in a step.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _ALIKE = str.maketrans("‘’‚‛`´“”„‟«»‐‑‒–—−…", "
 _IGNORED = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _HAS_WORD = re.compile(r"[^\W_]")
 _CUT_OFF = re.compile(r"^\.{2,} *")
-_SHORT, _GRAM, _LONG = 8, 3, 60  # words, words, characters
+_SHORT_QUOTE, _GRAM, _LONG_QUOTE = 8, 3, 60  # words, words, characters
 _REPEATED_BY_OTHERS, _REPEATED_BY_USER = 0.6, 0.8
-_THE_USER = frozenset({"user", "the user"})  # as prompts name the user
+_THE_USER = frozenset({"user", "the user"})  # the names of the user in prompts
 
 
 class CheckedEvidence(NamedTuple):
     """The evidence of a proposal.
 
     Attributes:
-        sources: the quotes that hold, as they are in the content of their steps, with their spans.
-        stated_at: the time of the last of them.
-        notes: quotes that were left out although others hold.
+        sources: the accepted quotes, in the spelling of their steps, with their spans.
+        stated_at: the time of the latest of them.
+        notes: why other quotes were left out.
     """
 
     sources: tuple[Source, ...]
@@ -50,17 +50,16 @@ class CheckedEvidence(NamedTuple):
 def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) -> CheckedEvidence:
     """Check the quotes of a proposal.
 
-    A quote holds when it is in the content of a step of the batch, or in what is searched of it (captions,
-    transcripts), or in its resolved text; whitespace, quotation marks, dashes, letter case and width do not matter,
-    everything else does. Refused are quotes of steps before the batch, of system text, and of what only repeats texts
-    that recall has just shown. For a core item, and a semantic item about the user, words of the assistant, a tool or
-    another alone are no evidence.
+    A quote is accepted if it is in the content of a step of the batch, or in its index text (captions, transcripts), or
+    in its resolved text; whitespace, quotation marks, dashes, letter case and width are ignored. Refused are quotes of
+    steps before the batch, of system text, and of text that only repeats what recall has just shown. A core item, and a
+    semantic item about the user, needs a quote of the user.
 
     Args:
-        steps: the steps of the batch as the ledger has them now, by id; forgotten ones are missing.
+        steps: the steps of the batch, read from the ledger now, by id; forgotten ones are missing.
 
     Raises:
-        InvalidInputError: the proposal cannot rest on its evidence.
+        InvalidInputError: no quote is accepted, or none of the user where one is needed.
     """
     accepted: list[tuple[Step, Source]] = []
     refusals: list[str] = []
@@ -84,11 +83,11 @@ def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) 
 
 def _accepted(batch: Batch, evidence: Evidence, steps: Mapping[str, Step]) -> tuple[Step, Source]:
     step_id = evidence.step_id
-    labelled = next((one for one in batch.steps if one.step.id == step_id), None)
+    labelled = next((candidate for candidate in batch.steps if candidate.step.id == step_id), None)
     if labelled is None:
-        if any(one.step.id == step_id for one in batch.before):
+        if any(earlier.step.id == step_id for earlier in batch.before):
             raise InvalidInputError(f"step {step_id} came before the batch, from which nothing is learned")
-        raise InvalidInputError(f"step {step_id[:80]} is none of the batch")
+        raise InvalidInputError(f"step {step_id[:80]} is not in the batch")
     step = steps.get(step_id)
     if step is None:
         raise InvalidInputError(f"step {step_id} is forgotten")
@@ -115,10 +114,10 @@ def _is_about_user(proposal: Proposal) -> bool:
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Where a quote is in a text, as character offsets ``(start, end)``; None where it is not.
+    """The span of a quote in a text, as character offsets ``(start, end)``; None where it is not in the text.
 
-    Whitespace, quotation marks, dashes, letter case and width do not matter. It must begin and end with whole words,
-    so that "Ann" is no quote of "planned", unless it is so long that it cannot be there by chance.
+    Whitespace, quotation marks, dashes, letter case and width are ignored. A quote of less than 60 characters must begin
+    and end at word boundaries, so that "Ann" is not located in "planned".
     """
     if (exact := quote.strip()) and _HAS_WORD.search(exact) and (start := _find_whole(exact, text)) >= 0:
         return start, start + len(exact)
@@ -126,18 +125,18 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     wanted = _CUT_OFF.sub("", wanted.strip()).rstrip(". ")
     if not _HAS_WORD.search(wanted):
         return None
-    folded, places = _folded(text)
-    if len(wanted) >= _LONG:
+    folded, spans = _folded(text)
+    if len(wanted) >= _LONG_QUOTE:
         start = folded.find(wanted)
         end = start + len(wanted) if start >= 0 else 0
     else:
         start = _find_whole(wanted, folded)
         end = start + len(wanted)
-    return (places[start][0], places[end - 1][1]) if start >= 0 else None
+    return (spans[start][0], spans[end - 1][1]) if start >= 0 else None
 
 
 def _find_whole(words: str, text: str) -> int:
-    """Where words are in a text as whole words, -1 where they are not; scripts without spaces have no whole words."""
+    """The offset of words in a text at word boundaries, or -1; scripts without spaces have no word boundaries."""
     start = text.find(words)
     while start >= 0:
         end = start + len(words)
@@ -150,16 +149,16 @@ def _find_whole(words: str, text: str) -> int:
 
 
 def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text in the form in which quotes are compared, and for each of its characters the span it comes from."""
+    """The text in the form in which quotes are compared, and for each of its characters the span in the original."""
     characters: list[str] = []
-    places: list[tuple[int, int]] = []
-    references = {found.start: found for found in find_references(text)}
+    spans: list[tuple[int, int]] = []
+    references = {reference.start: reference for reference in find_references(text)}
     at = 0
     while at < len(text):
-        if found := references.get(at):  # whatever caption it was given
-            characters += (name := f"{{{{vault:{found.id}}}}}")
-            places += [(found.start, found.end)] * len(name)
-            at = found.end
+        if reference := references.get(at):  # compared by id, whatever its caption
+            characters += (name := f"{{{{vault:{reference.id}}}}}")
+            spans += [(reference.start, reference.end)] * len(name)
+            at = reference.end
             continue
         raw = text[at]
         at += 1
@@ -167,35 +166,35 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
             continue
         if raw.isspace():
             if characters and characters[-1] == " ":
-                places[-1] = (places[-1][0], at)
+                spans[-1] = (spans[-1][0], at)
                 continue
             characters.append(" ")
-            places.append((at - 1, at))
+            spans.append((at - 1, at))
             continue
         for character in unicodedata.normalize("NFKC", raw.translate(_ALIKE)).casefold():
             characters.append(" " if character.isspace() else character)
-            places.append((at - 1, at))
-    return "".join(characters), places
+            spans.append((at - 1, at))
+    return "".join(characters), spans
 
 
-def _cited(heard: BatchStep, step: Step, quote: str) -> Source | None:
-    """The source of a quote; without a span where it is in a caption or transcript alone."""
+def _cited(labelled: BatchStep, step: Step, quote: str) -> Source | None:
+    """The source of a quote; without a span where it is in a caption or transcript only."""
     if span := find_quote(quote, step.content):
         start, end = span
         return Source(step_id=step.id, quote=step.content[start:end], start=start, end=end)
     if step.index_text != step.content and (span := find_quote(quote, step.index_text)):
         return Source(step_id=step.id, quote=step.index_text[span[0] : span[1]])
-    span = find_quote(quote, heard.resolved_text)
+    span = find_quote(quote, labelled.resolved_text)
     if span is None:
         return None
-    start, end = _in_original(heard.resolved_text, step.content, *span)
+    start, end = _in_original(labelled.resolved_text, step.content, *span)
     if start == end:
         return Source(step_id=step.id)
     return Source(step_id=step.id, quote=step.content[start:end], start=start, end=end)
 
 
 def _in_original(resolved: str, content: str, start: int, end: int) -> tuple[int, int]:
-    """The span of the content that a span of the resolved text was made from: "she" for "Anna"."""
+    """The span of the content that corresponds to a span of the resolved text: "she" for "Anna"."""
     first, last = len(content), 0
     matcher = SequenceMatcher(None, resolved, content, autojunk=False)
     for _, left, right, low, high in matcher.get_opcodes():
@@ -212,22 +211,22 @@ def _in_original(resolved: str, content: str, start: int, end: int) -> tuple[int
 def _repeats(step: Step, quote: str, shown: Sequence[str]) -> bool:
     """Whether a quote only repeats a text that recall has shown.
 
-    A person may repeat a known fact in a few words: that confirms it. Of a person's words only a longer copy
-    counts as repeated, and never the step that recall has shown itself.
+    A user may repeat a known fact in a few words, which confirms it. So a quote of the user counts as repeated only if
+    it is longer, and not where the shown text is the step itself.
     """
     if not shown:
         return False
     words = tokenize_document(quote).stemmed
     by_user = step.role == "user"
-    if not words or (by_user and len(words) < _SHORT):
+    if not words or (by_user and len(words) < _SHORT_QUOTE):
         return False
     least = _REPEATED_BY_USER if by_user else _REPEATED_BY_OTHERS
-    own = tokenize_document(step.content).stemmed
+    step_words = tokenize_document(step.content).stemmed
     size = _GRAM if len(words) >= _GRAM else 1
     grams = _grams(words, size)
     for text in shown:
-        other = tokenize_document(text).stemmed
-        if not (by_user and other == own) and len(grams & _grams(other, size)) >= least * len(grams):
+        shown_words = tokenize_document(text).stemmed
+        if not (by_user and shown_words == step_words) and len(grams & _grams(shown_words, size)) >= least * len(grams):
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""What a checked proposal comes to: which items it adds, changes, closes or joins, each written as one operation."""
+"""Applies a checked proposal: decides which items it adds, changes, closes or merges, and writes them as one operation."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from hexamem.stores.ledger.items import SAID_AT
 
 __all__ = ["ItemChanges"]
 
-_NEAR = 20  # items among which a duplicate is looked for
-_LATE = timedelta(minutes=5)  # from which delay on an item records when its source was stated
+_LATEST_COMPARED = 20  # the latest items of a kind, which are searched for a duplicate
+_LATE = timedelta(minutes=5)  # after a longer delay an item records when its source was stated
 _STRICTNESS: tuple[Sensitivity, ...] = ("low", "medium", "high")
 
 
 class ItemChanges(ItemEdits):
-    """Carries out checked proposals within one transaction, each on what those before it left."""
+    """Applies checked proposals within one transaction; each sees the changes of those before it."""
 
     def carry_out(self, checked: CheckedProposal) -> Outcome:
-        """Do what a proposal comes to.
+        """Apply a proposal.
 
         Raises:
-            InvalidInputError: its values make no item, or do not fit the item they are for.
-            NotFoundError: the item it is for does not exist.
+            InvalidInputError: its values do not make a valid item.
+            NotFoundError: its target does not exist.
         """
         proposal = checked.proposal
         target = self.target(checked)
@@ -49,13 +49,12 @@ class ItemChanges(ItemEdits):
             removed = self.known.get(proposal.target or "") if proposal.operation == "remove" else None
             if removed is not None and removed.kind == checked.kind and removed.status == "removed":
                 return Outcome(applied="noop", item_id=removed.id)
-            reason = f"no {checked.kind} item {(proposal.target or '')[:80]!r} to {proposal.operation}"
-            raise NotFoundError(reason)
+            raise NotFoundError(f"no {checked.kind} item {(proposal.target or '')[:80]!r} to {proposal.operation}")
         edit = {"update": self.change, "merge": self.merge, "remove": self.remove}[proposal.operation]
         return edit(checked, target)
 
     def _add(self, checked: CheckedProposal, target: MemoryItem | None = None) -> Outcome:
-        """Add an item, unless it states what is known; with a ``target`` it takes its place."""
+        """Add an item, or merge it into one that states the same; it supersedes ``target``, if there is one."""
         new, extra = self._new(checked)
         if done := self.done_before(checked, *map(fold, (new.text, checked.values.get("value", "")))):
             return done
@@ -71,16 +70,16 @@ class ItemChanges(ItemEdits):
             if values:
                 return self._place(checked, new, values, extra)
         elif target is not None:
-            if new.kind == "episodic" and new.valid_from is None:  # the event did not happen, or not so
-                gone = closed(target, target.valid_from, new.id)
-                return self.written(checked, "supersede", [(target, gone), (None, new), *extra], new)
+            if new.kind == "episodic" and new.valid_from is None:  # the event did not happen, or happened otherwise
+                ended = closed(target, target.valid_from, new.id)
+                return self.written(checked, "supersede", [(target, ended), (None, new), *extra], new)
             return self._place(checked, new, [target], extra)
         elif known := self._known(new):
             return self._join(checked, known, new, extra)
         return self.written(checked, "add", [(None, new), *extra], new)
 
     def _new(self, checked: CheckedProposal) -> tuple[MemoryItem, Changes]:
-        """The new item, and what has no room in it."""
+        """The new item, and further items for the overflow."""
         fields: dict[str, Any] = {**checked.values, "kind": checked.kind, "user": self.tx.user, "created_at": utc_now()}
         if checked.kind == "episodic":
             fields.setdefault("occurred_at", checked.stated_at)
@@ -100,7 +99,7 @@ class ItemChanges(ItemEdits):
         return new.changed(value=fitted), extra
 
     def _add_secret(self, checked: CheckedProposal, new: VaultItem, target: MemoryItem | None) -> Outcome:
-        """A secret has one item; a further proposal for it may describe it better. It may take another's place."""
+        """Add the item of a secret, or describe the one that it has better; it supersedes ``target``, if there is one."""
         items = self.known.whole([item.id for item in self.known.of_kind("vault")])
         same = (item for item in items if isinstance(item, VaultItem) and item.secret_id == new.secret_id)
         known = next(same, None)
@@ -120,7 +119,7 @@ class ItemChanges(ItemEdits):
     def _place(
         self, checked: CheckedProposal, new: MemoryItem, values: Sequence[MemoryItem], extra: Changes
     ) -> Outcome:
-        """Put a value where its time is among those of its slot."""
+        """Insert a value into the history of its slot, by its time."""
         placed = place(self.dated(values), new, checked.stated_at)
         if placed.joined is not None:
             return self._join(checked, placed.joined, new, extra, placed)
@@ -135,7 +134,7 @@ class ItemChanges(ItemEdits):
         extra: Changes,
         placed: Placement | None = None,
     ) -> Outcome:
-        """Merge a new item into one that states the same: its sources, its times, and its details."""
+        """Merge a new item into one that states the same: sources, times and details."""
         placed = placed or Placement()
         fields: dict[str, Any] = {"sources": join_sources(known.sources, new.sources)}
         details = str(getattr(new, "details", ""))
@@ -157,7 +156,7 @@ class ItemChanges(ItemEdits):
         return self.written(checked, kind, changes, after)
 
     def _describe_secret(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
-        """Add what a proposal says of a secret to its item."""
+        """Update the item of a secret with the description in a proposal."""
         fields = {"caption": "secret", **target.payload, **checked.values}
         checked.values = {
             name: value for name, value in fields.items() if name in VaultItem.model_fields and name != "secret_id"
@@ -172,13 +171,13 @@ class ItemChanges(ItemEdits):
             head = new.text.partition("\n")[0].casefold()
             items = [item for item in items if item.folded.partition("\n")[0] == head]
         else:
-            items = items[-_NEAR:]
+            items = items[-_LATEST_COMPARED:]
         known = self.known.whole([item.id for item in items if item.id != new.id])
         return next((item for item in known if same_fact(item, new, self.zone)), None)
 
 
 def _described(known: VaultItem, new: VaultItem, sets_sensitivity: bool) -> VaultItem:
-    """The item of a secret with what a further proposal says of it: the longer caption, the stricter sensitivity."""
+    """The item of a secret with a further description: the longer caption, the stricter sensitivity."""
     steps = {source.step_id for source in known.sources}
     return known.changed(
         caption=max(known.caption, new.caption, key=lambda text: len(text.split())),

@@ -1,4 +1,4 @@
-"""Changes of the items of a user within one transaction: what the operations of a batch share; update, merge and remove."""
+"""The operations update, merge and remove on items within one transaction, and what all operations share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Changes", "CheckedProposal", "ItemEdits"]
 
 _LONGEST_SUMMARY = 600  # characters
 Changes = list[tuple[MemoryItem | None, MemoryItem]]
-"""Items before (None for a new one) and after."""
+"""Pairs of an item before (None for a new one) and after."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,12 +31,12 @@ class CheckedProposal:
     """A proposal whose evidence was verified and whose values were read and cleaned.
 
     Attributes:
-        proposal: as a manager made it; ``values`` and ``reason`` below replace its own.
+        proposal: the proposal of the manager; ``values`` and ``reason`` below replace its own.
         stated_at: the time of its latest source.
-        secret_id: of the secret that a vault item describes.
-        found: secrets that were taken out of the values.
-        notes: receives what was corrected on the way.
-        operation_id: of the operation that it becomes.
+        secret_id: the secret that a vault item describes.
+        found: secrets that were removed from the values.
+        notes: receives a line for each correction.
+        operation_id: the id of the operation that applies it.
     """
 
     proposal: Proposal
@@ -56,19 +56,19 @@ class CheckedProposal:
 
 
 class ItemEdits:
-    """The items of a user within one transaction, as the proposals carried out so far have left them."""
+    """Edits the items of a user within one transaction; each edit sees those before it."""
 
     def __init__(self, tx: Transaction, cipher: Cipher, zone: tzinfo) -> None:
         self.tx, self.known, self.cipher, self.zone = tx, KnownItems(tx), cipher, zone
 
     def done_before(self, checked: CheckedProposal, *parts: Any) -> Outcome | None:
-        """Give the operation of a proposal its id; the outcome where that operation was done before, undone since or not.
+        """Set the operation id of a proposal; the outcome if that operation was done before, even if it was undone since.
 
-        The same words always give the same id. So the proposals of a job that was killed, or of a conversation that is
-        stored again, change nothing, whatever has been done since.
+        The id depends only on the content. So the proposals of a killed job, or of a conversation that is stored again,
+        change nothing, whatever has been done since.
 
         Args:
-            parts: what the proposal states, beside its kind and its sources.
+            parts: the content of the proposal, besides its kind and its sources.
         """
         sources = [source.model_dump() for source in checked.sources]
         stated = json.dumps([checked.kind, parts, sources], default=str, sort_keys=True)
@@ -81,7 +81,7 @@ class ItemEdits:
         return Outcome(applied="noop", item_id=item_id, operation_id=operation.id)
 
     def written(self, checked: CheckedProposal, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
-        """Write the changes as one operation, with the items that end by it; the outcome names ``item``."""
+        """Write the changes as one operation, including the items that it ends; the outcome is that of ``item``."""
         if ending := self._ending(checked, changes, item):
             changes, kind = [*changes, *ending], "supersede" if kind == "add" else kind
         done = write_changes(
@@ -94,11 +94,11 @@ class ItemEdits:
             operation_id=checked.operation_id,
             found=checked.found,
         )
-        applied: ProposalKind = kind  # type: ignore[assignment]  # one of those that a proposal has
+        applied: ProposalKind = kind  # type: ignore[assignment]  # here always a kind of proposal
         return Outcome(applied=applied, item_id=item.id, operation_id=done.id)
 
     def _ending(self, checked: CheckedProposal, changes: Changes, item: MemoryItem) -> Changes:
-        """The items that end by an operation on ``item``. One with a later source does not end; history is preserved."""
+        """The items that an operation on ``item`` ends, as ``proposal.ends`` names them; not those with a later source."""
         written = {after.id for _, after in changes}
         written_item = next((after for _, after in changes if after.id == item.id), item)
         moment = written_item.valid_from or checked.stated_at
@@ -111,7 +111,7 @@ class ItemEdits:
         return ending
 
     def fitted(self, block: CoreItem, value: str) -> tuple[str, Changes]:
-        """A new value of a core item within its limit, and a semantic item for what had no room."""
+        """A new value of a core item within its limit, and a semantic item for the overflow."""
         value, overflow = fit_into(value, block.limit)
         if not overflow:
             return value, []
@@ -131,7 +131,7 @@ class ItemEdits:
         return value, [] if self.known.get(rest.id) is not None else [(None, rest)]
 
     def target(self, checked: CheckedProposal) -> MemoryItem | None:
-        """The item that a proposal is for, or its successor; None where there is none."""
+        """The target of a proposal, or its successor; None where there is none."""
         item_id, seen = checked.proposal.target, set[str]()
         while item_id and item_id not in seen:
             seen.add(item_id)
@@ -150,19 +150,19 @@ class ItemEdits:
         return self.known.whole([item.id for item in self.known.of_kind(kind) if slot_of(item.metadata) == slot])
 
     def dated(self, items: Sequence[MemoryItem]) -> list[DatedItem]:
-        """Items with the times of their sources; without sources, the time from which they are valid or were stored."""
+        """Items with the times of their sources; without sources, the start of their validity or the time they were stored."""
         steps = get_steps(self.tx, {source.step_id for item in items for source in item.sources}, forgotten=True)
 
         def times(item: MemoryItem) -> tuple[datetime, ...]:
-            found = (steps.get(source.step_id) for source in item.sources)
-            return tuple(step.occurred_at if step else item.created_at for step in found)
+            sources = (steps.get(source.step_id) for source in item.sources)
+            return tuple(step.occurred_at if step else item.created_at for step in sources)
 
         return [DatedItem(item, times(item) or (item.valid_from or item.created_at,)) for item in items]
 
     # ------------------------------------------------------------------ update, merge, remove
 
     def change(self, checked: CheckedProposal, old: MemoryItem) -> Outcome:
-        """Change an item in place: what it stated before was never true, or was less."""
+        """Correct or complete an item in place, without a successor."""
         fields, extra = self._fields(checked, old, join_sources(old.sources, checked.sources))
         new = old.changed(**fields)
         if new == old:
@@ -171,14 +171,14 @@ class ItemEdits:
         if slot and slot == slot_of(old.metadata):
             if overlaps(new, [item for item in self.in_slot(new.kind, slot) if item.id != new.id]):
                 new = new.changed(valid_from=old.valid_from, valid_to=old.valid_to)
-                checked.notes.append(f"the times of {new.id} were left: another value of {slot} is valid then")
+                checked.notes.append(f"the times of {new.id} were not changed: another value of {slot} is valid then")
         elif slot and any(item.status == "active" for item in self.in_slot(new.kind, slot)):
             raise InvalidInputError(f"the update would give {old.id} the slot {slot}, which another item has")
         new = new.changed(version=old.version + 1)
         return self.written(checked, "update", [(old, new), *extra], new)
 
     def _fields(self, checked: CheckedProposal, old: MemoryItem, sources: Any) -> tuple[dict[str, Any], Changes]:
-        """The fields that a proposal sets in an item, and what has no room in it."""
+        """The fields that a proposal sets in an item, and new items for the overflow."""
         fields: dict[str, Any] = {**checked.values, "sources": sources}
         extra: Changes = []
         if "metadata" in fields:
@@ -188,7 +188,7 @@ class ItemEdits:
         return fields, extra
 
     def merge(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
-        """Take items into the target: their sources, and what they state and it does not."""
+        """Merge items into the target: their sources, and the text that it lacks."""
         merged = [item for item in self.known.whole(checked.proposal.merged) if item.id != target.id]
         if missing := sorted(set(checked.proposal.merged) - {item.id for item in merged} - {target.id}):
             raise NotFoundError(f"no items {', '.join(missing)[:200]} to merge")
@@ -211,19 +211,19 @@ class ItemEdits:
             return Outcome(applied="noop", item_id=target.id)
         changes: Changes = [(target, new.changed(version=target.version + 1))]
         for item in merged:
-            gone = {"superseded_by": target.id, "superseded_at": max(utc_now(), item.created_at)}
-            changes.append((item, item.changed(status="merged", version=item.version + 1, **gone)))
+            closing = {"superseded_by": target.id, "superseded_at": max(utc_now(), item.created_at)}
+            changes.append((item, item.changed(status="merged", version=item.version + 1, **closing)))
         return self.written(checked, "merge", [*changes, *extra], new)
 
     def remove(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
-        """Remove an item: it was never true, or is not wanted any more."""
+        """Remove an item that was never true or is no longer wanted."""
         sources = join_sources(target.sources, checked.sources)
         removed = target.changed(status="removed", sources=sources, version=target.version + 1)
         return self.written(checked, "remove", [(target, removed)], removed)
 
 
 def _joined_details(target: MemoryItem, merged: list[MemoryItem], summary: str | None) -> str:
-    """The details of an item with what merged items state and it does not."""
+    """The details of an item, with the text of merged items that it lacks."""
     summary = summary or str(getattr(target, "summary", ""))
     details = str(getattr(target, "details", ""))
     for text in (str(getattr(item, name, "")) for item in merged for name in ("summary", "details")):

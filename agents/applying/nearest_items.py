@@ -1,4 +1,4 @@
-"""Which known items a manager is shown: of a few all, of many those nearest to the steps by their vectors."""
+"""The known items for the input of a manager: all where there are few, otherwise those nearest to the steps."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def nearest_items(
     most: int,
     small: int,
 ) -> Mapping[ItemKind, Sequence[str]]:
-    """The ids of active items near to texts by kind, the nearest first; the indexes must be up to the ledger.
+    """Kind → ids of the active items nearest to texts, the nearest first; the indexes must be up to date.
 
     Args:
-        most: how many of a kind at most.
-        small: of a kind with no more items than this all are given, the latest first.
+        most: the most items of a kind.
+        small: of a kind with at most this many items all are returned, the latest first.
     """
     with ledger.read(user) as tx:
         counts = count_items(tx) if tx.user_id else {}
         active = {
             kind: select_item_ids(tx, kinds=[kind], superseded=False) for kind in kinds if counts.get(kind, 0) > 0
         }
-    found: dict[ItemKind, list[str]] = {
+    nearest: dict[ItemKind, list[str]] = {
         kind: sorted(ids, reverse=True) for kind, ids in active.items() if len(ids) <= small
     }
     many = {kind: ids for kind, ids in active.items() if len(ids) > small}
-    written = list(dict.fromkeys(text for text in texts if text.strip()))[:_MOST_TEXTS]
-    if not many or not written:
-        return found
+    queries = list(dict.fromkeys(text for text in texts if text.strip()))[:_MOST_TEXTS]
+    if not many or not queries:
+        return nearest
     likeness: dict[str, float] = {}
-    for vector in embedder.embed_documents(written):
+    for vector in embedder.embed_documents(queries):
         for item_id, score in vectors.query(user_key(user), "items", vector, most * len(many)):
             likeness[item_id] = max(score, likeness.get(item_id, -1.0))
     ranked = sorted(likeness, key=lambda item_id: (-likeness[item_id], item_id))
-    found |= {kind: [item_id for item_id in ranked if item_id in ids][:most] for kind, ids in many.items()}
-    return found
+    nearest |= {kind: [item_id for item_id in ranked if item_id in ids][:most] for kind, ids in many.items()}
+    return nearest

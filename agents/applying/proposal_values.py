@@ -1,4 +1,4 @@
-"""Reading the values of a proposal: what can be corrected is, with a note; what cannot is refused.
+"""Reads the values of a proposal: a value is corrected where possible, otherwise left out, each with a note.
 
 Models set fields that do not exist, dates without a zone or a day, lists as text, and summaries as long as a page.
 """
@@ -19,7 +19,7 @@ from hexamem.stores.secrets import find_references
 __all__ = ["Fitted", "fit_into", "read_time", "read_values"]
 
 _COMMON = {"valid_from", "valid_to", "labels", "metadata"}
-_NEVER = {"kind", "secret_id", "limit"}  # decided elsewhere: of a proposal, the vault, the block's owner
+_NOT_PROPOSED = {"kind", "secret_id", "limit"}  # set by the proposal, the vault and the owner of the block
 _TIMES = ("valid_from", "valid_to", "occurred_at")
 _LISTS = {"steps": "\n", "labels": ",", "tree_path": "/"}
 _LONGEST = {"summary": 600, "title": 200, "name": 200, "label": 100, "caption": 200, "actor": 100, "event_type": 60,
@@ -29,28 +29,28 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 _COARSE_TIME = re.compile(r"([12]\d{3})(?:-(\d{1,2}))?")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
 _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "address": "medium"}
-"""Of the entry types that the vault manager's schema lists, those that are no secrets."""
+"""Entry type → default sensitivity, for those in the vault manager's schema that are less than secret."""
 
 
 def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
-    """The fields of an item that a proposal sets, and notes, without any value, on what was left out or corrected.
+    """The fields of an item that a proposal sets, and notes on corrections; the notes contain no values.
 
-    Control characters are dropped, times are read in the user's zone (a month or year alone is its first day), texts that
-    are too long are cut at a sentence and their rest is put into the details. Fields that the kind does not have, that
-    only operations set, or whose value cannot be read are left out.
+    Control characters are removed, times are read in the user's zone (a month or year alone is its first day), and long
+    texts are cut at the end of a sentence, with the rest moved to the details. Left out are fields that the kind does not
+    have, that a proposal may not set, or whose value cannot be read.
 
     Args:
-        memory_type: of the item. Values of fields of a type that does not ship are left to its class.
+        memory_type: the type of the item. For a type that does not ship, values are validated by its class instead.
         timezone: IANA name of the zone in which naive times are read.
     """
     kind, own = memory_type.name, set(memory_type.own_fields)
     by_class = own if memory_type not in DEFAULT_TYPES else frozenset[str]()
-    allowed = (own | _COMMON) - _NEVER
+    allowed = (own | _COMMON) - _NOT_PROPOSED
     read: dict[str, Any] = {}
     notes: list[str] = []
-    strange = sorted(str(name)[:40] for name in values if name not in allowed)
-    if strange:
-        notes.append(f"{', '.join(strange[:8])}: not a field that a proposal for a {kind} item may set; left out")
+    unknown = sorted(str(name)[:40] for name in values if name not in allowed)
+    if unknown:
+        notes.append(f"{', '.join(unknown[:8])}: not a field that a proposal for a {kind} item may set; left out")
     for name in sorted(allowed & values.keys()):
         if values[name] is None:
             continue
@@ -65,17 +65,17 @@ def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: st
     begins, ends = read.get("valid_from"), read.get("valid_to")
     if begins and ends and ends <= begins:
         del read["valid_to"]
-        notes.append("valid_to: does not lie after valid_from; left out")
+        notes.append("valid_to: is not after valid_from; left out")
     if kind == "vault" and "sensitivity" not in read and (usual := _SENSITIVITY.get(read.get("entry_type", ""))):
         read["sensitivity"] = usual
     return read, notes
 
 
 def _read(name: str, value: Any, timezone: str) -> Any:
-    """A value as its field takes it; text may be empty.
+    """A value in the form of its field; text may be empty.
 
     Raises:
-        InvalidInputError: it cannot be read; the message does not repeat it.
+        InvalidInputError: it cannot be read; the message does not contain it.
     """
     if isinstance(value, str) and not value.strip():
         return ""
@@ -84,20 +84,20 @@ def _read(name: str, value: Any, timezone: str) -> Any:
     if name in _LISTS:
         parts = value.split(_LISTS[name]) if isinstance(value, str) else value
         if not isinstance(parts, (list, tuple)):
-            raise InvalidInputError("no list")
+            raise InvalidInputError("not a list")
         return tuple(text for part in parts if isinstance(part, (str, int, float)) and (text := _text(part)))
     if name == "metadata":
         if not isinstance(value, Mapping):
-            raise InvalidInputError("no mapping")
+            raise InvalidInputError("not a mapping")
         return _deep(value)
     if name == "sensitivity":
         if value not in get_args(Sensitivity):
-            raise InvalidInputError("none of low, medium, high")
+            raise InvalidInputError("not low, medium or high")
         return value
     if isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value):
         value = "\n".join(value)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise InvalidInputError("no text")
+        raise InvalidInputError("not a text")
     return _text(value)
 
 
@@ -119,18 +119,18 @@ def read_time(value: Any, timezone: str) -> datetime:
     """A time as a model writes it; a year or month alone is its first day.
 
     Raises:
-        InvalidInputError: it cannot be read; the message does not repeat it.
+        InvalidInputError: it cannot be read; the message does not contain it.
     """
     if coarse := _COARSE_TIME.fullmatch(str(value).strip()):
         value = f"{coarse[1]}-{int(coarse[2] or 1):02d}-01"
     try:
         return parse_time(value, timezone=timezone).utc
     except InvalidInputError:
-        raise InvalidInputError("no time that can be read") from None
+        raise InvalidInputError("not a time") from None
 
 
 def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
-    """Cut fields that are too long at a sentence; the rest goes to the details, or to ``metadata["more"]``."""
+    """Cut long fields at the end of a sentence; the rest goes to the details, or to ``metadata["more"]``."""
     for name, longest in _LONGEST.items():
         value = read.get(name)
         if not isinstance(value, str) or len(value) <= longest:
@@ -147,21 +147,21 @@ def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
 
 
 class Fitted(NamedTuple):
-    """A block within its limit, and the parts that had no room, in their order."""
+    """A text within its limit, and the parts beyond it, in their order."""
 
     value: str
     overflow: tuple[str, ...]
 
 
 def fit_into(value: str, limit: int) -> Fitted:
-    """Bring a block within its limit of characters. The same block always gives the same result.
+    """Shorten a text to a limit of characters, deterministically.
 
-    Blanks are joined and sentences or lines that repeat an earlier one exactly are dropped. If that is not enough, the
-    block keeps its first sentences and lines, as many as fit, and the rest overflows. Only a sentence that is longer
-    than a whole block is cut, between words, and never inside a reference to a secret.
+    Whitespace is collapsed, and sentences or lines that repeat an earlier one are dropped. If that is not enough, the
+    first sentences and lines that fit remain, and the rest overflows. Only a sentence longer than the limit is cut,
+    between words, and never inside a reference to a secret.
 
     Args:
-        value: the text of the block.
+        value: the text, such as the value of a core item.
         limit: characters, at least 1.
     """
     if len(value) <= limit:
@@ -178,26 +178,26 @@ def fit_into(value: str, limit: int) -> Fitted:
             seen.add(key)
             sentences.append((separator, sentence))
             separator = "" if sentence[-1] in "。！？；" else " "
-    block, overflow = "", list[str]()
+    fitting, overflow = "", list[str]()
     for separator, sentence in sentences:
-        longer = f"{block}{separator}{sentence}" if block else sentence
+        longer = f"{fitting}{separator}{sentence}" if fitting else sentence
         if not overflow and len(longer) <= limit:
-            block = longer
-        elif not block:
+            fitting = longer
+        elif not fitting:
             at = _cut(sentence, limit)
-            block, rest = sentence[:at].rstrip(), sentence[at:].lstrip()
+            fitting, rest = sentence[:at].rstrip(), sentence[at:].lstrip()
             overflow += [rest] if rest else []
         else:
             overflow.append(sentence)
-    return Fitted(block, tuple(overflow))
+    return Fitted(fitting, tuple(overflow))
 
 
 def _cut(text: str, limit: int) -> int:
-    """Where to cut a text so that its first part has at most ``limit`` characters."""
+    """The offset at which to cut a text so that its first part has at most ``limit`` characters."""
     references = find_references(text)
-    at = next((found.start for found in references if found.start < limit < found.end), limit)
+    at = next((reference.start for reference in references if reference.start < limit < reference.end), limit)
     if at == len(text) or at == 0:
         return at
     blank = text.rfind(" ", 0, at + 1)
-    inside = any(found.start < blank < found.end for found in references)
+    inside = any(reference.start < blank < reference.end for reference in references)
     return blank if blank > at // 2 and not inside else at

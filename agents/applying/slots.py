@@ -3,10 +3,10 @@
 ``home_city`` is an attribute of the user, ``mark.employer`` one of Mark: the subject precedes the last dot. A manager
 names the slot of an item in ``metadata["slot"]``. An item without a slot never replaces another.
 
-Facts arrive in any order: an old conversation may be read after a new one. So a value is placed by two times: the time
-from which it is valid (``valid_from``, else the time of its source), and the time of its source. Of two values for the
-same time the one with the later source wins; a value whose source is repeated later is valid again from then on. The
-result does not depend on the order of arrival.
+Facts arrive in any order: an old conversation may be imported after a new one. So a value is placed by two times: the
+start of its validity (``valid_from``, otherwise the time of its source), and the time of its source. Of two values for
+the same time the one with the later source wins; a value whose source is repeated later is valid again from then on.
+The result does not depend on the order of arrival.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _SEPARATOR = re.compile(r"\W+")
 
 
 def slot_name(name: str) -> str:
-    """The form in which slots are compared: ``Home City`` and ``user.home_city`` are ``home_city``."""
+    """The normalized name of a slot: ``Home City`` and ``user.home_city`` are ``home_city``."""
     parts = unicodedata.normalize("NFKC", name).casefold().split(".")
     parts = [part for part in (_SEPARATOR.sub("_", part).strip("_") for part in parts) if part]
     return ".".join(parts[1:] if len(parts) > 1 and parts[0] == "user" else parts)
 
 
 def slot_of(metadata: Mapping[str, Any]) -> str:
-    """The slot that an item's metadata name, in the form of :func:`slot_name`; empty where there is none."""
+    """The slot in an item's metadata, normalized by :func:`slot_name`; empty where there is none."""
     name = metadata.get("slot")
     return slot_name(name) if isinstance(name, str) and not metadata.get("overflow_of") else ""
 
@@ -57,14 +57,14 @@ class DatedItem:
 
 @dataclass(slots=True)
 class Placement:
-    """How placing a value changes the history of its slot.
+    """The changes by which a value is inserted into the history of its slot.
 
     Attributes:
         changes: items before (None for a new one) and after, in the order in which they are written.
-        joined: the item that already states this value at this time, before the change: the new one is merged into it.
-        begins: the earlier start of that item, if the new one moves it.
-        ends: the end of that item, if the new one states one.
-        supersedes: whether a value that was current is replaced.
+        joined: the item, before the change, that states this value for this time; the new item is merged into it.
+        begins: the new start of that item, where the new item has an earlier one.
+        ends: the new end of that item, where the new item states one.
+        supersedes: whether the current value is replaced.
     """
 
     changes: list[tuple[MemoryItem | None, MemoryItem]] = field(default_factory=list)
@@ -75,14 +75,14 @@ class Placement:
 
 
 def _history(values: Sequence[DatedItem]) -> list[DatedItem]:
-    """The values that were true at some time, in the order of their times."""
-    true = [
+    """The values that were valid at some time, in the order of their times."""
+    valid = [
         value
         for value in values
         if value.item.status == "active"
         or (value.item.status == "superseded" and value.item.valid_to and value.begins < value.item.valid_to)
     ]
-    return sorted(true, key=lambda value: (value.begins, value.item.status == "active", value.item.created_at))
+    return sorted(valid, key=lambda value: (value.begins, value.item.status == "active", value.item.created_at))
 
 
 def overlaps(value: MemoryItem, others: Sequence[MemoryItem]) -> bool:
@@ -96,24 +96,24 @@ def overlaps(value: MemoryItem, others: Sequence[MemoryItem]) -> bool:
 
 
 def place(values: Sequence[DatedItem], new: MemoryItem, stated_at: datetime) -> Placement:
-    """Place a value in the history of its slot.
+    """Insert a value into the history of its slot.
 
     Args:
         values: the items of the slot, in any order and status.
         new: the item that states the value; ``valid_from`` and ``valid_to`` only where its source states them.
         stated_at: the time of its source.
     """
-    line = _history(values)
+    history = _history(values)
     start = new.valid_from or stated_at
-    position = next((number for number, value in enumerate(line) if value.is_valid_at(start)), None)
+    position = next((number for number, value in enumerate(history) if value.is_valid_at(start)), None)
     if position is None:
-        return _place_in_gap(line, new, start)
-    current = line[position]
+        return _place_in_gap(history, new, start)
+    current = history[position]
     if same_statement(current.item, new):
         return Placement(
             joined=current.item,
             begins=new.valid_from if current.item.valid_from is None else None,
-            ends=new.valid_to if current.item.valid_to is None or position == len(line) - 1 else None,
+            ends=new.valid_to if current.item.valid_to is None or position == len(history) - 1 else None,
         )
     resumes = _resumes(current, new, stated_at, start)
     ends = min((time for time in (new.valid_to, current.item.valid_to, resumes) if time is not None), default=None)
@@ -122,9 +122,9 @@ def place(values: Sequence[DatedItem], new: MemoryItem, stated_at: datetime) -> 
     if resumes is not None:
         return _place_within(current, new, stated_at, start, ends, resumes, was_valid_before)
     cut_at = start if was_valid_before else since
-    following = line[position + 1].item if position + 1 < len(line) else None
+    following = history[position + 1].item if position + 1 < len(history) else None
     if following and same_statement(following, new) and following.valid_from == ends:
-        # The next value is this one: it was valid earlier than known so far.
+        # The next value is the same: it starts earlier than was known.
         return Placement(
             changes=[(current.item, closed(current.item, cut_at, following.id))], joined=following, begins=start
         )
@@ -137,7 +137,7 @@ def place(values: Sequence[DatedItem], new: MemoryItem, stated_at: datetime) -> 
 
 
 def closed(item: MemoryItem, ends: datetime | None, by: str) -> MemoryItem:
-    """An item that ends there, superseded; one that ends where it begins never was true."""
+    """An item superseded by another; one that ends at its start was never valid."""
     if item.valid_to is not None and ends is not None:
         ends = min(ends, item.valid_to)
     times = {"superseded_at": max(utc_now(), item.created_at)} if item.status == "active" else {}
@@ -145,7 +145,7 @@ def closed(item: MemoryItem, ends: datetime | None, by: str) -> MemoryItem:
 
 
 def _resumes(current: DatedItem, new: MemoryItem, stated_at: datetime, start: datetime) -> datetime | None:
-    """When the current value is valid again: a later source repeats it, or the new value has ended by then."""
+    """When the current value is valid again, because a later source repeats it or the new value has ended."""
     again = [moment for moment in current.times if moment > max(stated_at, start)]
     if new.valid_to is not None and any(moment >= new.valid_to for moment in (*current.times, stated_at)):
         again.append(new.valid_to)
@@ -162,7 +162,7 @@ def _place_within(
     resumes: datetime,
     was_valid_before: bool,
 ) -> Placement:
-    """A value at a time within that of another one, which is valid again after it, and may have been before."""
+    """Insert a value within the time of another one, which is valid again after it, and perhaps before it."""
     item, changes = current.item, list[tuple[MemoryItem | None, MemoryItem]]()
     dated_sources = list(zip(item.sources, current.times, strict=False))
     later: tuple[Source, ...] = ()
@@ -187,15 +187,15 @@ def _place_within(
 
 
 def _past(value: MemoryItem, begins: datetime | None, ends: datetime | None, by: str | None) -> MemoryItem:
-    """A value that is over when it is stored."""
+    """A value that has already ended when it is stored."""
     at = max(utc_now(), value.created_at)
     return value.changed(valid_from=begins, valid_to=ends, status="superseded", superseded_by=by, superseded_at=at)
 
 
-def _place_in_gap(line: Sequence[DatedItem], new: MemoryItem, start: datetime) -> Placement:
-    """A value at a time at which none is known."""
-    earlier = [value.item for value in line if value.begins <= start]
-    following = next((value.item for value in line if value.begins > start), None)
+def _place_in_gap(history: Sequence[DatedItem], new: MemoryItem, start: datetime) -> Placement:
+    """Insert a value at a time for which none is known."""
+    earlier = [value.item for value in history if value.begins <= start]
+    following = next((value.item for value in history if value.begins > start), None)
     if following is None:
         ended = [item for item in earlier if item.status == "active"]
         placed = new.changed(valid_from=start) if earlier else new

@@ -1,4 +1,4 @@
-"""Steps between the ledger and labelers: read as labelers see them, and written with the labels that they were given."""
+"""Reads batches of steps from the ledger for labelers, and writes their labels."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["labeled_step", "read_task", "read_task_of", "step_intent", "step_view", "write_task"]
 
-_BEFORE = 6  # steps shown before the batch, and before each step that stands apart
-_SCOPES = 24
+_BEFORE = 6  # steps of context before the batch, and before each step apart from the others
+_MOST_SCOPES = 24
 
 
 def step_view(step: PendingStep, text: str, vector: Vectors) -> StepView:
-    """A step of the ledger as labelers see it."""
+    """A step of the ledger as the input of a labeler."""
     return StepView(
         id=step.id,
         thread_id=step.thread_id,
@@ -46,7 +46,7 @@ def step_view(step: PendingStep, text: str, vector: Vectors) -> StepView:
 
 
 def labeled_step(step: StepView, intent: StepIntent) -> LabeledStep:
-    """A step with the labels that the ledger has of it."""
+    """A step with its labels in the ledger."""
     return LabeledStep(
         step=step,
         scope=intent.scope_id,
@@ -62,7 +62,7 @@ def labeled_step(step: StepView, intent: StepIntent) -> LabeledStep:
 
 
 def step_intent(labeled: LabeledStep) -> StepIntent:
-    """The labels of a step as the ledger stores them."""
+    """The labels of a step in the form of the ledger."""
     return StepIntent(
         step_id=labeled.step.id,
         scope_id=labeled.scope,
@@ -80,11 +80,11 @@ def step_intent(labeled: LabeledStep) -> StepIntent:
 def read_task(
     ledger: Ledger, embed: Embed, user: str, choose: Callable[[Transaction], Sequence[int]], *, pages: bool = True
 ) -> LabelTask | None:
-    """The task of labelling steps anew, with what was known before the first of them; None where none is chosen.
+    """The task of relabelling steps, with the labels in use before the first of them; None where none is chosen.
 
     Args:
-        choose: gives the ``seq`` of labelled steps, in order.
-        pages: whether headers and memos of their pages are asked for as well.
+        choose: returns the ``seq`` of labelled steps, in order.
+        pages: whether the task includes the headers and memos of their pages.
     """
     with ledger.read(user) as tx:
         chosen = choose(tx) if tx.user_id else ()
@@ -92,7 +92,7 @@ def read_task(
             return None
         marks, labels, zone = read_label_marks(tx), read_labels(tx), read_zone(tx.timezone)
         window = steps_around(tx, chosen, _BEFORE)
-        used, scopes = labels_before(tx, chosen[0]), open_scopes(tx, chosen[0], _SCOPES)
+        used, scopes = labels_before(tx, chosen[0]), open_scopes(tx, chosen[0], _MOST_SCOPES)
         ids = frozenset(shown.step.id for shown in window if shown.seq in set(chosen))
         slots = read_page_slots(tx, ids) if pages else ()
     vocabulary = Vocabulary(labels)
@@ -120,7 +120,7 @@ def read_task(
 
 
 def read_task_of(ledger: Ledger, embed: Embed, user: str, step_ids: Collection[str]) -> LabelTask | None:
-    """The task of labelling these steps and no others; None where one has no labels yet."""
+    """The task of relabelling exactly these steps; None where one of them has no labels yet."""
 
     def chosen(tx: Transaction) -> list[int]:
         own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(list(step_ids))
@@ -130,12 +130,12 @@ def read_task_of(ledger: Ledger, embed: Embed, user: str, step_ids: Collection[s
     return task if task is not None and task.chosen == set(step_ids) else None
 
 
-def write_task(tx: Transaction, task: LabelTask, made: LabelBatch, *, indexed_elsewhere: bool) -> bool:
-    """Write what a model made of a task, unless labels or texts were changed since it was read; whether it was written."""
+def write_task(tx: Transaction, task: LabelTask, batch: LabelBatch, *, indexed_elsewhere: bool) -> bool:
+    """Write the labels of a model, unless labels or texts were changed since the task was read; whether it was written."""
     if not tx.user_id or read_label_marks(tx).corrected != task.corrected:
         return False
-    write_page_notes(tx, made.pages)
-    intents = [step_intent(labeled) for labeled in made.steps if labeled.tier == "model"]
-    write_labels(tx, made.labels, (), {}, intents, indexed_elsewhere=indexed_elsewhere, by="model")
-    mark_corrected(tx)  # the embedded labeler continues from what the model made of it
+    write_page_notes(tx, batch.pages)
+    intents = [step_intent(labeled) for labeled in batch.steps if labeled.tier == "model"]
+    write_labels(tx, batch.labels, (), {}, intents, indexed_elsewhere=indexed_elsewhere, by="model")
+    mark_corrected(tx)  # so that the embedded labeler is restored with the labels of the model
     return True

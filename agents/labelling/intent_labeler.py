@@ -1,7 +1,7 @@
-"""Labelling as a stage of the write path: steps without labels go through a user's labeler into the ledger.
+"""Labelling as a stage of the write path: labels new steps with the user's labeler and writes them to the ledger.
 
-It runs before the steps are indexed, so that indexes take in text and labels at once. A labeler that fails holds up
-nothing: the steps are indexed without labels, and labelled at a later try.
+It runs before the steps are indexed, so that text and labels are indexed together. If a labeler fails, the steps are
+indexed without labels, and labelling is retried later.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ATTEMPTS = 3
 
 @dataclass(slots=True)
 class _Restored:
-    """A user's labeler, the ids of all labels that it may give, and the marks when it was last up to date."""
+    """A user's labeler, the ids of all labels that it knows, and the revision of the ledger's labels that it has."""
 
     labeler: Labeler
     label_ids: set[str]
@@ -45,20 +45,20 @@ class _Restored:
 
 
 class IntentLabeling:
-    """Labels what users have stored. Safe to call from several threads; of one user by one at a time.
+    """Labels the steps of users. Thread-safe, with one call a user at a time.
 
-    A user's labeler stays in memory between batches. One that was evicted, or whose labels were changed by a person,
-    an undo, an import or another process, is restored from the ledger.
+    A user's labeler is cached between batches. It is restored from the ledger after it was evicted, or after a person, an
+    undo, an import or another process changed labels.
 
     Args:
         ledger: where steps are read and labels written.
-        make: a new labeler for a user of this name.
-        embed: makes the vectors that labelers see.
-        notices: receives the user and one clear line for each failure, and for what fell back.
-        batch: steps given to a labeler at once, at most.
-        cached_users: how many users' labelers stay in memory, those used last.
-        queue: queues what follows from a batch, given its step ids, in the transaction that writes its labels.
-        queued: called after that was committed.
+        make: user → a new labeler.
+        embed: embeds the texts of steps.
+        notices: called with the user and one line for each failure or fallback.
+        batch: the most steps of one call of a labeler.
+        cached_users: the most labelers in the cache; the least recently used are evicted.
+        queue: called with the step ids of a batch in the transaction that writes its labels, to queue further jobs.
+        queued: called after that transaction is committed.
     """
 
     def __init__(
@@ -82,46 +82,46 @@ class IntentLabeling:
         self._locks: dict[str, threading.RLock] = {}
 
     def _lock(self, user: str) -> threading.RLock:
-        """Held while the user's labeler is asked or dropped. It may be taken under the lock of the indexes, not around it."""
+        """Held while the user's labeler is used or dropped. Acquire it inside the lock of the indexes, never around it."""
         with self._guard:
             return self._locks.setdefault(user, threading.RLock())
 
     def waiting(self, user: str) -> bool:
-        """Whether a batch of the user failed and is to be tried again."""
+        """Whether a batch of the user failed and will be retried."""
         return user in self._failures
 
     def query(self, user: str, text: str) -> QueryFilter:
-        """The labels that a question names (STITCH's ``F_q``); none with a labeler that does not read questions."""
+        """The labels that a question names (``F_q`` of STITCH); none with a labeler without ``query``."""
         with self._lock(user):
             try:
                 restored = self._restored(user)
-                ask = getattr(restored.labeler, "query", None) if restored is not None else None
-                asked = QueryFilter() if ask is None else ask(text)
+                query = getattr(restored.labeler, "query", None) if restored is not None else None
+                asked = QueryFilter() if query is None else query(text)
                 if not isinstance(asked, QueryFilter):
                     raise TypeError(f"the labeler's query() returned {type(asked).__name__}, not a QueryFilter")
-            except Exception as error:  # noqa: BLE001 - a labeler of whatever making: the question is answered without it
-                # Without the error's words: they may repeat the question.
+            except Exception as error:  # noqa: BLE001 - a host's labeler may raise anything; the question is answered without it
+                # Without the error's message, which may repeat the question.
                 self._notices(user, f"labels of questions of user {user!r} could not be read ({type(error).__name__})")
                 return QueryFilter()
             return asked
 
     def drop(self, user: str) -> None:
-        """Forget what is in memory of a user; a question that is being read is waited for."""
+        """Evict the user's labeler, after a query in progress has ended."""
         with self._lock(user):
             self._cache(user, None)
             self._failures.pop(user, None)
 
     def start_over(self, user: str) -> None:
-        """Look again at every step that has no labels yet, such as those of a batch that was given up."""
+        """Label again all steps without labels, such as those of a batch that was given up."""
         with self._ledger.write(user, create=False) as tx:
             if tx.user_id:
                 set_labelled(tx, 0)
 
     def label(self, user: str) -> int:
-        """Label the user's steps that have no labels yet; returns how many were.
+        """Label the user's steps that have no labels yet; returns their number.
 
-        A labeler that raises is noticed, and its batch tried again by later calls, three times in all. Then it is
-        given up: its steps stay without labels until :meth:`start_over`.
+        If the labeler raises, there is a notice, and later calls retry the batch, up to three tries. Then it is given up,
+        and its steps have no labels until :meth:`start_over`.
         """
         done = 0
         with self._lock(user):
@@ -140,7 +140,7 @@ class IntentLabeling:
                         continue  # another process labelled or corrected meanwhile
                     batch = restored.labeler.label(self._views(pending))
                     _check(batch, pending, user, restored.label_ids)
-                except Exception as error:  # noqa: BLE001 - a labeler of whatever making: the steps are stored and indexed
+                except Exception as error:  # noqa: BLE001 - a host's labeler may raise anything; the steps are stored and indexed
                     if not self._failed(user, error, reached, len(pending)):
                         return done
                     continue
@@ -149,7 +149,9 @@ class IntentLabeling:
                 try:
                     written = self._write(user, batch, pending, reached, restored)
                 except HexamemError as error:
-                    if type(error) is not HexamemError:  # a full disk, a lock, a damaged file: not the labeler's doing
+                    if (
+                        type(error) is not HexamemError
+                    ):  # a full disk, a lock, a damaged file: not a fault of the labeler
                         raise
                     if not self._failed(user, error, reached, len(pending)):
                         return done
@@ -201,8 +203,8 @@ class IntentLabeling:
     def _write(
         self, user: str, batch: LabelBatch, pending: Sequence[PendingStep], reached: int, restored: _Restored
     ) -> bool:
-        """Write a batch, unless labels were changed meanwhile by anything else: it is then labelled anew."""
-        self._cache(user, None)  # if the writing fails, the labeler knows more than the ledger
+        """Write a batch, unless labels were changed since it was read; whether it was written."""
+        self._cache(user, None)  # if the write fails, the labeler is ahead of the ledger
         with self._ledger.write(user, create=False) as tx:
             if not tx.user_id or read_label_marks(tx) != restored.marks:
                 return False
@@ -211,7 +213,7 @@ class IntentLabeling:
                 tuple({label.id: label for label in batch.labels}.values()),
                 [step_intent(labeled) for labeled in batch.steps],
                 {step.id: step.change for step in pending},
-                [step_intent(labeled) for labeled in {one.step.id: one for one in batch.revised}.values()],
+                [step_intent(labeled) for labeled in {revised.step.id: revised for revised in batch.revised}.values()],
                 indexed_elsewhere=not self._ledger.embedded,
             )
             set_labelled(tx, reached)
@@ -223,16 +225,16 @@ class IntentLabeling:
         return True
 
     def _failed(self, user: str, error: Exception, reached: int, steps: int) -> bool:
-        """Note a failure; whether the batch was given up, so that the next one can be labelled."""
-        self._cache(user, None)  # the labeler may have taken in half of the batch
+        """Record a failure; whether the batch was given up, so that the next one can be labelled."""
+        self._cache(user, None)  # the labeler may have processed a part of the batch
         tries = self._failures[user] = self._failures.get(user, 0) + 1
-        what = f"{steps:,} step{'' if steps == 1 else 's'} of user {user!r} could not be labelled"
-        why = f"{type(error).__name__}: {error}"
+        subject = f"{steps:,} step{'' if steps == 1 else 's'} of user {user!r} could not be labelled"
+        reason = f"{type(error).__name__}: {error}"
         if tries < _ATTEMPTS:
-            self._notices(user, f"{what} and will be tried again ({why})")
+            self._notices(user, f"{subject} and will be tried again ({reason})")
             return False
         self._failures.pop(user, None)
-        self._notices(user, f"{what} in {tries} tries and stay without labels until a reindex ({why})")
+        self._notices(user, f"{subject} in {tries} tries and stay without labels until a reindex ({reason})")
         with self._ledger.write(user, create=False) as tx:
             if tx.user_id:
                 set_labelled(tx, reached)
@@ -240,14 +242,16 @@ class IntentLabeling:
 
 
 def _check(batch: LabelBatch, pending: Sequence[PendingStep], user: str, stored: Collection[str]) -> None:
-    """Refuse a batch that would be stored under wrong steps, or under no label.
+    """Check the result of a labeler.
 
     Raises:
-        ValueError: saying what is wrong.
+        ValueError: its steps are not those of the input, or a label is missing, unknown or another user's.
     """
-    labelled, asked = [labeled.step.id for labeled in batch.steps], [step.id for step in pending]
-    if labelled != asked:
-        raise ValueError(f"the labeler returned {len(labelled)} labelled steps for {len(asked)}, or in another order")
+    labelled, expected = [labeled.step.id for labeled in batch.steps], [step.id for step in pending]
+    if labelled != expected:
+        raise ValueError(
+            f"the labeler returned {len(labelled)} labelled steps for {len(expected)}, or in another order"
+        )
     known = {*stored, *(label.id for label in batch.labels)}
     for labeled in (*batch.steps, *batch.revised):
         if not labeled.scope or not labeled.events:

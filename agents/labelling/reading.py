@@ -1,6 +1,6 @@
-"""One batch in the words of a prompt, and what of a model's reply to it may be stored.
+"""One labelling task: the inputs of its prompt, the checks of the reply, and the labels from the reply.
 
-What cannot be used of a step leaves the labels it had, step by step and part by part: a batch is never lost.
+A part of the reply that is not usable leaves the present label of the step, so that a batch is never lost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hexamem.agents.labelling.checks import (
 )
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
 from hexamem.agents.labelling.scopes import ScopeBoard
-from hexamem.agents.labelling.task import CUT, LabelTask, shown_earlier, shown_scopes, shown_steps
+from hexamem.agents.labelling.task import CUT_MARK, LabelTask, shown_earlier, shown_scopes, shown_steps
 from hexamem.agents.page_texts import checked_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
 from hexamem.intent.label_names import label_types
@@ -34,23 +34,23 @@ __all__ = ["AGENT", "SURE", "LabelReading"]
 
 AGENT = "intent_labeler"
 SURE = 0.9
-"""The confidence of what a model labelled: a person's word is 1."""
+"""The confidence of a model's labels; that of a person's is 1."""
 _CANDIDATES = 5  # event types near a step (STITCH uses 5)
-_LEAST_COSINE = 0.3  # what is less like the step only misleads
-_FINE_SHOWN = 12  # fine types shown below one coarse type
-_ENTITIES_SHOWN = 120
+_LEAST_COSINE = 0.3  # of a candidate
+_MOST_FINE = 12  # fine event types in the prompt below one coarse type
+_MOST_ENTITY_TYPES = 120  # in the prompt
 _ACTS = frozenset(name.split()[0].casefold() for name in label_types("event"))
 
 
 class LabelReading:
-    """One task: what a prompt shows of it, the check of the reply, and the labels that come of the reply.
+    """One task: the inputs of its prompt, the check of the reply, and the labels from the reply.
 
     Args:
-        user: whose steps these are.
-        task: the steps with what was known before them.
-        embed: makes the vectors of label names.
+        user: the user whose steps these are.
+        task: the steps with their context.
+        embed: embeds the names of labels.
         prompt: the template.
-        agent: who asks, for ``degraded``.
+        agent: the name of the agent, for ``degraded``.
     """
 
     def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt, agent: str = AGENT) -> None:
@@ -69,16 +69,16 @@ class LabelReading:
         self.loose.numbers.update(map(str, range(13)))  # "two nights" may become "2 nights"
         self.board.scripts = self.known.scripts
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ the prompt
 
     def inputs(self) -> dict[str, str]:
-        """What every prompt shows of the task, by the names of its inputs; the steps apart."""
+        """The inputs of a prompt without the steps, by name."""
         numbers = {labeled.step.id: number for number, labeled in enumerate(self.task.batch, 1)}
         entities = [label.name for label in self.entities.live() if label.id in self.task.used]
         return {
             "scopes": shown_scopes(self.board),
             "event_types": self._event_types(),
-            "entity_types": ", ".join(list(dict.fromkeys([*entities, *label_types("entity")]))[:_ENTITIES_SHOWN]),
+            "entity_types": ", ".join(list(dict.fromkeys([*entities, *label_types("entity")]))[:_MOST_ENTITY_TYPES]),
             "earlier": shown_earlier(self.task, self.board),
             "pages": shown_pages(self.task.pages, numbers),
         }
@@ -88,7 +88,7 @@ class LabelReading:
         return self.prompt.render(**self.inputs(), steps=shown_steps(self.task, self.board, self.candidates()))
 
     def candidates(self) -> dict[str, list[str]]:
-        """The event types nearest to each step: those it has, then by meaning. Fine ones only if in use."""
+        """Step id → event types: those that it has, then the nearest by cosine. Fine types only if they are in use."""
         names: dict[str, list[str]] = {}
         for labeled in self.task.batch:
             own: list[str] = []
@@ -101,13 +101,13 @@ class LabelReading:
         return names
 
     def _event_types(self) -> str:
-        """The coarse event types, one a line, each with the fine ones that are in use."""
+        """The coarse event types, one a line, each with its fine types in use."""
         fine: dict[str, list[str]] = {name: [] for name in label_types("event")}
         for label in self.events.live():
             if label.id in self.task.used:
                 top = self._top_name(label)
                 fine.setdefault(top, []).extend([label.name] if label.name != top else [])
-        return "\n".join(f"{top}{': ' + ', '.join(own[:_FINE_SHOWN]) if own else ''}" for top, own in fine.items())
+        return "\n".join(f"{top}{': ' + ', '.join(own[:_MOST_FINE]) if own else ''}" for top, own in fine.items())
 
     def _top_name(self, label: Label) -> str:
         top = self.events.get(self.events.coarse(label.id) or label.id)
@@ -116,7 +116,7 @@ class LabelReading:
     # ------------------------------------------------------------------ checking
 
     def problems(self, reply: BatchLabels) -> list[str]:
-        """What is worth a repair turn. No words of the reply are repeated: these lines are shown to people too."""
+        """The problems for a repair turn. They repeat no words of the reply, since people see them too."""
         count = len(self.task.chosen)
         numbers = Counter(labels.step for labels in reply.steps)
         asked = range(1, count + 1)
@@ -137,7 +137,7 @@ class LabelReading:
     # ------------------------------------------------------------------ reading the reply
 
     def labelled(self, reply: BatchLabels | None, degraded: Sequence[str]) -> LabelBatch:
-        """Every step of the batch with what of the reply could be used, and the labels that it had for the rest."""
+        """Every step of the batch with the usable parts of the reply, otherwise with its present labels."""
         replied: dict[int, StepLabels] = {}
         for step_labels in reply.steps if reply is not None else ():
             replied.setdefault(step_labels.step, step_labels)
@@ -166,25 +166,25 @@ class LabelReading:
         )
 
     def _step(
-        self, labeled: LabeledStep, given: StepLabels, before: Sequence[LabeledStep], lost: Counter[str]
+        self, labeled: LabeledStep, reply: StepLabels, before: Sequence[LabeledStep], lost: Counter[str]
     ) -> LabeledStep:
-        scope = self.board.scope_of(given.scope, given.parent)
-        events = self._events(given.events, labeled)
+        scope = self.board.scope_of(reply.scope, reply.parent)
+        events = self._events(reply.events, labeled)
         if scope is None and not events:
             lost["labels"] += 1
             return labeled
         lost.update(what for what, value in (("scope", scope), ("event types", events)) if not value)
         own = labeled.step.text
         text, antecedents = labeled.resolved_text, labeled.antecedents
-        resolved = self.prompt.restore(given.resolved or "").strip()
-        if resolved and resolved != own and CUT.strip() not in resolved:
+        resolved = self.prompt.restore(reply.resolved or "").strip()
+        if resolved and resolved != own and CUT_MARK.strip() not in resolved:
             if resolved_fits(own, resolved, self.known):
                 place = self.task.window.index(labeled)
-                context = [one for one in self.task.window[:place] if one.step.id not in self.task.chosen]
+                context = [other for other in self.task.window[:place] if other.step.id not in self.task.chosen]
                 text, antecedents = resolved, antecedents_of(labeled, resolved, [*context, *before])
             else:
                 lost["resolved text"] += 1
-        summary = one_line(self.prompt.restore(given.summary))
+        summary = one_line(self.prompt.restore(reply.summary))
         if not summary_fits(own, summary, self.loose):
             lost["summary"] += 1
             summary = labeled.summary
@@ -192,7 +192,7 @@ class LabelReading:
             labeled,
             scope=scope or labeled.scope,
             events=events or labeled.events,
-            entities=self._entities(given.entities),
+            entities=self._entities(reply.entities),
             resolved_text=text,
             summary=summary,
             antecedents=antecedents,
@@ -202,7 +202,7 @@ class LabelReading:
         )
 
     def _events(self, names: Sequence[str], labeled: LabeledStep) -> tuple[str, ...]:
-        """The ids of event types; a new one comes below a coarse type, the step's own where its name says none."""
+        """The ids of event types; a new one is placed below the coarse type in its name, otherwise below that of the step."""
         events: dict[str, None] = {}
         for name in map(one_line, names[: 2 * MOST_EVENTS]):
             if not _is_type(name) or len(events) == MOST_EVENTS:
@@ -218,16 +218,16 @@ class LabelReading:
 
     def _gists(self, reply: BatchLabels | None) -> Mapping[str, str]:
         gists = {}
-        for given in reply.gists if reply is not None else ():
-            label_id = self.board.known(given.scope)
-            gist = one_line(self.prompt.restore(given.gist)).replace("|", "¦")
+        for scope_gist in reply.gists if reply is not None else ():
+            label_id = self.board.known(scope_gist.scope)
+            gist = one_line(self.prompt.restore(scope_gist.gist)).replace("|", "¦")
             if label_id is not None and gist_fits(gist, self.loose):
                 gists[label_id] = gist
         return gists
 
 
 def _is_type(name: str) -> bool:
-    """Whether a name may stand for a type: a few English words, no number, no secret's reference."""
+    """Whether a name is acceptable for a type: up to five words in Latin script, no digit, no reference to a secret."""
     if not name or len(name) > 60 or len(name.split()) > 5 or "{{" in name:
         return False
     return not any(character.isdigit() for character in name) and scripts_of(name) == {"LATIN"}

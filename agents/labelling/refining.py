@@ -1,11 +1,11 @@
-"""The model tier of labelling as durable work: a call gives a batch of steps their contextual intent (STITCH, section 3).
+"""The model tier of labelling as durable jobs: one call labels a batch of steps with their contextual intent (STITCH, 3).
 
-The paper asks a model once a cue and step: scope, event, entities, coreference. Here one call of 8 to 20 steps gives
-all of them. Where a part of a reply cannot be used, the label that the step had stays.
+The paper makes a call for each step and cue: scope, event, entities, coreference. Here one call labels 8 to 20 steps with
+all of them. Where a part of a reply is not usable, the step retains its label.
 
-The embedded labeler labels in the write path, so that recall works at once. Its steps wait in the ledger under a job of
-kind ``label``; each run of the job makes one batch: read, call, write. Labels, the mark of how far the model has come,
-what the call cost and the end of the job are written in one transaction, so a killed process resumes where it was.
+The embedded labeler labels in the write path, so that recall works at once. A job of kind ``label`` then relabels its
+steps; each run is one batch: read, call, write. Labels, the position that the model has reached, the cost of the call and
+the end of the job are written in one transaction, so that a killed process can resume.
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ if TYPE_CHECKING:
 __all__ = ["KIND", "LabelRefining"]
 
 KIND = "label"
-_KEY = "next"  # one job a user waits at a time
-_CALLS = 2  # of a batch: one, and its repair
+_KEY = "next"  # the same for all jobs, so that at most one is queued for a user
+_CALLS = 2  # for a batch: one, and its repair turn
 
 
 class LabelRefining:
-    """Labels by model what the embedded labeler labelled. Safe to call from several threads; of one user by one at a time.
+    """Relabels with a chat model what the embedded labeler labelled. Thread-safe, with one call a user at a time.
 
     Args:
         ledger: where steps are read and labels written.
         model: the chat model.
-        embed: makes the vectors that labelling sees.
-        notices: receives the user and one clear line for what fell back.
+        embed: embeds the texts of steps and labels.
+        notices: called with the user and one line for each fallback.
         batch: steps in one call.
-        below: only steps of which the classifiers are less sure than this, 0 to 1; all when None.
-        wait: seconds after which what is left is labelled, though it fills no batch.
-        tokens: what one batch may cost, its repair included; no limit when None.
-        method: how the reply's form is asked for.
+        below: only steps whose confidence by the classifiers is below this, 0 to 1; None for all steps.
+        wait: seconds after which an incomplete batch is labelled.
+        tokens: the most tokens of one batch, including its repair turn; None for no limit.
+        method: how the schema of the reply is sent.
         budget: what all batches together may spend.
     """
 
@@ -90,10 +90,10 @@ class LabelRefining:
     # ------------------------------------------------------------------ queueing
 
     def queue(self, tx: Transaction, step_ids: Sequence[str] = ()) -> None:
-        """Queue what waits for the model, in the transaction in which steps were labelled.
+        """Queue a job for the next batch, in the transaction in which steps were labelled.
 
         Args:
-            step_ids: the steps just labelled. Those from before the model tier was first used keep their labels.
+            step_ids: the steps just labelled. Steps from before the model tier was first used are not relabelled.
         """
         since = read_refined(tx)
         if since is None:
@@ -107,17 +107,17 @@ class LabelRefining:
             due = utc_now() + timedelta(seconds=0 if waiting >= self._batch else self._wait)
             enqueue(tx, KIND, {}, key=_KEY, due_at=due)
         else:
-            set_refined(tx, max(since, latest_seq(tx)))  # nothing up to here is to be looked at again
+            set_refined(tx, max(since, latest_seq(tx)))  # all steps up to here are done
 
     def hurry(self, user: str) -> bool:
-        """Make what waits for its batch to fill due now, when the jobs that are due have been run; whether it did."""
+        """Make the job of an incomplete batch due now, after all due jobs have been run; whether there was one."""
         with self._ledger.read(user) as tx:
             since = read_refined(tx) if tx.user_id else None
             if since is None:
                 return False
-            left = len(steps_to_refine(tx, since, self._batch, self._below))
-            if not left or (left >= self._batch and has_job(tx, KIND)):
-                return False  # full batches that are left wait for something else than steps
+            waiting = len(steps_to_refine(tx, since, self._batch, self._below))
+            if not waiting or (waiting >= self._batch and has_job(tx, KIND)):
+                return False  # the job of a full batch is not waiting for steps
         with self._ledger.write(user, create=False) as tx:
             if tx.user_id:
                 enqueue(tx, KIND, {}, key=_KEY)
@@ -126,17 +126,17 @@ class LabelRefining:
     # ------------------------------------------------------------------ one batch
 
     def run(self, user: str, job: Job, *, last: bool = False) -> WorkOutcome:
-        """Label one batch with one call, and one more where the reply does not fit, and queue the next.
+        """Label one batch with one call, and a repair turn where the reply is invalid, and queue the next batch.
 
-        From the third attempt on the batch is halved each time: it may be too long for the model.
+        From the third attempt on the batch is halved each time, since it may be too long for the model.
 
         Args:
-            last: whether no further attempt follows; then one step that brought no answer is passed over.
+            last: whether this is the last attempt; then a single step without a reply is skipped.
         """
         usage = UsageMeter(KIND)
         size = 1 if last and job.attempt > 1 else max(1, self._batch >> max(0, job.attempt - 2))
         while True:
-            # Of single steps here and there no memo can be made.
+            # No memo can be written from single unconnected steps.
             task = read_task(self._ledger, self._embed, user, partial(self._next, size=size), pages=self._below is None)
             if task is None:
                 with job.write() as tx:
@@ -152,10 +152,10 @@ class LabelRefining:
                     validate=reading.problems,
                 )
             )
-            if result.value is not None or result.usage.output_tokens:  # a reply that is no use is an answer too
+            if result.value is not None or result.usage.output_tokens:  # even an unusable reply ends the batch
                 batch = reading.labelled(result.value, result.degraded)
                 if not self._write(task, batch, usage, job):
-                    continue  # labels were corrected, or text was redacted, while the model read it
+                    continue  # labels were corrected, or text was redacted, during the call
                 for line in batch.degraded:
                     self._notice(user, line)
                 return WorkOutcome()
@@ -173,12 +173,12 @@ class LabelRefining:
                 add_usage(tx, usage.drain())
                 if last or refusal is not None:
                     self._pass_over(tx, task)
-                if refusal is not None:  # one step that costs more than a batch may
+                if refusal is not None:  # one step that costs more than the limit of a batch
                     job.complete(tx)
                     self.queue(tx)
             if refusal is not None:
                 return WorkOutcome(reason=reason)
-            return WorkOutcome(status="failed", reason=_for_the_queue(reason))
+            return WorkOutcome(status="failed", reason=_stored_reason(reason))
 
     def _next(self, tx: Transaction, size: int) -> list[int]:
         """The ``seq`` of the steps of the next batch."""
@@ -186,7 +186,7 @@ class LabelRefining:
         return [] if since is None else steps_to_refine(tx, since, size, self._below)
 
     def _write(self, task: LabelTask, batch: LabelBatch, usage: UsageMeter, job: Job) -> bool:
-        """Write a batch, unless labels or texts were changed meanwhile: it is then labelled anew."""
+        """Write a batch, unless labels or texts were changed since it was read; whether it was written."""
         with job.write() as tx:
             add_usage(tx, usage.drain())
             if not write_task(tx, task, batch, indexed_elsewhere=not self._ledger.embedded):
@@ -198,7 +198,7 @@ class LabelRefining:
         return True
 
     def _pass_over(self, tx: Transaction, task: LabelTask) -> None:
-        """Leave what no answer came for with its labels for good, so that it does not hold up what follows."""
+        """Skip steps without a reply, which retain their labels, so that later steps are not blocked."""
         if read_label_marks(tx).corrected == task.corrected:
             set_refined(tx, task.reached)
             mark_provisional(tx, task.chosen, False)
@@ -212,7 +212,7 @@ def _salvaged(data: object) -> BatchLabels | None:
     return labels if labels.steps else None
 
 
-def _for_the_queue(reason: str) -> str:
-    """Why a call failed, without what a server said of it: that may repeat the prompt, and a job's error is stored."""
+def _stored_reason(reason: str) -> str:
+    """The reason of a failed call without the server's text, which may repeat the prompt: a job's error is stored."""
     status = re.search(r"\((\d{3})\)", reason)
     return f"the model gave no reply{f' ({status[1]})' if status else ''}; the memory's notices tell more"

@@ -1,4 +1,4 @@
-"""What a model is asked to reply when it labels steps or reads a question, and what can be saved of a bad reply."""
+"""The schemas of replies that label steps or a question, and the parts of an invalid reply that can be salvaged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 MOST_EVENTS, MOST_ENTITIES = 3, 5
-_MOST_READ = 500  # entries of a list
+_MOST_ENTRIES = 500  # of a list that are read
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -58,7 +58,7 @@ class PageNote(_Entry):
 
 
 PageNotes: TypeAlias = Annotated[list[PageNote], BeforeValidator(lambda notes: [] if notes is None else notes)]
-"""A reply that leaves out its pages is not asked for them again."""
+"""A missing list of pages is not a problem for a repair turn."""
 
 
 class BatchLabels(ModelReply):
@@ -78,22 +78,22 @@ class QueryLabels(ModelReply):
 
 
 def salvaged(data: object, form: type[M], **missing: object) -> list[M]:
-    """The entries of a list in a reply that can be read, one by one.
+    """The entries of a list in a reply that validate, one by one.
 
     Args:
-        missing: what stands for a field that is left out or null.
+        missing: defaults for fields that are missing or null.
     """
     entries = []
-    for entry in data[:_MOST_READ] if isinstance(data, list) else ():
+    for entry in data[:_MOST_ENTRIES] if isinstance(data, list) else ():
         if isinstance(entry, Mapping):
-            given = {name: value for name, value in entry.items() if value is not None}
+            fields = {name: value for name, value in entry.items() if value is not None}
             with suppress(ValidationError):
-                entries.append(form.model_validate({**missing, **given}))
+                entries.append(form.model_validate({**missing, **fields}))
     return entries
 
 
 def salvaged_labels(data: object) -> BatchLabels:
-    """The steps, gists and pages of a reply that can be read."""
+    """The steps, gists and pages of a reply that validate."""
     lists = data if isinstance(data, Mapping) else {}
     empty: dict[str, object] = {
         "scope": "",

@@ -1,4 +1,4 @@
-"""The scopes of a batch: those that a prompt lists by short handles, all there are by path, and those that a reply makes."""
+"""The scopes of a batch: those listed in the prompt by handle, all scopes of the user by path, and new ones of the reply."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _LONGEST_NAME, _MOST_WORDS, _DEEPEST = 60, 8, 4
 
 
 class ScopeBoard:
-    """Finds the scope that a reply means, and makes those that are new, two more than there are steps at most.
+    """Finds the scopes that a reply names, and creates new ones: at most two more than there are steps.
 
     Args:
-        user: whose scopes.
-        task: what is shown.
+        user: the user whose scopes these are.
+        task: the task with the scopes to list.
 
     Attributes:
-        gists: of the scopes that are listed, by id.
-        handles: of the same, wide before narrow.
-        made: the new scopes by id, wide before narrow.
-        scripts: those of what was shown: a name in another script is refused.
+        gists: scope id → gist, of the listed scopes.
+        handles: scope id → handle, of the same, wider scopes first.
+        made: the new scopes by id, wider ones first.
+        scripts: the scripts of the prompt; a name in another script is refused.
     """
 
     def __init__(self, user: str, task: LabelTask) -> None:
@@ -41,7 +41,9 @@ class ScopeBoard:
                 self.gists.setdefault(above, task.scopes.get(above, ""))
             self.gists[own] = gist or self.gists.get(own, "")
         listed = [label_id for label_id in self.gists if label_id in self._vocabulary.by_id]
-        ordered = sorted(listed, key=lambda label_id: self.path(label_id).casefold())  # a tree can be read off the list
+        ordered = sorted(
+            listed, key=lambda label_id: self.path(label_id).casefold()
+        )  # so that the list reads as a tree
         self.handles = {label_id: f"S{number}" for number, label_id in enumerate(ordered, 1)}
         self.made: dict[str, Label] = {}
         self.scripts: Collection[str] = ()
@@ -57,20 +59,20 @@ class ScopeBoard:
         self._places.setdefault((self._vocabulary.parent(own), fold_name(label.name)), own)
 
     def path(self, label_id: str) -> str:
-        """The name of a scope with those of the wider ones before it."""
+        """The names of a scope and the wider ones, widest first."""
         return self._vocabulary.path(label_id)
 
     def shown(self, label_id: str) -> str:
-        """How a step's scope is shown: its handle, else its path."""
+        """The form of a scope in the prompt: its handle, otherwise its path."""
         own = self._vocabulary.canonical(label_id)
         return self.handles.get(own) or (self.path(own) if own in self._vocabulary.by_id else "none")
 
     def refusal(self, scope: str, parent: str | None) -> str | None:
-        """Why a scope of a reply cannot be stored, in words that repeat nothing of it but a handle; None if it can."""
-        for what, given in (("scope", scope), ("parent", parent)):
-            if given is None:
+        """Why a scope of a reply is invalid, without its words except a handle; None where it is valid."""
+        for what, name in (("scope", scope), ("parent", parent)):
+            if name is None:
                 continue
-            text = one_line(given)
+            text = one_line(name)
             handle = self._handle(text)
             if handle is not None and handle not in self._by_handle:
                 return f"there is no {what} {handle}; use a handle that is listed, or a name"
@@ -81,7 +83,7 @@ class ScopeBoard:
         return None
 
     def known(self, scope: str) -> str | None:
-        """The id of a scope that is there or was made, by handle, path or name; nothing is made."""
+        """The id of a scope that exists or was created before, by handle, path or name."""
         text = one_line(scope)
         if (handle := self._handle(text)) is not None:
             return self._by_handle.get(handle)
@@ -91,11 +93,11 @@ class ScopeBoard:
         return self._paths.get(folded) or (named.pop() if len(named) == 1 else None)
 
     def scope_of(self, scope: str, parent: str | None) -> str | None:
-        """The id of the scope that is meant, made if it is new; None where it cannot be stored.
+        """The id of a scope of a reply, created if it is new; None where it is invalid.
 
         Args:
             scope: handle, name or path.
-            parent: of a new name: handle, name or path of the wider scope.
+            parent: for a new name, the handle, name or path of the wider scope.
         """
         if self.refusal(scope, None) is not None:
             return None
@@ -106,7 +108,7 @@ class ScopeBoard:
         if place is None and (known := self.known(text)) is not None:
             return known
         path = self._parts(text)
-        # A path that is given whole beside its parent.
+        # The scope is a whole path although there is a parent.
         if place is not None and len(path) > 1 and fold_name(path[0]) == fold_name(self.path(place)):
             path = path[1:]
         for name in path:
@@ -129,7 +131,7 @@ class ScopeBoard:
         return label.id
 
     def _handle(self, text: str) -> str | None:
-        """The handle that a text is, alone or with the name that goes with it."""
+        """The handle in a text that is a handle, alone or followed by the name of its scope."""
         match = _HANDLE.fullmatch(text)
         if match is None:
             return None
@@ -139,7 +141,7 @@ class ScopeBoard:
         return handle if not rest or fold_name(rest) in map(fold_name, names) else None
 
     def _parts(self, text: str) -> list[str]:
-        """The names of a path, wide to narrow; none where one of them is no name."""
+        """The names of a path, the widest first; empty where one of them is invalid."""
         parts = [part.strip() for part in text.split(SEPARATOR.strip()) if part.strip()]
         if SEPARATOR not in text and len(parts) > 1:
             parts = [text]  # "A/B test" is one name

@@ -1,10 +1,11 @@
-"""What one call of the model labeller is about, and how it is put into words."""
+"""The task of one labelling call, and the parts of its prompt."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hexamem.intent.contract import LabeledStep, StepView
@@ -20,26 +21,25 @@ if TYPE_CHECKING:
 __all__ = ["LabelTask", "abridged", "shown_earlier", "shown_scopes", "shown_steps", "thread", "who"]
 
 LONGEST_TEXT = 1_500
-"""Characters of a step that are shown; of a longer one the beginning and the end."""
-CUT = " …[cut]"
-_EARLIER_TEXT = 240
-_GIST_TEXT = 400
+"""Characters of a step in the prompt; of a longer one the beginning and the end."""
+CUT_MARK = " …[cut]"
+_LONGEST_EARLIER, _LONGEST_GIST = 240, 400  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelTask:
-    """A batch of steps to be labelled, with what was known before it.
+    """A batch of steps to label, with its context.
 
     Attributes:
-        window: the steps that are shown, in the order in which they were stored, with their labels as they are.
+        window: the steps in the prompt, in the order in which they were stored, with their present labels.
         chosen: ids of those among them that are to be labelled; the others are context.
         labels: all labels of the user.
         scopes: the open scopes, the latest last: label id → gist as of the first chosen step.
-        pages: the pages in which the chosen steps lie, in order.
-        used: labels that steps before the batch carry, and those above them: only these are shown.
-        zone: the user's, by whose clock times are shown.
+        used: labels of steps before the batch, and the wider ones above them; only these are in the prompt.
+        pages: the pages of the chosen steps, in order.
+        zone: the user's timezone, in which times are written.
         reached: ``seq`` of the last chosen step.
-        corrected: the mark of the user's labels when this was read: it changes when somebody corrects labels or texts.
+        corrected: the revision of the user's labels when this was read; corrections of labels or texts change it.
     """
 
     window: tuple[LabeledStep, ...]
@@ -55,16 +55,16 @@ class LabelTask:
     @property
     def batch(self) -> tuple[LabeledStep, ...]:
         """The steps to be labelled, in order."""
-        return tuple(one for one in self.window if one.step.id in self.chosen)
+        return tuple(labeled for labeled in self.window if labeled.step.id in self.chosen)
 
     @property
     def threads(self) -> tuple[str, ...]:
-        """The threads of the steps that are shown."""
-        return tuple(dict.fromkeys(one.step.thread_id for one in self.window))
+        """The threads of the steps in the prompt."""
+        return tuple(dict.fromkeys(labeled.step.thread_id for labeled in self.window))
 
 
 def abridged(text: str, most: int) -> str:
-    """The beginning of a text on one line."""
+    """The beginning of a text on one line, of at most ``most`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
@@ -75,32 +75,32 @@ def shown_scopes(board: ScopeBoard) -> str:
     for label_id, handle in board.handles.items():
         gist = board.gists[label_id].replace(" | ", " · ")
         lines.append(
-            f"{handle} {abridged(board.path(label_id), 120)}{': ' + abridged(gist, _GIST_TEXT) if gist else ''}"
+            f"{handle} {abridged(board.path(label_id), 120)}{': ' + abridged(gist, _LONGEST_GIST) if gist else ''}"
         )
     return "\n".join(lines) or "none yet"
 
 
 def shown_earlier(task: LabelTask, board: ScopeBoard) -> str:
-    """The steps before the first that is to be labelled, abridged, each with its scope."""
-    first = next((place for place, one in enumerate(task.window) if one.step.id in task.chosen), len(task.window))
-    return "\n".join(_context(one, task, board) for one in task.window[:first]) or "none: the talk begins here"
+    """The context steps before the batch, abridged, each with its scope."""
+    earlier = takewhile(lambda labeled: labeled.step.id not in task.chosen, task.window)
+    return "\n".join(_context(labeled, task, board) for labeled in earlier) or "none: the talk begins here"
 
 
 def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Sequence[str]]) -> str:
-    """The steps to be labelled, numbered from 1, with what lies between them abridged.
+    """The steps to be labelled, numbered from 1, with the context steps between them abridged.
 
     Args:
-        candidates: step id → names of the event types nearest to it.
+        candidates: step id → names of the nearest event types.
     """
     lines: list[str] = []
     number = 0
-    for one in task.window:
-        if one.step.id not in task.chosen:
+    for labeled in task.window:
+        step = labeled.step
+        if step.id not in task.chosen:
             if number:
-                lines.append(_context(one, task, board))
+                lines.append(_context(labeled, task, board))
             continue
         number += 1
-        step = one.step
         when = in_zone(step.occurred_at, task.zone).strftime("%a %Y-%m-%d %H:%M")
         lines.append(f"[{number}] {when} {thread(step.thread_id, task.threads)}{who(step)}")
         lines += [f"| {line}" for line in _cut(trimmed(step.text)).splitlines() if line.strip()]
@@ -109,20 +109,19 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
     return "\n".join(lines)
 
 
-def _context(one: LabeledStep, task: LabelTask, board: ScopeBoard) -> str:
-    text = abridged(one.resolved_text, _EARLIER_TEXT)
-    return (
-        f"({abridged(board.shown(one.scope), 120)}) {thread(one.step.thread_id, task.threads)}{who(one.step)}: {text}"
-    )
+def _context(labeled: LabeledStep, task: LabelTask, board: ScopeBoard) -> str:
+    scope, step = abridged(board.shown(labeled.scope), 120), labeled.step
+    text = abridged(labeled.resolved_text, _LONGEST_EARLIER)
+    return f"({scope}) {thread(step.thread_id, task.threads)}{who(step)}: {text}"
 
 
 def who(step: StepView | Step) -> str:
-    """The speaker of a step, with the role where that is another."""
+    """The speaker of a step, with the role where that differs."""
     return abridged(step.role if step.speaker == step.role else f"{step.speaker} ({step.role})", 80)
 
 
 def thread(thread_id: str, shown: Iterable[str]) -> str:
-    """The number of a thread among those that are shown, where there are several."""
+    """The number of a thread among those of the prompt; empty where there is only one."""
     threads = list(dict.fromkeys(shown))
     return f"thread {threads.index(thread_id) + 1}, " if len(threads) > 1 else ""
 
@@ -130,4 +129,4 @@ def thread(thread_id: str, shown: Iterable[str]) -> str:
 def _cut(text: str) -> str:
     if len(text) <= LONGEST_TEXT:
         return text
-    return f"{text[: LONGEST_TEXT - 300]} … {text[-300:]}{CUT}"
+    return f"{text[: LONGEST_TEXT - 300]} … {text[-300:]}{CUT_MARK}"

@@ -1,8 +1,8 @@
 """A memory manager with a chat model: a tool-calling agent that collects proposals on items of one type.
 
 It is made by LangChain's ``create_agent`` from the type's :class:`~hexamem.agents.managers.forms.ItemOperation`; there
-is no code per type. Its tools change nothing: each call is checked and either becomes an operation in the agent's state
-or goes back to the model with what is wrong with it. ``apply`` alone writes.
+is no code per type. Its tools write nothing to memory: each call is checked, and either appends an operation to the
+agent's state or returns its problems to the model. Only ``apply`` writes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NotRequired
 
 from langchain.agents import AgentState, create_agent
@@ -74,10 +75,10 @@ class ManagerContext:
     """The context of one run of a manager's graph.
 
     Attributes:
-        reading: what the model is shown, by which its proposals are checked.
-        search: known items of the type by id near to a text, the nearest first.
-        terms: what its requests are made under.
-        escape: makes text from outside safe to stand in a message.
+        reading: the input of the model, against which its proposals are checked.
+        search: query → known items of the type by id, the nearest first.
+        terms: the budget and the usage meter of its requests.
+        escape: escapes text from outside for use in a message.
     """
 
     reading: Reading
@@ -91,8 +92,8 @@ class ManagerState(AgentState[Any]):
 
     Attributes:
         operations: proposed so far.
-        found: items that searches have shown beside those listed, by id.
-        failed: why the model sent no further reply, where it did not.
+        found: results of searches that are not listed in the prompt, by id.
+        failed: why there is no further reply of the model; empty or missing where there is one.
     """
 
     operations: Annotated[list[ItemOperation], operator.add]
@@ -104,15 +105,15 @@ class ManagerAgent:
     """The manager of one type.
 
     Args:
-        form: of its operations.
+        form: the schema of its operations.
         model: a chat model that calls tools. It is not changed.
-        fallback: does the work where the model proposes nothing that can be used.
+        fallback: proposes items where the model proposes nothing usable.
         prompts: loads the prompt.
-        retries: what to do about requests that fail.
+        retries: which failed requests are retried, and when.
 
     Attributes:
         graph: the agent, a compiled LangGraph graph over :class:`ManagerState`.
-        config: how it is invoked: with few steps, and without streaming its messages as the host's.
+        config: the config with which it is invoked: a bound on its steps, and no streaming of its messages.
 
     Raises:
         ConfigError: the model does not call tools.
@@ -132,20 +133,21 @@ class ManagerAgent:
         if not calls_tools(model):
             raise ConfigError(
                 f"Settings.mode = 'agents': the model of {form.agent()} is {type(model).__name__}, which calls no tools; "
-                "give one that does, or choose mode 'single_call'"
+                "pass a model that does, or set mode = 'single_call'"
             )
         self.form, self.fallback, self.agent = form, fallback, form.agent()
         self.kind: ItemKind = form.kind
         self._prompt = manager_prompt(form, prompts)
+        tools = [_search_tool(), *(_proposing_tool(form, name) for name in _ARGUMENTS)]
         middleware: list[AgentMiddleware[Any, ManagerContext, Any]] = [
-            BudgetedModel(ModelRequests(model, agent=self.agent, retries=retries)),
+            BudgetedModel(ModelRequests(model, agent=self.agent, retries=retries), tools),
             ModelCallLimitMiddleware(run_limit=_MODEL_CALLS),
             ToolCallLimitMiddleware(run_limit=_TOOL_CALLS),
             ToolCallLimitMiddleware(tool_name="search_memory", run_limit=_SEARCHES),
         ]
         self.graph: CompiledStateGraph[Any, ManagerContext, Any, Any] = create_agent(
             without_own_retries(model),
-            [_search_tool(), *(_proposing_tool(form, name) for name in _ARGUMENTS)],
+            tools,
             middleware=middleware,
             state_schema=ManagerState,
             context_schema=ManagerContext,
@@ -161,12 +163,13 @@ class ManagerAgent:
         budget: Budget | None = None,
         usage: UsageMeter | None = None,
     ) -> tuple[dict[str, Any], ManagerContext]:
-        """The input and the context with which the graph is run on a batch.
+        """The input and the context of a run of the graph on a batch.
 
         Args:
             nearest: known items of the type by id, the nearest first.
             search: see :class:`ManagerContext`.
-            budget, usage: what may be spent, and what counts it.
+            budget: what the run may spend; None for no limit.
+            usage: the meter to which its cost is added.
         """
         reading = Reading(
             form=self.form, batch=batch, instruction=instruction, nearest=nearest, restore=self._prompt.restore
@@ -180,34 +183,40 @@ class ManagerAgent:
             kind=self.kind,
         )
         terms = Terms(budget=budget, usage=usage, operation="manage")
-        given = {"messages": messages, "operations": [], "found": {}}
-        return given, ManagerContext(reading=reading, search=search, terms=terms, escape=self._prompt.escape)
+        state = {"messages": messages, "operations": [], "found": {}}
+        return state, ManagerContext(reading=reading, search=search, terms=terms, escape=self._prompt.escape)
 
     def finish(self, state: Mapping[str, Any], context: ManagerContext) -> Proposals:
-        """What a run proposes; what the fallback proposes where it ended without a proposal that could be used."""
+        """The proposals of a run; those of the fallback where the run ended without a usable one."""
         operations: list[ItemOperation] = state["operations"]
         messages: list[BaseMessage] = state["messages"]
         notes = [state["failed"]] if state.get("failed") else []
-        # Beyond the limit the middleware appends a message of its own.
+        # At the limit the middleware appends a message of its own.
         if sum(isinstance(message, AIMessage) for message in messages) > _MODEL_CALLS:
             notes.append(f"stopped after {_MODEL_CALLS} model calls")
         if refused := _refused(messages if not operations else _last_round(messages)):
             notes.append(f"{refused} proposals could not be used and were left out")
         reading = replace(context.reading, found=state["found"])
-        made, fell_back = reading.proposals(operations if operations or not notes else None, self.fallback, self.agent)
-        told = [f"{self.agent}: {note}" for note in notes]
-        by_fallback = [f"{self.agent}: the embedded engine did the work"] if fell_back else []
-        return replace(made, degraded=(*told, *made.degraded, *by_fallback))
+        proposals, fell_back = reading.proposals(
+            operations if operations or not notes else None, self.fallback, self.agent
+        )
+        own_notes = [f"{self.agent}: {note}" for note in notes]
+        fallback_note = [f"{self.agent}: the embedded engine did the work"] if fell_back else []
+        return replace(proposals, degraded=(*own_notes, *proposals.degraded, *fallback_note))
 
 
 class BudgetedModel(AgentMiddleware[ManagerState, ManagerContext]):
-    """Sends the agent's requests through :class:`ModelRequests`: budget, usage, and the one policy of retries."""
+    """Sends the agent's requests through :class:`ModelRequests`, for the budget, the usage and the retry policy.
+
+    Args:
+        tools: those of the agent, whose schemas are part of the model's input.
+    """
 
     state_schema = ManagerState
 
-    def __init__(self, requests: ModelRequests) -> None:
+    def __init__(self, requests: ModelRequests, tools: Sequence[StructuredTool]) -> None:
         super().__init__()
-        self._requests = requests
+        self._requests, self._agent_tools = requests, tools
 
     def wrap_model_call(
         self, request: ModelRequest[ManagerContext], handler: Callable[[ModelRequest[ManagerContext]], ModelResponse]
@@ -215,7 +224,7 @@ class BudgetedModel(AgentMiddleware[ManagerState, ManagerContext]):
         def send(limits: dict[str, Any]) -> object:
             return _message(handler(request.override(model_settings={**request.model_settings, **limits})))
 
-        outcome, _ = self._requests.send(send, *self._read(request))
+        outcome, _ = self._requests.send(send, *self._input(request))
         return _response(outcome)
 
     async def awrap_model_call(
@@ -226,22 +235,28 @@ class BudgetedModel(AgentMiddleware[ManagerState, ManagerContext]):
         async def send(limits: dict[str, Any]) -> object:
             return _message(await handler(request.override(model_settings={**request.model_settings, **limits})))
 
-        outcome, _ = await self._requests.asend(send, *self._read(request))
+        outcome, _ = await self._requests.asend(send, *self._input(request))
         return _response(outcome)
 
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: ManagerState, runtime: Any) -> dict[str, Any] | None:
-        """Ask again where all tool calls were broken JSON: the model is then shown what was wrong with them."""
+        """Call the model again where all tool calls were broken JSON; their errors are then in its input."""
         last = state["messages"][-1]
         broken = isinstance(last, AIMessage) and last.invalid_tool_calls and not last.tool_calls
         return {"jump_to": "model"} if broken and not state.get("failed") else None
 
-    @staticmethod
-    def _read(request: ModelRequest[ManagerContext]) -> tuple[str, int, Terms]:
-        """What the model reads, in how many messages, and the terms of the run."""
-        tools = [str(tool.tool_call_schema.model_json_schema()) for tool in request.tools]  # type: ignore[union-attr]
-        texts = [written_text(one) if isinstance(one, AIMessage) else str(one.text) for one in request.messages]
-        return "\n".join([*tools, *texts]), len(request.messages), request.runtime.context.terms
+    @cached_property
+    def _tool_schemas(self) -> str:
+        # A schema of a StructuredTool is a pydantic model, since its arguments are one.
+        return "\n".join(str(tool.tool_call_schema.model_json_schema()) for tool in self._agent_tools)  # type: ignore[union-attr]
+
+    def _input(self, request: ModelRequest[ManagerContext]) -> tuple[str, int, Terms]:
+        """The text of the model's input, the number of its messages, and the terms of the run."""
+        texts = [
+            written_text(message) if isinstance(message, AIMessage) else str(message.text)
+            for message in request.messages
+        ]
+        return "\n".join([self._tool_schemas, *texts]), len(texts), request.runtime.context.terms
 
 
 def _message(response: ModelResponse) -> AIMessage | None:
@@ -249,12 +264,12 @@ def _message(response: ModelResponse) -> AIMessage | None:
 
 
 def _response(outcome: Outcome) -> ExtendedModelResponse:
-    """The model's message, and why it is the last one where it is no usable reply or there is none."""
+    """The model's message, empty where there is none, and the reason if it is not a usable reply."""
     message, failed = AIMessage(""), ""
     if isinstance(outcome, AIMessage):
         message, failed = outcome, problem_of(outcome) or ""
     elif isinstance(outcome, Failure):
-        failed = outcome.said
+        failed = outcome.message
     elif isinstance(outcome, BudgetRefusal):
         failed = outcome.reason
     return ExtendedModelResponse(ModelResponse(result=[message]), Command(update={"failed": failed}))
@@ -279,8 +294,8 @@ def _proposing_tool(form: type[ItemOperation], name: str) -> StructuredTool:
     for argument in names:
         info = form.model_fields[argument]
         default: Any = None if argument in form.own_fields() else [] if argument == "ends" else ...
-        kind = str if argument == "target" else info.annotation
-        fields[argument] = (kind, Field(default, description=info.description))
+        annotation = str if argument == "target" else info.annotation
+        fields[argument] = (annotation, Field(default, description=info.description))
     return StructuredTool(
         name=name,
         description=_DESCRIPTIONS[name],
@@ -317,12 +332,12 @@ def _answer(
 
 
 def _last_round(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The answers to the last tool calls."""
+    """The last message with tool calls, and the answers to them."""
     callers = [place for place, message in enumerate(messages) if isinstance(message, AIMessage) and message.tool_calls]
     return list(messages[callers[-1] :]) if callers else []
 
 
 def _refused(messages: Sequence[BaseMessage]) -> int:
-    """How many proposals went back with what was wrong with them."""
+    """How many proposals were returned to the model with their problems."""
     answers = [message for message in messages if isinstance(message, ToolMessage) and message.status == "error"]
     return sum(message.name != "search_memory" for message in answers)

@@ -1,4 +1,4 @@
-"""What each of the six managers proposes (MIRIX, arXiv 2507.07957, section 3.1): the schema of its operations.
+"""The schemas of the operations that the six managers propose (MIRIX, arXiv 2507.07957, section 3.1).
 
 A subclass of :class:`ItemOperation` specifies one manager; everything else is shared by all six.
 """
@@ -35,11 +35,11 @@ class ItemOperation(BaseModel):
     """One operation on an item; each kind adds its own fields, null where they do not change.
 
     Attributes:
-        kind: of the item.
-        task: what the reply holds, as its schema describes it.
-        required: fields without which an item cannot be added.
-        shown: fields of known items that the model is shown, in order.
-        prompt: the file with its prompt, where that is none of the shipped ones.
+        kind: the memory type of the items.
+        task: the description of the reply in its schema.
+        required: the fields without which an item cannot be added.
+        shown: the fields of known items that the prompt lists, in order.
+        prompt: the file with its prompt; None for a shipped one.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -68,19 +68,19 @@ class ItemOperation(BaseModel):
         return tuple(name for name in cls.model_fields if name not in ItemOperation.model_fields)
 
     def item_values(self, step: Step) -> dict[str, Any]:
-        """The fields of the item that this sets: by default the kind's own fields that are filled."""
+        """The fields of the item that this sets: by default the kind's own fields that have a value."""
         return {name: value for name in self.own_fields() if (value := getattr(self, name)) not in (None, "", [])}
 
     def problems(self, step: Step) -> list[str]:
-        """What the kind itself finds wrong with it, without repeating any of its words."""
+        """The problems by the rules of this kind; they repeat none of its words."""
         return []
 
     def is_moot(self) -> bool:
-        """Whether it asks for what is done already, so that it is skipped without a repair turn."""
+        """Whether it is done already, so that it is skipped without a repair turn."""
         return False
 
     def secret_in(self, step: Step) -> str | None:
-        """The secret that it names, where that is in the content of its step; None for none."""
+        """The secret that it names, if that is in the content of its step."""
         return None
 
 
@@ -167,7 +167,7 @@ class ResourceOperation(ItemOperation):
     tree_path: list[str] | None = Field(description="Where it belongs, wide to narrow, such as work, contracts.")
 
     def item_values(self, step: Step) -> dict[str, Any]:
-        """The fields, and as content the words of the step from the first to the last; the whole step where unclear."""
+        """The fields, and as content the text of the step from the first to the last words, or all of it where these are not in it."""
         values = super().item_values(step)
         first, last = values.pop("first_words", ""), values.pop("last_words", "")
         if self.operation in ("add", "supersede") or (first and last):
@@ -179,9 +179,9 @@ class ResourceOperation(ItemOperation):
 def _between(text: str, first: str, last: str) -> str:
     begin, end = find_quote(first, text) if first else None, None
     if begin is not None and last:
-        found = find_quote(last, text[begin[0] :])
-        end = begin[0] + found[1] if found is not None else None
-        if end is not None and text.startswith(last.strip()[-1], end):  # a full stop is no part of a quote
+        ending = find_quote(last, text[begin[0] :])
+        end = begin[0] + ending[1] if ending is not None else None
+        if end is not None and text.startswith(last.strip()[-1], end):  # find_quote leaves out a full stop
             end += 1
     return text[begin[0] : end] if begin is not None and end is not None and end > begin[0] else text
 
@@ -209,7 +209,7 @@ class VaultOperation(ItemOperation):
         return values
 
     def problems(self, step: Step) -> list[str]:
-        """A secret must stand in its step, and nowhere in the caption."""
+        """A secret must be in its step, and not in the caption."""
         secret = (self.secret or "").strip()
         if not secret:
             if self.operation in ("add", "supersede"):
@@ -222,18 +222,18 @@ class VaultOperation(ItemOperation):
         return []
 
     def is_moot(self) -> bool:
-        """What is named by its reference lies in the vault already."""
+        """A reference is that of a secret which is in the vault already."""
         return _REFERENCE in (self.secret or "")
 
     def secret_in(self, step: Step) -> str | None:
-        """The secret, where it stands in the content of its step."""
+        """The secret, if it is in the content of its step."""
         secret = (self.secret or "").strip()
         return secret if secret and secret in step.content else None
 
 
 @cache
 def form_of(memory_type: MemoryType) -> type[ItemOperation]:
-    """The operations on items of a type of the host's: its own fields, each null where it does not change."""
+    """The schema of the operations on a memory type that does not ship: its own fields, each null where it does not change."""
     item = memory_type.item
     fields: dict[str, Any] = {
         name: (
@@ -253,4 +253,4 @@ def form_of(memory_type: MemoryType) -> type[ItemOperation]:
 
 _ALL = (CoreOperation, EpisodicOperation, SemanticOperation, ProceduralOperation, ResourceOperation, VaultOperation)
 FORMS: Mapping[ItemKind, type[ItemOperation]] = MappingProxyType({form.kind: form for form in _ALL})
-"""The operations of the six managers by kind."""
+"""Kind → the schema of its manager's operations, for the types that ship."""

@@ -1,4 +1,4 @@
-"""The prompts of the managers: what each type states, and the rules that all share."""
+"""The prompts of the managers, composed of the text of the type and the rules that all types share."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def system_text(prompt: Prompt) -> str:
 
 
 def own_text(form: type[ItemOperation], prompts: PromptLoader = load_prompt) -> str:
-    """What the prompt of a type states: of a shipped one, or of a Markdown file of the host's."""
+    """The system text of the prompt of a type: of a shipped one, or the text of a Markdown file of the host application."""
     source = form.prompt or form.agent()
     return Path(source).read_text(encoding="utf-8").strip() if source.endswith(".md") else system_text(prompts(source))
 
 
 def manager_prompt(form: type[ItemOperation], prompts: PromptLoader = load_prompt) -> Prompt:
-    """The prompt of a manager: what its type states, the rules that all share, and how to use the tools."""
+    """The prompt of a manager: the text of its type, the shared rules, and the use of the tools."""
     agent = prompts(_AGENT)
     parts = (own_text(form, prompts), system_text(prompts(RULES)), system_text(agent))
     return replace(agent.with_system("\n\n".join(parts)), name=form.agent())

@@ -1,8 +1,7 @@
-"""Reading a manager's reply: each operation is checked, and those that hold become proposals.
+"""Reading a manager's reply: each operation is checked, and the valid ones become proposals.
 
-A model is trusted in nothing that can be checked: the step must be one that was shown, the quote must be in it, a
-handle must be one that was listed, a date must be a date. What does not hold goes back once for repair; what then
-still does not hold is left out, operation by operation.
+Whatever can be checked is checked: the step is one of the batch, the quote is in it, the handle is listed, the date is a
+date. The problems are sent back once for repair; an operation that is then still invalid is left out.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from hexamem.memory_types.proposals import Evidence, Proposal
 
 __all__ = ["Reading", "salvaged_operations"]
 
-_MOST_A_STEP, _MOST_SPARE = 2, 4
+_OPERATIONS_A_STEP, _SPARE_OPERATIONS = 2, 4
 _LONGEST_QUOTE = 600
 _REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
 _TIMES = ("valid_from", "valid_to", "occurred_at")
@@ -32,14 +31,14 @@ _TIMES = ("valid_from", "valid_to", "occurred_at")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What one manager was shown, by which its reply is checked.
+    """The input of one manager, against which its reply is checked.
 
     Attributes:
-        form: of its operations.
-        nearest: known items by id, the nearest first.
-        found: further ones that a search has shown.
-        restore: takes the escapes of a prompt out of what was copied from it.
-        handles: handle → id of the item; that of a further one depends on its id alone.
+        form: the schema of its operations.
+        nearest: the known items that the prompt lists, by id, the nearest first.
+        found: further items from searches, by id.
+        restore: removes the prompt's escapes from text that was copied from it.
+        handles: handle → item id; the handle of an item from a search depends on its id alone.
     """
 
     form: type[ItemOperation]
@@ -52,29 +51,29 @@ class Reading:
 
     def __post_init__(self) -> None:
         kind = self.form.kind
-        named = {f"{kind}{number}": item_id for number, item_id in enumerate(self.nearest, 1)}
-        named |= {f"{kind}_{_short(item_id)}": item_id for item_id in self.found if item_id not in self.nearest}
-        object.__setattr__(self, "handles", named)
+        handles = {f"{kind}{number}": item_id for number, item_id in enumerate(self.nearest, 1)}
+        handles |= {f"{kind}_{_short(item_id)}": item_id for item_id in self.found if item_id not in self.nearest}
+        object.__setattr__(self, "handles", handles)
 
     @property
     def known(self) -> Mapping[str, MemoryItem]:
-        """All known items that were shown, by id."""
+        """The listed items and those from searches, by id."""
         return {**self.nearest, **self.found}
 
     @property
     def most(self) -> int:
-        """How many operations are read of so many steps; more is a model that lost its way."""
-        return _MOST_A_STEP * len(self.batch.steps) + _MOST_SPARE
+        """The most operations that are read from the reply, by the number of steps."""
+        return _OPERATIONS_A_STEP * len(self.batch.steps) + _SPARE_OPERATIONS
 
     def all_problems(self, operations: Sequence[ItemOperation]) -> list[str]:
-        """What is worth a repair turn; no words of the reply are repeated, since people see these lines too."""
-        kind, count, lines = self.form.kind, len(operations), []
+        """The problems for a repair turn. They repeat no words of the reply, since people see them too."""
+        kind, count, problems = self.form.kind, len(operations), []
         if count > self.most:
-            lines.append(f"{kind}: {count} operations; give the {self.most} that matter most at most")
+            problems.append(f"{kind}: {count} operations; give the {self.most} that matter most at most")
         for number, operation in enumerate(operations[: self.most], 1):
             if not operation.is_moot():
-                lines += [f"{kind} operation {number}: {problem}" for problem in self.problems(operation)]
-        return lines
+                problems += [f"{kind} operation {number}: {problem}" for problem in self.problems(operation)]
+        return problems
 
     def problems(self, operation: ItemOperation) -> list[str]:
         """Why an operation cannot be used; empty where it can."""
@@ -108,21 +107,23 @@ class Reading:
     def proposals(
         self, operations: Sequence[ItemOperation] | None, fallback: Manager | None, agent: str
     ) -> tuple[Proposals, bool]:
-        """The proposals of those operations that hold, or those of the fallback, and whether it made them.
+        """The proposals of the valid operations, or those of the fallback, and whether the fallback made them.
 
-        The fallback proposes where there is no reply, or none of its operations holds.
+        The fallback proposes where there is no reply, or none of its operations is valid.
 
         Args:
-            operations: of the reply; None for none.
-            agent: named in ``degraded``.
+            operations: those of the reply; None where there is no reply.
+            agent: the name of the manager, for ``degraded``.
         """
         wanted = [operation for operation in operations or () if not operation.is_moot()]
-        made = tuple(self._proposal(one) for one in wanted[: self.most] if not self.problems(one))
+        proposals = tuple(
+            self._proposal(operation) for operation in wanted[: self.most] if not self.problems(operation)
+        )
         degraded: tuple[str, ...] = ()
-        if lost := len(wanted) - len(made):
+        if lost := len(wanted) - len(proposals):
             degraded = (f"{agent}: {lost} of {len(wanted)} operations could not be used and were left out",)
-        if fallback is None or (operations is not None and (made or not lost)):
-            return Proposals(proposals=made, degraded=degraded), False
+        if fallback is None or (operations is not None and (proposals or not lost)):
+            return Proposals(proposals=proposals, degraded=degraded), False
         embedded = fallback.propose(self.batch, self.instruction, self.nearest)
         return Proposals(proposals=embedded.proposals, degraded=(*degraded, *embedded.degraded)), True
 
@@ -193,7 +194,7 @@ class Reading:
 
 
 def salvaged_operations(data: object, form: type[ItemOperation]) -> list[ItemOperation]:
-    """The operations that can be read of a list in a reply, one by one; what is missing counts as null."""
+    """The operations in a list of a reply that validate, one by one; a missing field counts as null."""
     return salvaged(data, form, **dict.fromkeys((*form.own_fields(), "target")), merged=[], ends=[])
 
 

@@ -1,4 +1,4 @@
-"""What the write path's models are shown: the steps of a batch, what came before, and the known items by handle."""
+"""The inputs of the write path's prompts: the steps of a batch, those before it, the known items by handle, the task."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from hexamem.memory_types.cutting import trimmed
 
 __all__ = ["shown_before", "shown_items", "shown_steps", "shown_task"]
 
-_LONGEST, _ENDING = 4_000, 800
-_CUT = " …[cut]… "
-_BEFORE_TEXT = 240
-_FIELD_TEXT, _LIST_SHOWN = 300, 12
+_LONGEST_STEP, _ENDING = 4_000, 800  # characters; of a longer step the beginning and the ending are shown
+_CUT_MARK = " …[cut]… "
+_LONGEST_BEFORE, _LONGEST_FIELD = 240, 300  # characters
+_MOST_PARTS, _LONGEST_PART = 12, 80  # of a field that is a list: parts, characters of each
 
 
 def shown_steps(batch: Batch, notes: Mapping[str, str] | None = None) -> str:
-    """The steps, numbered from 1, with the user's local time and weekday, who said it, and what its references mean.
+    """The steps, numbered from 1, each with its local time and weekday, its speaker, and its text with references resolved.
 
-    Labels are not shown: the embedded ones are named by single words, which mislead more than they tell.
+    Labels are left out: the embedded ones have names of single words, which mislead a model.
 
     Args:
-        notes: step id → a line to stand below it.
+        notes: step id → a line below the step.
     """
     lines: list[str] = []
-    for number, one in enumerate(batch.steps, 1):
-        lines.append(f"[{number}] {_head(one, batch)}")
-        text = one.step.index_text if one.step.index_text.strip() else one.step.content
+    for number, labelled in enumerate(batch.steps, 1):
+        step, resolved = labelled.step, labelled.resolved_text
+        lines.append(f"[{number}] {_head(labelled, batch)}")
+        text = step.index_text if step.index_text.strip() else step.content
         lines += [f"| {line}" for line in _cut(trimmed(text)).splitlines() if line.strip()]
-        resolved = one.resolved_text
-        if resolved.strip() and resolved not in (text, one.step.content) and len(resolved) <= _LONGEST:
-            lines.append(f"meant: {abridged(resolved, _LONGEST)}")
-        if notes and one.step.id in notes:
-            lines.append(notes[one.step.id])
+        if resolved.strip() and resolved not in (text, step.content) and len(resolved) <= _LONGEST_STEP:
+            lines.append(f"meant: {abridged(resolved, _LONGEST_STEP)}")
+        if notes and step.id in notes:
+            lines.append(notes[step.id])
     return "\n".join(lines)
 
 
 def shown_before(batch: Batch) -> str:
-    """The steps before the batch, shortened: they help to understand, nothing is learned from them."""
+    """The steps before the batch, shortened: context, from which nothing is extracted."""
     lines = []
-    for one in batch.before:
-        text = abridged(one.resolved_text or one.step.index_text, _BEFORE_TEXT)
-        lines.append(f"{_head(one, batch)}: {text}")
+    for labelled in batch.before:
+        text = abridged(labelled.resolved_text or labelled.step.index_text, _LONGEST_BEFORE)
+        lines.append(f"{_head(labelled, batch)}: {text}")
     return "\n".join(lines) or "none: the talk begins here"
 
 
 def shown_items(reading: Reading, only: Collection[str] | None = None) -> str:
-    """The known items that a manager is shown, one line each: handle, since when it is valid, its fields.
+    """The known items in the input of a manager, one line each: handle, start of validity, fields.
 
     Args:
-        only: the ids of those to show; all when None.
+        only: the ids of the items to list; None for all.
     """
     lines = []
     zone = reading.batch.zone
@@ -69,25 +69,25 @@ def shown_items(reading: Reading, only: Collection[str] | None = None) -> str:
 
 
 def shown_task(batch: Batch, instruction: Instruction) -> str:
-    """What the meta-manager asked for, in one line or two."""
-    chosen = [str(number) for number, one in enumerate(batch.steps, 1) if one.step.id in instruction.step_ids]
+    """The instruction of the meta-manager, in one or two lines."""
+    chosen = [str(number) for number, labelled in enumerate(batch.steps, 1) if labelled.step.id in instruction.step_ids]
     where = f"Look above all at step{'s' if len(chosen) > 1 else ''} {', '.join(chosen)}." if chosen else ""
-    told = "\n".join(part for part in (abridged(instruction.task, 400), where) if part)
-    return told or "Look at all steps."
+    return "\n".join(part for part in (abridged(instruction.task, 400), where) if part) or "Look at all steps."
 
 
-def _head(one: BatchStep, batch: Batch) -> str:
-    # The day on which it was said is that of the speaker's clock, where the message told it.
-    offset = one.step.offset_minutes
-    local = one.step.occurred_at.astimezone(timezone(timedelta(minutes=offset)) if offset else batch.zone)
-    threads = (step.step.thread_id for step in (*batch.before, *batch.steps))
-    return f"{local:%a %Y-%m-%d %H:%M} {thread(one.step.thread_id, threads)}{who(one.step)}"
+def _head(labelled: BatchStep, batch: Batch) -> str:
+    step = labelled.step
+    # The day of a step is that of the speaker's clock, if the message has its UTC offset.
+    offset = step.offset_minutes
+    local = step.occurred_at.astimezone(timezone(timedelta(minutes=offset)) if offset else batch.zone)
+    threads = (other.step.thread_id for other in (*batch.before, *batch.steps))
+    return f"{local:%a %Y-%m-%d %H:%M} {thread(step.thread_id, threads)}{who(step)}"
 
 
 def _cut(text: str) -> str:
-    if len(text) <= _LONGEST:
+    if len(text) <= _LONGEST_STEP:
         return text
-    return f"{text[: _LONGEST - _ENDING]}{_CUT}{text[-_ENDING:]}"
+    return f"{text[: _LONGEST_STEP - _ENDING]}{_CUT_MARK}{text[-_ENDING:]}"
 
 
 def _value(value: object, zone: tzinfo) -> str:
@@ -95,5 +95,5 @@ def _value(value: object, zone: tzinfo) -> str:
         local = value.astimezone(zone)
         return local.strftime("%Y-%m-%d" if (local.hour, local.minute) == (0, 0) else "%Y-%m-%d %H:%M")
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return " / ".join(abridged(str(one), 80) for one in value[:_LIST_SHOWN])
-    return abridged(str(value), _FIELD_TEXT)
+        return " / ".join(abridged(str(part), _LONGEST_PART) for part in value[:_MOST_PARTS])
+    return abridged(str(value), _LONGEST_FIELD)

@@ -121,7 +121,7 @@ def _observed(memory: Any, user: str, talk: Talk, question: Question, turn_of: M
         return None
     operable = Operable(searched, record_turns(searched, turn_of))
     asked = asked_question(talk.id, question, searched.searches[0].features, turn_of, operable)
-    return Observed(talk, asked, operable, np.asarray(searched.asked.vector, np.float32))
+    return Observed(talk, asked, operable, np.asarray(searched.question.vector, np.float32))
 
 
 def _ask(user: Any, one: Observed, turn_of: Mapping[str, str], *, full: bool, loops: Mapping[str, Loop]) -> None:

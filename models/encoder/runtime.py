@@ -1,9 +1,9 @@
-"""Run the bundled encoder: texts to unit vectors and to token states, in one forward pass of an int8 ONNX model.
+"""Runs the bundled encoder: from texts to unit vectors and token states, by one forward pass of an int8 ONNX model.
 
-The model is made by ``scripts/train_encoder.py``; its report lies in ``docs/encoder.md``. A text's vector is the mean
+The model is trained by ``scripts/train_encoder.py``; its report is ``docs/encoder.md``. A text's vector is the mean
 of its token states, scaled to length 1 (Reimers and Gurevych 2019, section 3), a span's vector the mean over the tokens of
-the span. Vectors of recent texts are cached by the digest of the text, since indexing, labelling and extraction ask for
-the same ones one after the other.
+the span. Vectors of recent texts are cached by the digest of the text, since indexing, labelling and extraction need the
+same ones one after the other.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ T = TypeVar("T")
 
 FOLDER = Path(__file__).parent / "data"
 MAX_TOKENS = 128
-"""Tokens of a text that are read, the two special ones included; the model was trained on texts of at most 112."""
+"""The most tokens of a text, including the two special ones; the model was trained on texts of at most 112."""
 _CACHED_VECTORS = 8_192  # 12 MB
 _CACHED_STATES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedText:
-    """What one forward pass gives for a text.
+    """The results of one forward pass for a text.
 
-    All vectors of an encoder lean one way, so that the cosine of unrelated texts is well above 0. What they have in common,
-    their mean over many turns, is taken from the vectors here (Mu and Viswanath 2018, section 2, without the second step).
+    All vectors of the encoder have a common component, so that the cosine of unrelated texts is well above 0. This mean over
+    many turns is subtracted here (Mu and Viswanath 2018, section 2, without the second step).
 
     Attributes:
         vector: float32 ``(dimension,)``, length 1, centred.
-        states: float16 ``(tokens, dimension)``, the last layer, without the first and the last special token.
-        offsets: int32 ``(tokens, 2)``, the characters of the text that each token covers.
-        center: what is taken from vectors of spans.
+        states: float16 ``(tokens, dimension)``, of the last layer, without special tokens.
+        offsets: int32 ``(tokens, 2)``, the span of each token in the characters of the text.
+        center: the mean that is subtracted from vectors of spans.
     """
 
     vector: FloatArray
@@ -66,7 +66,7 @@ class EncodedText:
     def span(self, start: int, end: int) -> FloatArray:
         """The vector of the characters from ``start`` to ``end``: the mean of its tokens' states, length 1, centred.
 
-        A span beyond the part of the text that was read has the vector of the whole text.
+        For a span beyond the tokens that were read, this is the vector of the whole text.
         """
         inside = (self.offsets[:, 0] < end) & (self.offsets[:, 1] > start)
         if not inside.any():
@@ -78,11 +78,11 @@ class Encoder:
     """The encoder of one folder. Safe to use from several threads.
 
     Args:
-        folder: holds ``encoder.onnx``, ``tokenizer.json`` and ``metadata.json``; the package's own by default.
-        threads: batches that run side by side; by default as many as there are cores, at most 4.
+        folder: has ``encoder.onnx``, ``tokenizer.json`` and ``metadata.json``; the package's own by default.
+        threads: batches that run in parallel; by default the number of cores, at most 4.
 
     Raises:
-        ModelFileError: a file is missing, cannot be read, or does not belong to the others.
+        ModelFileError: a file is missing, unreadable, or does not match the others.
     """
 
     def __init__(self, folder: Path = FOLDER, *, threads: int | None = None) -> None:
@@ -117,8 +117,7 @@ class Encoder:
         """Embed texts.
 
         Args:
-            texts: any strings; of a long one the first :data:`MAX_TOKENS` tokens are read, as far as they lie in its
-                first 65,536 characters.
+            texts: any strings; of a long one the first :data:`MAX_TOKENS` tokens are read, from its first 65,536 characters.
 
         Returns:
             float32 ``(len(texts), dimension)``, rows of length 1, in the order of ``texts``.
@@ -129,11 +128,11 @@ class Encoder:
         return np.stack(rows)
 
     def encode(self, texts: Sequence[str]) -> list[EncodedText]:
-        """Centred vectors and token states of texts, read like those of :meth:`vectors`; the arrays are read-only."""
+        """Centred vectors and token states of texts, truncated as in :meth:`vectors`; the arrays are read-only."""
         return self._cached(texts, self._states, _CACHED_STATES, self._run_states)
 
     def forget(self) -> None:
-        """Empty the cache; called when words of a user were erased. Passes under way do not add to it any more."""
+        """Empty the cache, after text of a user was erased. Passes in progress do not add to it any more."""
         with self._lock:
             self._forgotten += 1
             self._vectors.clear()
@@ -150,12 +149,12 @@ class Encoder:
                 cache.move_to_end(digest)
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if new:
-            made = dict(zip(new, run([readable(text) for text in new.values()]), strict=True))
-            known |= made
+            results = dict(zip(new, run([readable(text) for text in new.values()]), strict=True))
+            known |= results
             with self._lock:
                 if forgotten == self._forgotten:
-                    for digest in list(made)[-size:]:
-                        cache[digest] = made[digest]
+                    for digest in list(results)[-size:]:
+                        cache[digest] = results[digest]
                     while len(cache) > size:
                         cache.popitem(last=False)
         return [known[digest] for digest in digests]
@@ -178,13 +177,13 @@ class Encoder:
                     center=self._center,
                 )
                 for array in (encoded.vector, encoded.states, encoded.offsets):
-                    array.setflags(write=False)  # they are cached, and given to every caller
+                    array.setflags(write=False)  # they are cached and shared by all callers
                 results[place] = encoded
         return [results[place] for place in range(len(texts))]
 
 
 def read_encoder_metadata(folder: Path = FOLDER) -> dict[str, Any]:
-    """What is known of an encoder before it is loaded: its dimension, its fingerprint, the digests of its files."""
+    """The metadata of an encoder: its dimension, its fingerprint, and the digests of its files."""
     return read_metadata(folder, "dimension", "fingerprint", "sha256", "heads_sha256", "center")
 
 
@@ -192,7 +191,7 @@ def read_encoder_tokenizer(folder: Path = FOLDER) -> Tokenizer:
     """The tokenizer of an encoder, a new one at each call.
 
     Raises:
-        ModelFileError: it is missing, damaged, or not the one that the encoder's fingerprint was made with.
+        ModelFileError: it is missing or damaged, or does not match the encoder's fingerprint.
     """
     metadata = read_encoder_metadata(folder)
     return read_tokenizer(folder / "tokenizer.json", metadata["sha256"], metadata["fingerprint"])
@@ -209,7 +208,7 @@ def open_encoder() -> Encoder:
 
 
 def forget_texts() -> None:
-    """Empty the cache of the encoder that ships with the package, where it is loaded: it is shared by all memories."""
+    """Empty the cache of the encoder that ships with the package, if it is loaded; all memories share it."""
     if open_encoder.cache_info().currsize:
         open_encoder().forget()
 

@@ -1,6 +1,6 @@
-"""What the candidates and the steps beside them say of what is asked: vectors, words, and tokens one by one.
+"""Compares the question with the candidates and the steps beside them: by vectors, stems and single tokens.
 
-Each table has a column for every row around the pool, one more of zeros for "none there", and columns for the items.
+Arrays over rows around the pool have one more column of zeros, for a missing neighbour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexamem.retrieval.signals.pool import Pool
-from hexamem.retrieval.signals.question import Asked
+from hexamem.retrieval.signals.question import ParsedQuestion
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
 from hexamem.stores.working_set import WorkingSet
@@ -20,26 +20,32 @@ __all__ = ["Content", "products", "read_content"]
 
 _K1, _B = 1.2, 0.75
 """BM25's constants (Robertson and Zaragoza, 2009)."""
-_PART = 200_000  # multiplications a product, so that BLAS uses one thread
+_PART = 200_000  # multiplications in one product, so that BLAS uses one thread
 _TINY = 1e-9
 _NOTHING = np.zeros((2, 1), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What was compared; ``n`` candidates, ``u`` rows around them and one of zeros, ``t`` stems, ``q`` tokens.
+    """The results of the comparison, for ``n`` candidates, ``u`` rows around them, ``t`` stems and ``q`` tokens.
+
+    ``u`` includes the column of zeros. Of an attribute and the same with ``own_``, the first is over rows, the second over
+    candidates.
 
     Attributes:
-        question: its vector without names, ``(dimension,)``.
-        items: vectors of those candidates that are items.
-        dense, bare: cosine with the question, and with it without names, ``(u,)``; ``own_…`` those of candidates.
-        idf: of the stems without names, ``(t,)``, sums to 1 where there are any.
-        holds: whether it holds each stem, ``(t, u)`` and ``(t, n)``.
-        bm25, bm25_names: BM25 of the stems without and with names, likewise.
-        weights: of the tokens by rarity, ``(q,)``, sums to 1; ``lengths`` by the lengths of their vectors.
-        likeness: greatest cosine of each token with one that it holds, at least 0, ``(q, u)`` and ``(q, n)``.
-        session_bm25: of every session.
-        hop: the embedder's second hop (``Embedder.hop``).
+        question: the vector of the question without names, ``(dimension,)``.
+        items: the vectors of the candidates that are items.
+        dense: cosine with the question, ``(u,)``.
+        bare: cosine with the question without names, ``(u,)``.
+        idf: of the stems without names, ``(t,)``; sums to 1, if there are any.
+        holds: whether each stem occurs, ``(t, u)``.
+        bm25: BM25 of the stems without names, ``(u,)``.
+        own_bm25_names: BM25 of the stems with names, ``(n,)``.
+        weights: weights of the tokens by rarity, ``(q,)``; sums to 1.
+        lengths: weights of the tokens by the lengths of their vectors, ``(q,)``; sums to 1.
+        likeness: the greatest cosine of each token with a token of the text, at least 0, ``(q, u)``.
+        session_bm25: BM25 of every session.
+        hop: makes second-hop queries (``Embedder.hop``).
     """
 
     question: FloatArray
@@ -64,35 +70,38 @@ class Content:
     def vectors_of(self, chosen: Sequence[int], pool: Pool, steps: WorkingSet) -> FloatArray:
         """The vectors of some candidates, ``(len(chosen), dimension)``."""
         return np.array(
-            [steps.vectors(pool.rows[[one]])[0] if one < pool.steps else self.items[one - pool.steps] for one in chosen]
+            [
+                steps.vectors(pool.rows[[index]])[0] if index < pool.steps else self.items[index - pool.steps]
+                for index in chosen
+            ]
         )
 
     def likeness_to(self, chosen: Sequence[int], pool: Pool, steps: WorkingSet) -> tuple[FloatArray, FloatArray]:
-        """The cosine of every candidate with some of them, ``(n, len(chosen))``, and the mean vector of these."""
+        """The cosines of all candidates with some of them, ``(n, len(chosen))``, and the mean vector of these."""
         theirs = self.vectors_of(chosen, pool, steps)
         own = steps.products(pool.rows[: pool.steps], theirs)
         return np.concatenate([own, products(self.items, theirs.T)]), theirs.mean(axis=0)
 
 
-def read_content(asked: Asked, pool: Pool, steps: WorkingSet) -> Content:
-    """Compare the question with the pool and what stands around it."""
-    items = np.array([one.vector for one in pool.items], np.float32).reshape(-1, steps.dimension)
-    asking = np.stack([asked.vector, asked.bare])
-    dense, bare = np.append(steps.products(pool.around, asking).T, _NOTHING, 1)
-    item_dense, item_bare = products(items, asking.T).T
+def read_content(question: ParsedQuestion, pool: Pool, steps: WorkingSet) -> Content:
+    """Compare the question with the candidates and the rows around them."""
+    items = np.array([item.vector for item in pool.items], np.float32).reshape(-1, steps.dimension)
+    vectors = np.stack([question.vector, question.bare])
+    dense, bare = np.append(steps.products(pool.around, vectors).T, _NOTHING, 1)
+    item_dense, item_bare = products(items, vectors.T).T
     own_dense, own_bare = _own(dense, item_dense, pool), _own(bare, item_bare, pool)
-    words = _Words(asked, pool, steps)
-    weights, lengths, likeness, own_likeness = _late(asked, pool, steps)
+    words = _Words(question, pool, steps)
+    weights, lengths, likeness, own_likeness = _late(question, pool, steps)
     return Content(
-        asked.bare, items, dense, bare, own_dense, own_bare,
+        question.bare, items, dense, bare, own_dense, own_bare,
         words.idf, words.holds, words.own_holds, words.bm25, words.own_bm25, words.own_bm25_names,
-        weights, lengths, likeness, own_likeness, words.session_bm25, asked.hop,
+        weights, lengths, likeness, own_likeness, words.session_bm25, question.hop,
     )  # fmt: skip
 
 
 def products(left: FloatArray, right: FloatArray) -> FloatArray:
-    """``left @ right`` in parts, each so small that BLAS makes it by one thread: on a busy machine its threads wait for
-    each other, many times as long as the product takes."""
+    """``left @ right`` in parts so small that BLAS uses one thread: on a busy machine its threads wait for each other much
+    longer than the product takes."""
     out = np.empty((len(left), right.shape[1]), np.result_type(left, right))
     rows = max(1, _PART // max(right.size, 1))
     for start in range(0, len(left), rows):
@@ -101,18 +110,18 @@ def products(left: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def _own(around: FloatArray, items: FloatArray, pool: Pool) -> FloatArray:
-    """Columns of candidates: a step's are those of its row, an item has its own."""
+    """The columns of candidates: of a step that of its row, of an item its own."""
     return np.concatenate([np.take(around, pool.at[0][: pool.steps], axis=-1), items], axis=-1)
 
 
 class _Words:
-    """Stems: which are held, and BM25 of steps, items and sessions."""
+    """Occurrences of stems, and BM25 of steps, items and sessions."""
 
-    def __init__(self, asked: Asked, pool: Pool, steps: WorkingSet) -> None:
+    def __init__(self, question: ParsedQuestion, pool: Pool, steps: WorkingSet) -> None:
         total, columns = len(steps), len(pool.around) + 1
-        bare = [number for _, number in asked.stems]
-        named = dict(asked.all_stems).keys() - dict(asked.stems).keys()
-        names = [number for stem, number in asked.all_stems if stem in named]
+        bare = [number for _, number in question.stems]
+        named = dict(question.all_stems).keys() - dict(question.stems).keys()
+        names = [number for stem, number in question.all_stems if stem in named]
         every = [*bare, *names]
         place = np.full(total, -1, np.int32)
         place[pool.around] = np.arange(len(pool.around), dtype=np.int32)
@@ -155,9 +164,11 @@ def _bm25(counts: FloatArray, idf: FloatArray, lengths: FloatArray, mean: float)
     return np.asarray(idf[:, None] * counts * (_K1 + 1) / (counts + norm), np.float32)
 
 
-def _late(asked: Asked, pool: Pool, steps: WorkingSet) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020, section 3) token by token, over static rows."""
-    columns, count = len(pool.around) + 1, len(asked.pieces)
+def _late(
+    question: ParsedQuestion, pool: Pool, steps: WorkingSet
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020, section 3) for each token, over static token vectors."""
+    columns, count = len(pool.around) + 1, len(question.pieces)
     if not count or steps.tokens is None:
         empty = np.zeros(0, np.float32)
         return empty, empty, np.zeros((0, columns), np.float32), np.zeros((0, len(pool)), np.float32)
@@ -172,12 +183,12 @@ def _late(asked: Asked, pool: Pool, steps: WorkingSet) -> tuple[FloatArray, Floa
         used = np.flatnonzero(marked)
         place = np.zeros(len(marked), np.int32)
         place[used] = np.arange(len(used), dtype=np.int32)
-        similar = np.maximum(steps.tokens.cosines(used, unit_rows(asked.pieces)), 0.0)
+        similar = np.maximum(steps.tokens.cosines(used, unit_rows(question.pieces)), 0.0)
         starts = (np.cumsum(counts) - counts)[filled]
         best[:, filled] = np.maximum.reduceat(np.take(similar, np.take(place, flat), axis=0), starts, axis=0).T
     around = np.concatenate([best[:, : len(pool.around)], np.zeros((count, 1), np.float32)], axis=1)
     own = _own(around, best[:, len(pool.around) :], pool)
-    held = steps.tokens.frequency(asked.piece_numbers)
+    held = steps.tokens.frequency(question.piece_numbers)
     rarity = np.log1p((len(steps) - held + 0.5) / (held + 0.5)).astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", asked.pieces, asked.pieces))
+    lengths = np.sqrt(np.einsum("ij,ij->i", question.pieces, question.pieces))
     return rarity / max(float(rarity.sum()), _TINY), lengths / max(float(lengths.sum()), _TINY), around, own

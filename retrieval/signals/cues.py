@@ -1,7 +1,7 @@
-"""What a question wants, as inputs of the ranking and its gate: the kind of question by a classifier, and counts.
+"""The cues of a question, inputs of the ranking and its gate: the probabilities of its kinds, and counts.
 
-The classifier reads the question's vector. Its kinds are those of the questions of ``evals/corpus/open``, and each of the
-five operations (AdaptMR) answers to one of them. Trained by ``scripts/train_questions.py``.
+A classifier of the question's vector, trained by ``scripts/train_questions.py``, has the kinds of the questions in
+``evals/corpus/open``. Each of the five operations (AdaptMR) belongs to one of them.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ __all__ = [
 ]
 
 KINDS = ("single-hop", "multi-hop", "temporal", "inference", "knowledge-update", "unanswerable")
-"""What a question asks for: one fact, a set of facts, a time, a conclusion, what holds now, or what memory does not hold."""
+"""The kinds: one fact, a set of facts, a time, a conclusion, the current value, something that is not in memory."""
 LABEL_CUES = ("scope_clear", "scope_wide", "asks_event", "asks_entity")
-"""What its labels show: how clear it is which scope is meant, whether all parts of one are, and what kinds it names."""
+"""Cues of its labels: how clearly it favours a scope, whether it includes the parts of one, and the kinds it names."""
 CUES: tuple[str, ...] = (*KINDS, "words", "speakers", "two_speakers", "dated", "known", *LABEL_CUES)
-"""The names of what :func:`cues_of` gives, in order."""
+"""The names of the cues of :func:`cues_of`, in order."""
 SHAPE: tuple[str, ...] = (
     "lead", "lead_of_ten", "above_middle", "peak", "dense_bare", "late", "overlap", "candidates", "parts",
 )  # fmt: skip
-"""What the gate of the operations sees of the first search beside the cues (:func:`~..gates.score_shape`)."""
+"""The further inputs of the gate, from the scores of the first search (:func:`~..gates.score_shape`)."""
 OPERATIONS: Mapping[str, str] = {
     "temporal_ordering": "temporal",
     "latest_filtering": "knowledge-update",
@@ -44,7 +44,7 @@ OPERATIONS: Mapping[str, str] = {
     "threshold_filtering": "unanswerable",
     "semantic_reranking": "inference",
 }
-"""Operation → the kind of question that calls for it."""
+"""Operation → its kind of question."""
 _FOLDER = Path(__file__).parents[1] / "weights"
 
 
@@ -52,7 +52,8 @@ class QuestionKinds:
     """A linear classifier of questions.
 
     Args:
-        weights, bias: ``(kinds, d)`` and ``(kinds,)``.
+        weights: ``(kinds, d)``.
+        bias: ``(kinds,)``.
     """
 
     def __init__(self, weights: FloatArray, bias: FloatArray) -> None:
@@ -68,7 +69,7 @@ class QuestionKinds:
 
 @cache
 def load_question_kinds(embedder: str) -> QuestionKinds | None:
-    """The classifier for the vectors of an embedder; None for one that does not ship.
+    """The classifier that ships for an embedder; None for other embedders.
 
     Raises:
         ModelFileError: it is missing or damaged.
@@ -83,12 +84,12 @@ def cues_of(vector: FloatArray, embedder: str, *, words: int, speakers: int, dat
     """The cues of a question, float32 ``(len(CUES),)``, each from 0 to about 1; those of labels are 0.
 
     Args:
-        vector: of the question.
-        embedder: the name of what made it. Of one that does not ship the kind of the question is not known: all are 0.
-        words: how many words of content it has.
-        speakers: how many of those who speak in memory it names.
-        dated: whether it names a date.
-        known: share of its tokens that the embedder has learned.
+        vector: the vector of the question.
+        embedder: the name of the embedder. For one that does not ship, the kinds are all 0.
+        words: the number of its stems.
+        speakers: the number of speakers that it names.
+        dated: whether it contains a date.
+        known: the share of its tokens that the embedder knows.
     """
     kinds = load_question_kinds(embedder)
     shares = [0.0] * len(KINDS) if kinds is None else kinds.shares(vector)
@@ -97,5 +98,5 @@ def cues_of(vector: FloatArray, embedder: str, *, words: int, speakers: int, dat
 
 
 def operations_of(cues: Sequence[float] | FloatArray) -> dict[str, float]:
-    """How much a question calls for each operation, from 0 to 1: the probability of its kind."""
+    """Operation → the probability of its kind of question."""
     return {name: float(cues[CUES.index(kind)]) for name, kind in OPERATIONS.items()}

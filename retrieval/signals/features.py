@@ -1,7 +1,7 @@
-"""Every feature of the learned ranking by name, computed for a whole pool at once.
+"""The features of the learned ranking, computed for a whole pool at once.
 
-A feature belongs to a signal: the word by which ``why`` tells of it. All are plain numbers of the candidate, of what
-stands beside it, or of its place in the ranking of the pool; what they are worth is learned.
+Each feature belongs to a signal, whose name is in ``why``. A feature is a number of the candidate, of the steps beside it,
+or of its rank in the pool; its weight is learned.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hexamem.retrieval.signals.content import Content, products, read_content
 from hexamem.retrieval.signals.cues import CUES, LABEL_CUES
 from hexamem.retrieval.signals.labels import LABEL_FEATURES, QuestionLabels, label_features
 from hexamem.retrieval.signals.pool import OFFSETS, Places, Pool, places
-from hexamem.retrieval.signals.question import Asked
+from hexamem.retrieval.signals.question import ParsedQuestion
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.step_form import FORM_FLAGS
 from hexamem.stores.working_set import LAGS, WorkingSet
@@ -25,9 +25,9 @@ from hexamem.stores.working_set import LAGS, WorkingSet
 __all__ = ["FEATURES", "SIGNAL_OF", "Features", "compute_features"]
 
 _NEAR = 0.7
-"""What a step beside counts in the mean vector of a window."""
-_PEERS = 5  # of the best, that the others are compared with
-_HOPS = 3  # of the best, from which a second hop is made
+"""The weight of a neighbour in the mean vector of a window."""
+_PEERS = 5  # the best candidates, with which all are compared
+_HOPS = 3  # the best candidates, from which a second hop is made
 _RANK = 5.0
 _TOP = 10
 _KNOWN = CUES.index("known")
@@ -68,7 +68,7 @@ _BY_SIGNAL: Mapping[str, tuple[str, ...]] = {
 SIGNAL_OF: Mapping[str, str] = MappingProxyType(
     {name: signal for signal, names in _BY_SIGNAL.items() for name in names}
 )
-"""Feature → the signal it belongs to."""
+"""Feature → its signal."""
 FEATURES: tuple[str, ...] = tuple(SIGNAL_OF)
 """Names of the features, in the order of their columns."""
 _COLUMN = {name: column for column, name in enumerate(FEATURES)}
@@ -89,25 +89,27 @@ class Features:
         return np.asarray(self.values[:, _COLUMN[name]])
 
 
-def compute_features(asked: Asked, pool: Pool, steps: WorkingSet, labels: QuestionLabels | None = None) -> Features:
-    """Every feature of every candidate; those of labels are 0 where there are none."""
-    found: dict[str, FloatArray] = {}
-    cues = asked.cues
+def compute_features(
+    question: ParsedQuestion, pool: Pool, steps: WorkingSet, labels: QuestionLabels | None = None
+) -> Features:
+    """All features of all candidates; those of labels are 0 without labels."""
+    columns: dict[str, FloatArray] = {}
+    cues = question.cues
     if labels is not None:
         cues = np.concatenate([cues[: len(CUES) - len(LABEL_CUES)], labels.cues])
     if len(pool):
-        content = read_content(asked, pool, steps)
+        content = read_content(question, pool, steps)
         late = _Late(content, pool)
-        _content(found, content, late, pool, steps)
-        _sessions(found, content, late, pool, steps)
-        _circumstances(found, asked, pool, steps)
-        _relative(found, content, pool, steps)
-        _items(found, pool)
-        fused = _fused(found, asked, pool)
-        found.update(label_features(labels, pool, fused, found["dense_bare"]))
-    # Written a feature at a time, which is quicker than a candidate at a time.
+        _content(columns, content, late, pool, steps)
+        _sessions(columns, content, late, pool, steps)
+        _circumstances(columns, question, pool, steps)
+        _relative(columns, content, pool, steps)
+        _items(columns, pool)
+        fused = _fused(columns, question, pool)
+        columns.update(label_features(labels, pool, fused, columns["dense_bare"]))
+    # Written by feature, which is faster than by candidate.
     table = (
-        np.array([found[name] for name in FEATURES], np.float32)
+        np.array([columns[name] for name in FEATURES], np.float32)
         if len(pool)
         else np.zeros((len(FEATURES), 0), np.float32)
     )
@@ -117,14 +119,14 @@ def compute_features(asked: Asked, pool: Pool, steps: WorkingSet, labels: Questi
 
 
 def _fill(values: FloatArray, pool: Pool) -> None:
-    """What stands at no step has the mean of the others in what only a place tells: no reason for it, and none against."""
+    """Set the features of place of an item without a step to their means, so that they do not count."""
     nowhere = pool.rows < 0
     if nowhere.any() and not nowhere.all():
         values[np.ix_(nowhere, _OF_PLACE)] = values[~nowhere][:, _OF_PLACE].mean(axis=0)
 
 
 class _Late:
-    """Late interaction of a candidate alone, and of it with what stands beside it."""
+    """Late interaction of candidates alone, and together with the steps beside them."""
 
     def __init__(self, content: Content, pool: Pool) -> None:
         self.weights, self.own = content.weights, content.own_likeness
@@ -138,13 +140,13 @@ class _Late:
         return np.asarray(self.weights @ likeness, np.float32)
 
 
-def _content(found: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
-    found["dense"], found["dense_bare"] = content.own_dense, content.own_bare
+def _content(columns: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
+    columns["dense"], columns["dense_bare"] = content.own_dense, content.own_bare
     windows = _Windows(content, pool, steps)
     for name, offsets in (("answered", (-1,)), ("answer", (1,)), ("of_3", (-1, 1)), ("of_5", (-2, -1, 1, 2))):
-        found[f"dense_{name}"] = windows.cosine(offsets)
-    found["bm25"], found["bm25_names"] = content.own_bm25, content.own_bm25_names
-    found["bm25_share"] = content.own_bm25 / max(float(content.own_bm25.max()), _TINY)
+        columns[f"dense_{name}"] = windows.cosine(offsets)
+    columns["bm25"], columns["bm25_names"] = content.own_bm25, content.own_bm25_names
+    columns["bm25_share"] = content.own_bm25 / max(float(content.own_bm25.max()), _TINY)
     holds = {offset: content.holds[:, pool.at[offset]] for offset in OFFSETS if offset}
     answered = np.maximum(content.own_holds, holds[-1])
     of_3 = np.maximum(answered, holds[1])
@@ -155,25 +157,26 @@ def _content(found: dict[str, FloatArray], content: Content, late: _Late, pool: 
         ("overlap_of_3", of_3),
         ("overlap_of_5", of_5),
     ):
-        found[name] = content.idf @ held
+        columns[name] = content.idf @ held
     rarest = int(content.idf.argmax()) if len(content.idf) else -1
-    found["rarest"] = content.own_holds[rarest] if rarest >= 0 else np.zeros(len(pool), np.float32)
-    found["late"] = late.sum(late.own)
-    found["late_cubed"] = late.sum(late.own**3)
-    found["late_weighed"] = content.lengths @ late.own**2
-    found["late_least"] = late.own.min(axis=0) if len(late.own) else np.zeros(len(pool), np.float32)
-    found["late_answered"], found["late_answer"] = late.sum(late.answered), late.sum(late.answer)
-    found["late_of_5"] = late.sum(late.of_5)
+    columns["rarest"] = content.own_holds[rarest] if rarest >= 0 else np.zeros(len(pool), np.float32)
+    columns["late"] = late.sum(late.own)
+    columns["late_cubed"] = late.sum(late.own**3)
+    columns["late_weighed"] = content.lengths @ late.own**2
+    columns["late_least"] = late.own.min(axis=0) if len(late.own) else np.zeros(len(pool), np.float32)
+    columns["late_answered"], columns["late_answer"] = late.sum(late.answered), late.sum(late.answer)
+    columns["late_of_5"] = late.sum(late.of_5)
     for name, values in (("dense", content.bare), ("bm25", content.bm25), ("late", late.beside)):
         for offset in OFFSETS:
             if offset:
-                found[f"{name}_{'before' if offset < 0 else 'after'}{abs(offset)}"] = values[pool.at[offset]]
+                columns[f"{name}_{'before' if offset < 0 else 'after'}{abs(offset)}"] = values[pool.at[offset]]
 
 
 class _Windows:
     """Cosines of the question with the mean vectors of candidates and the steps beside them.
 
-    Cosines add up as vectors do; the length of the sum comes from the cosines between neighbours that are kept.
+    The product with a sum of vectors is the sum of products; the length of the sum is computed from the cosines between
+    neighbours, which the working set stores.
     """
 
     def __init__(self, content: Content, pool: Pool, steps: WorkingSet) -> None:
@@ -186,7 +189,7 @@ class _Windows:
         self._lags = steps.lags.ravel() if len(steps) else np.zeros(LAGS, np.float32)
 
     def cosine(self, offsets: tuple[int, ...]) -> FloatArray:
-        """With the steps so many turns away, where they are there."""
+        """The cosines of windows with the neighbours at some offsets, where they exist."""
         total = self._bare + _NEAR * sum(self._beside[offset] for offset in offsets)
         squared = 1.0 + _NEAR**2 * sum(self._there[offset] for offset in offsets)
         every = sorted((*offsets, 0))
@@ -197,29 +200,29 @@ class _Windows:
         return np.asarray(total / np.sqrt(np.maximum(squared, 1e-3)), np.float32)
 
     def _between(self, first: int, second: int) -> FloatArray:
-        """The cosines of the steps at two offsets, 0 where one is not there."""
+        """The cosines between the steps at two offsets, 0 where one is missing."""
         lags = np.take(self._lags, self._rows[first] * LAGS + (second - first - 1))
         return np.asarray(lags * (self._there[first] * self._there[second]), np.float32)
 
 
-def _sessions(found: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
+def _sessions(columns: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
     stands = pool.rows >= 0
     session = np.where(stands, steps.session[np.maximum(pool.rows, 0)] if len(steps) else 0, 0)
     distinct, place = np.unique(session, return_inverse=True)
     for name in _BY_SIGNAL["session"]:
-        found[name] = np.zeros(len(pool), np.float32)
+        columns[name] = np.zeros(len(pool), np.float32)
     if not stands.any():
         return
     sessions = products(steps.session_vectors(distinct), content.question[:, None])[:, 0]
     top = max(float(content.session_bm25.max()), _TINY)
-    found["dense_session"] = sessions[place] * stands
-    found["bm25_session"] = content.session_bm25[session] * stands
-    found["bm25_session_share"] = found["bm25_session"] / top
-    for name, values in (("late_session", found["late"]), ("bm25_session_best", content.own_bm25)):
+    columns["dense_session"] = sessions[place] * stands
+    columns["bm25_session"] = content.session_bm25[session] * stands
+    columns["bm25_session_share"] = columns["bm25_session"] / top
+    for name, values in (("late_session", columns["late"]), ("bm25_session_best", content.own_bm25)):
         best = np.zeros(len(distinct), np.float32)
         np.maximum.at(best, place, values)
-        found[name] = best[place] * stands
-    # What the session's candidates hold together, and what this one lacks of that.
+        columns[name] = best[place] * stands
+    # The best of all candidates of the session together.
     order = np.argsort(place, kind="stable")
     starts = np.searchsorted(place[order], np.arange(len(distinct)))
     for name, weights, table in (
@@ -228,106 +231,109 @@ def _sessions(found: dict[str, FloatArray], content: Content, late: _Late, pool:
     ):
         if len(table):
             together = np.maximum.reduceat(table[:, order], starts, axis=1)
-            found[name] = (weights @ together)[place] * stands
-    found["late_over_rest"] = found["late_over_session"] - found["late"] * stands
+            columns[name] = (weights @ together)[place] * stands
+    columns["late_over_rest"] = columns["late_over_session"] - columns["late"] * stands
 
 
-def _circumstances(found: dict[str, FloatArray], asked: Asked, pool: Pool, steps: WorkingSet) -> None:
-    """Who said it, in which form, where in the conversation, and when."""
+def _circumstances(columns: dict[str, FloatArray], question: ParsedQuestion, pool: Pool, steps: WorkingSet) -> None:
+    """Speaker, form of the text, position in the conversation, and time."""
     if not len(steps):
         names = (
             *(name for signal in ("speaker", "form", "place", "time") for name in _BY_SIGNAL[signal]),
             "question_before",
         )
-        found.update((name, np.zeros(len(pool), np.float32)) for name in names)
+        columns.update((name, np.zeros(len(pool), np.float32)) for name in names)
         return
     stands = (pool.rows >= 0).astype(np.float32)
     rows = np.maximum(pool.rows, 0)
     speaker = steps.speaker[rows]
-    is_named = np.full(len(steps.speakers), 0.0 if asked.named else 0.5, np.float32)
-    is_named[list(asked.named)] = 1.0
+    is_named = np.full(len(steps.speakers), 0.0 if question.named else 0.5, np.float32)
+    is_named[list(question.named)] = 1.0
     named = is_named[speaker]
-    found["spoken_by_named"] = named * stands
-    found["spoken_by_other"] = (1 - named) * stands if asked.named else np.zeros(len(pool), np.float32)
-    found["spoken_by_only_named"] = named * stands if len(asked.named) == 1 else np.zeros(len(pool), np.float32)
+    columns["spoken_by_named"] = named * stands
+    columns["spoken_by_other"] = (1 - named) * stands if question.named else np.zeros(len(pool), np.float32)
+    columns["spoken_by_only_named"] = named * stands if len(question.named) == 1 else np.zeros(len(pool), np.float32)
     form = steps.form[rows] * stands[:, None]
     for column, name in enumerate(FORM_FLAGS):
-        found[name] = form[:, column]
+        columns[name] = form[:, column]
     beside = np.concatenate([steps.form[pool.around], np.zeros((1, len(FORM_FLAGS)), np.float32)])
-    found["question_before"] = beside[pool.at[-1], FORM_FLAGS.index("question")]
-    found["picture_after"] = beside[pool.at[1], FORM_FLAGS.index("picture")]
+    columns["question_before"] = beside[pool.at[-1], FORM_FLAGS.index("question")]
+    columns["picture_after"] = beside[pool.at[1], FORM_FLAGS.index("picture")]
     position = steps.position[rows].astype(np.float32)
     size = steps.session_size[steps.session[rows]].astype(np.float32)
-    found["position"] = position / 20.0 * stands
-    found["opening"] = (position < 2) * stands
-    found["closing"] = (size - position <= 2) * stands
+    columns["position"] = position / 20.0 * stands
+    columns["opening"] = (position < 2) * stands
+    columns["closing"] = (size - position <= 2) * stands
     span = max(1, steps.latest - steps.oldest)
-    found["age"] = ((steps.latest - steps.seconds[rows]) / span).astype(np.float32) * stands
-    _times(found, asked, steps.day[rows].astype(np.int64), stands)
+    columns["age"] = ((steps.latest - steps.seconds[rows]) / span).astype(np.float32) * stands
+    _times(columns, question, steps.day[rows].astype(np.int64), stands)
 
 
-def _times(found: dict[str, FloatArray], asked: Asked, day: Places, stands: FloatArray) -> None:
-    """How the day of each candidate meets the dates of the question; what is told of a month is often told after it."""
+def _times(columns: dict[str, FloatArray], question: ParsedQuestion, day: Places, stands: FloatArray) -> None:
+    """How the day of each candidate relates to the dates of the question; events are often told in the weeks after."""
     inside, after, month, following = (np.zeros(len(day), np.float32) for _ in range(4))
-    if asked.dates:
+    if question.dates:
         months = day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
-        for one in asked.dates:
+        for date in question.dates:
             low, high = (
-                int(np.datetime64(edge, "D").astype("datetime64[M]").astype(np.int64)) for edge in (one.first, one.last)
+                int(np.datetime64(edge, "D").astype("datetime64[M]").astype(np.int64))
+                for edge in (date.first, date.last)
             )
-            if one.yearless:
+            if date.yearless:
                 year = 365.2425
-                since = (day - one.first) % year
+                since = (day - date.first) % year
                 within, soon = (
-                    since <= one.last - one.first,
-                    (since > one.last - one.first) & (since <= one.last - one.first + 21),
+                    since <= date.last - date.first,
+                    (since > date.last - date.first) & (since <= date.last - date.first + 21),
                 )
                 in_month, next_month = (months - low) % 12 <= (high - low), (months - high) % 12 == 1
             else:
-                within, soon = (day >= one.first) & (day <= one.last), (day > one.last) & (day <= one.last + 21)
+                within, soon = (day >= date.first) & (day <= date.last), (day > date.last) & (day <= date.last + 21)
                 in_month, next_month = (months >= low) & (months <= high), months == high + 1
-            for kept, new in ((inside, within), (after, soon), (month, in_month), (following, next_month)):
-                np.maximum(kept, new, out=kept)
+            for total, new in ((inside, within), (after, soon), (month, in_month), (following, next_month)):
+                np.maximum(total, new, out=total)
     for name, values in (
         ("in_dates", inside),
         ("soon_after_dates", after),
         ("month", month),
         ("month_after", following),
     ):
-        found[name] = values * stands
+        columns[name] = values * stands
 
 
-def _relative(found: dict[str, FloatArray], content: Content, pool: Pool, steps: WorkingSet) -> None:
-    """Places in the pool's rankings, distances from its best, and likeness to those that two signals find best."""
+def _relative(columns: dict[str, FloatArray], content: Content, pool: Pool, steps: WorkingSet) -> None:
+    """Ranks in the pool, distances from its best, and likeness to the best by two signals together."""
     for source, name in (
         ("dense_bare", "dense_rank"), ("bm25", "bm25_rank"), ("late", "late_rank"), ("dense_of_3", "dense_of_3_rank"),
         ("late_of_5", "late_of_5_rank"), ("late_answered", "late_answered_rank"),
     ):  # fmt: skip
-        found[name] = 1.0 / (places(found[source]) + _RANK)
+        columns[name] = 1.0 / (places(columns[source]) + _RANK)
     for source, name in (
         ("dense_bare", "dense_top"),
         ("late", "late_top"),
         ("late_of_5", "late_of_5_top"),
         ("dense_of_5", "dense_of_5_top"),
     ):
-        values = found[source]
+        values = columns[source]
         top = min(_TOP, len(values))
-        found[name] = values - np.partition(values, -top)[-top]
-    best = np.argsort(-(_standard(found["dense_bare"]) + _standard(found["late"])), kind="stable")[:_PEERS]
+        columns[name] = values - np.partition(values, -top)[-top]
+    best = np.argsort(-(_standard(columns["dense_bare"]) + _standard(columns["late"])), kind="stable")[:_PEERS]
     likeness, middle = content.likeness_to(best.tolist(), pool, steps)
-    found["like_best"], found["like_best_5"] = likeness[:, 0], likeness.max(axis=1)
-    _hops(found, content, best, pool, steps)
+    columns["like_best"], columns["like_best_5"] = likeness[:, 0], likeness.max(axis=1)
+    _hops(columns, content, best, pool, steps)
     # Rocchio's feedback: the question moved towards the mean of the best.
     moved = content.question + 0.7 * middle
-    found["feedback"] = (found["dense_bare"] + 0.7 * likeness.mean(axis=1)) / max(float(np.linalg.norm(moved)), _TINY)
+    columns["feedback"] = (columns["dense_bare"] + 0.7 * likeness.mean(axis=1)) / max(
+        float(np.linalg.norm(moved)), _TINY
+    )
 
 
 def _hops(
-    found: dict[str, FloatArray], content: Content, best: npt.NDArray[np.int64], pool: Pool, steps: WorkingSet
+    columns: dict[str, FloatArray], content: Content, best: npt.NDArray[np.int64], pool: Pool, steps: WorkingSet
 ) -> None:
-    """Likeness to what a second hop looks for, from each of the best candidates (``Embedder.hop``)."""
+    """Likeness to the second-hop queries from the best candidates (``Embedder.hop``)."""
     for name in _BY_SIGNAL["hop"]:
-        found[name] = np.zeros(len(pool), np.float32)
+        columns[name] = np.zeros(len(pool), np.float32)
     if content.hop is None:
         return
     sources = best[:_HOPS]
@@ -336,20 +342,20 @@ def _hops(
         return
     likeness = np.concatenate([steps.products(pool.rows[: pool.steps], wanted), products(content.items, wanted.T)])
     likeness[sources, np.arange(len(sources))] = 0.0  # a candidate is no evidence for itself
-    found["hop"] = likeness.max(axis=1)
-    found["hop_rank"] = 1.0 / (places(found["hop"]) + _RANK)
+    columns["hop"] = likeness.max(axis=1)
+    columns["hop_rank"] = 1.0 / (places(columns["hop"]) + _RANK)
     around = np.append(steps.products(pool.around, wanted).max(axis=1), 0.0)
     beside = np.maximum(np.take(around, pool.at[-1]), np.take(around, pool.at[1]))
-    found["hop_of_3"] = np.asarray(np.maximum(found["hop"], _NEAR * beside), np.float32)
+    columns["hop_of_3"] = np.asarray(np.maximum(columns["hop"], _NEAR * beside), np.float32)
 
 
-def _fused(found: dict[str, FloatArray], asked: Asked, pool: Pool) -> FloatArray:
-    """The pool by reciprocal rank fusion of its plain signals, alone and with what neighbours pass on: the rankings
-    ``rrf`` and ``rrf_neighbours``, which no training data have shaped."""
+def _fused(columns: dict[str, FloatArray], question: ParsedQuestion, pool: Pool) -> FloatArray:
+    """Reciprocal rank fusion of the plain signals, without and with neighbours: the untrained rankings ``rrf`` and
+    ``rrf_neighbours``."""
     total = np.zeros(len(pool), np.float32)
-    known = float(asked.cues[_KNOWN])
+    known = float(question.cues[_KNOWN])
     for name, weight in _FUSED.items():
-        values = found[name]
+        values = columns[name]
         total += weight * (known if name == "dense" else 1.0) / (_FUSED_RANK + 1 + places(values)) * (values > 0)
     origin = np.where(places(total) < _SPREAD, total, 0.0)
     passed = np.zeros(len(pool.around) + 1, np.float32)
@@ -357,8 +363,8 @@ def _fused(found: dict[str, FloatArray], asked: Asked, pool: Pool) -> FloatArray
     passed[-1] = 0.0
     beside = total + np.maximum.reduce([share * passed[pool.at[at]] for at, share in _PASSED.items()])
     for name, values in (("fused", total), ("fused_beside", beside)):
-        found[name] = values / max(float(values.max()), _TINY)
-        found[f"{name}_rank"] = 1.0 / (places(values) + _RANK)
+        columns[name] = values / max(float(values.max()), _TINY)
+        columns[f"{name}_rank"] = 1.0 / (places(values) + _RANK)
     return np.maximum(total, _TINY)
 
 
@@ -366,15 +372,15 @@ def _standard(values: FloatArray) -> FloatArray:
     return np.asarray((values - values.mean()) / (values.std() + 1e-6), np.float32)
 
 
-def _items(found: dict[str, FloatArray], pool: Pool) -> None:
-    """Which steps are cited by items of the pool, and how well these fit."""
+def _items(columns: dict[str, FloatArray], pool: Pool) -> None:
+    """Which steps are cited by items of the pool, and the best scores of these items."""
     for name in ("is_item", "cited", "cited_dense", "cited_late"):
-        found[name] = np.zeros(len(pool), np.float32)
-    found["is_item"][pool.steps :] = 1.0
-    place = {one: index for index, one in enumerate(pool.ids[: pool.steps])} if pool.items else {}
+        columns[name] = np.zeros(len(pool), np.float32)
+    columns["is_item"][pool.steps :] = 1.0
+    place = {step_id: index for index, step_id in enumerate(pool.ids[: pool.steps])} if pool.items else {}
     for index, item in enumerate(pool.items, pool.steps):
         for step_id in item.cites:
             if (cited := place.get(step_id)) is not None:
-                found["cited"][cited] = 1.0
-                for name, values in (("cited_dense", found["dense_bare"]), ("cited_late", found["late"])):
-                    found[name][cited] = max(found[name][cited], values[index])
+                columns["cited"][cited] = 1.0
+                for name, values in (("cited_dense", columns["dense_bare"]), ("cited_late", columns["late"])):
+                    columns[name][cited] = max(columns[name][cited], values[index])

@@ -15,20 +15,20 @@ from hexamem.stores.working_set import WorkingSet
 __all__ = ["OFFSETS", "Places", "Pool", "descending", "make_pool", "places"]
 
 OFFSETS = (-2, -1, 0, 1, 2)
-"""Of the steps beside a candidate that are looked at, in turns of its session."""
+"""The neighbours of a candidate, in turns of its session; 0 is the candidate itself."""
 Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Candidates, each with the row it stands at.
+    """The candidates of a search and their rows in the working set.
 
     Attributes:
-        ids: of the candidates, steps first, then items.
-        items: the facts of those that are no steps, in order; they are the last of ``ids``.
-        rows: row of each candidate; of an item that of the first step it cites; -1 for none.
-        around: the distinct rows at which, and beside which, candidates stand.
-        at: offset → place in ``around`` of the row so many turns away; ``len(around)`` where there is none.
+        ids: the ids of the candidates, steps first, then items.
+        items: the facts of the items, in the order of ``ids``.
+        rows: the row of each candidate; for an item that of the first known step that it cites; -1 for none.
+        around: the distinct rows of candidates and their neighbours.
+        at: offset → index into ``around`` of the neighbour at this offset; ``len(around)`` where there is none.
     """
 
     ids: tuple[str, ...]
@@ -42,26 +42,19 @@ class Pool:
 
     @property
     def steps(self) -> int:
-        """How many of the candidates are steps."""
+        """The number of candidates that are steps."""
         return len(self.ids) - len(self.items)
 
 
 def _anchor(item: ItemFacts, row_of: Mapping[str, int]) -> int:
-    """The row of the first step that an item cites and that is there; -1 for none."""
-    for one in item.cites:
-        row = row_of.get(one)
-        if row is not None:
-            return row
-    return -1
+    """The row of the first known step that an item cites; -1 for none."""
+    return next((row_of[step_id] for step_id in item.cites if step_id in row_of), -1)
 
 
 def make_pool(step_ids: Sequence[str], items: Sequence[ItemFacts], steps: WorkingSet) -> Pool:
-    """The candidates with what stands around them; steps that the working set does not hold are left out."""
-    found = list(map(steps.row_of.get, step_ids))
-    known, placed = list(step_ids), [row for row in found if row is not None]
-    if len(placed) < len(known):
-        known = [one for one, row in zip(step_ids, found, strict=True) if row is not None]
-    rows = np.array([*placed, *(_anchor(item, steps.row_of) for item in items)], np.int64)
+    """The candidates with their neighbours; steps that are not in the working set are left out."""
+    known = [step_id for step_id in step_ids if step_id in steps.row_of]
+    rows = np.array([*map(steps.row_of.__getitem__, known), *(_anchor(item, steps.row_of) for item in items)], np.int64)
     beside: dict[int, npt.NDArray[np.int64]] = {0: rows}
     for way, ahead in ((-1, steps.before), (1, steps.after)):
         here = rows
@@ -80,12 +73,12 @@ def make_pool(step_ids: Sequence[str], items: Sequence[ItemFacts], steps: Workin
 
 
 def descending(values: npt.NDArray[np.floating]) -> Places:
-    """The order of the values in single precision, the greatest first; equal ones stay in order."""
+    """The indices that sort values, in single precision, the greatest first; equal ones remain in order."""
     return np.argsort(-values.astype(np.float32), kind="stable")
 
 
 def places(values: npt.NDArray[np.floating]) -> FloatArray:
-    """The place of each value in that order, from 0."""
+    """The rank of each value in the order of :func:`descending`, from 0."""
     ranks = np.empty(len(values), np.float32)
     ranks[descending(values)] = np.arange(len(values), dtype=np.float32)
     return ranks
