@@ -75,7 +75,7 @@ def reflect(
         if model is not None and (similar or items):
             answered = answer_by_model(model, key, [part.text for part in items], done)
             if answered is None:
-                degraded = (*degraded, "the reflection was made by rules: the model gave no usable reply")
+                degraded = (*degraded, "the reflection was made by rules: the model's reply was not usable")
     if answered is not None:
         questions, advice, reply_degraded = answered
         degraded = (*degraded, *reply_degraded)

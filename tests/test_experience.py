@@ -694,7 +694,7 @@ def test_malformed_replies_are_tried_again_and_in_the_end_count_as_a_failure(
         attempt(alice, outcome=None)
         assert not alice.flush()
         (job,) = alice.jobs()
-        assert (job.status, job.error) == ("waiting", "the judge gave no usable reply")
+        assert (job.status, job.error) == ("waiting", "the judge's reply was not usable")
         (run,) = alice.experience.runs()
         assert run.outcome is None
         with memory.ledger.write("alice") as tx:
