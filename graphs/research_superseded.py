@@ -1,4 +1,4 @@
-"""The facts that superseded what an answer quotes: "My cat is called Mio" is shown with "Mio died"."""
+"""Finds the facts that superseded what an answer quotes: "My cat is called Mio" is shown with "Mio died"."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def superseding(
 ) -> list[dict[str, Any]]:
     """Passages of the current items that superseded items learned from the claims' steps, as JSON; at most two.
 
-    Only where the former item is near to the question, by the threshold of a follow-up query: of "I'm 34 and live in
-    Bristol with Marcus" a question about Marcus gets no later home.
+    Only if the superseded item is near to the question, by the threshold of a follow-up query: a question about Marcus,
+    answered by "I'm 34 and live in Bristol with Marcus", is not answered with a later home.
     """
     if not claims or not tx.user_id:
         return []
@@ -56,15 +56,15 @@ def superseding(
 def with_superseding(claims: Iterable[Claim], passages: Iterable[Passage], number: int) -> tuple[Claim, ...]:
     """Claims with those of the current items, in order of time."""
     later = []
-    for one in passages:
-        quote = one.text.partition("\n")[2] or one.text
+    for passage in passages:
+        quote = passage.text.partition("\n")[2] or passage.text
         later.append(
             Claim(
                 text=quote,
                 quote=quote,
-                passage_id=one.id,
-                step_ids=tuple(source.step_id for source in one.sources[:1]),
-                occurred_at=one.occurred_at,
+                passage_id=passage.id,
+                step_ids=tuple(source.step_id for source in passage.sources[:1]),
+                occurred_at=passage.occurred_at,
                 round=number,
             )
         )
