@@ -24,7 +24,7 @@ def stats_of(env: str | None, runs: Sequence[Run], learned: Sequence[Experience]
 
     def ended(with_advice: bool) -> tuple[int, int]:
         chosen = [run.outcome for run in judged if bool(run.shown) == with_advice]
-        return sum(one.label for one in chosen if one is not None), len(chosen)
+        return sum(outcome.label for outcome in chosen if outcome is not None), len(chosen)
 
     return ExperienceStats(
         environment=env,

@@ -92,7 +92,7 @@ def trouble_of(state: Mapping[str, Any], settings: TroubleSettings | None = None
 
 def reflected(recorder: Any, trouble: Trouble | None) -> dict[str, Any]:
     """The update of a state by a reflection: one message, or none."""
-    reflection: Reflection = recorder.reflect(trouble.said if trouble is not None else "")
+    reflection: Reflection = recorder.reflect(trouble.summary if trouble is not None else "")
     if not reflection.text:
         return {"messages": []}
     return {"messages": [HumanMessage(reflection.text, additional_kwargs={MARK: "reflection"})]}
