@@ -185,16 +185,16 @@ class IngestNodes:
             return {"instructions": []}
         batch = self._batch(context, state["batch"])
         try:
-            found = tuple(self._parts.meta_manager.route(batch))
+            instructions = tuple(self._parts.meta_manager.route(batch))
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - a reader that fails on a text does not stop the batch
             return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
         if self._parts.single_call is None:
-            return self._routed(context, batch, found, self._parts.meta_manager.unread(batch))
+            return self._routed(context, batch, instructions, self._parts.meta_manager.unread(batch))
         from hexamem.agents.meta_manager import is_small_talk
 
-        return {**self._routed(context, batch, found, ()), "ask": bool(found) or not is_small_talk(batch)}
+        return {**self._routed(context, batch, instructions, ()), "ask": bool(instructions) or not is_small_talk(batch)}
 
     def route_prepare(self, state: IngestState) -> Any:
         from hexamem.agents.meta_manager import RoutingReply
@@ -267,12 +267,12 @@ class IngestNodes:
         batch = self._batch(context, state["batch"])
         nearest = self._items(context, state["nearest"])
         try:
-            found = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
+            proposals = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
         except GraphBubbleUp:  # an interrupt: the run continues when it is resumed
             raise
         except Exception as error:  # noqa: BLE001 - as above: a manager that fails does not stop the others
-            found = Proposals(degraded=(f"{node_of(kind)}: the reader failed ({type(error).__name__})",))
-        return self._managed(context, kind, batch, found)
+            proposals = Proposals(degraded=(f"{node_of(kind)}: the reader failed ({type(error).__name__})",))
+        return self._managed(context, kind, batch, proposals)
 
     def custom_input(self, state: ManageInput) -> ManagerInput:
         """The input of a manager of the host."""
@@ -349,17 +349,21 @@ class IngestNodes:
         carried, task = cast("tuple[Any, LabelTask | None]", result.carry)
         outcome = parts.single_call.finish(replace(result, carry=carried))
         degraded = list(outcome.degraded)
-        made = outcome.labels
-        if made is not None and task is not None and (made.pages or any(one.tier == "model" for one in made.steps)):
+        labels = outcome.labels
+        if (
+            labels is not None
+            and task is not None
+            and (labels.pages or any(step.tier == "model" for step in labels.steps))
+        ):
             with parts.ledger.write(context.user, create=False) as tx:
-                if not write_task(tx, task, made, indexed_elsewhere=not parts.ledger.embedded):
+                if not write_task(tx, task, labels, indexed_elsewhere=not parts.ledger.embedded):
                     degraded.append(f"{SINGLE}: labels were corrected meanwhile, so those of the model were left out")
         return self._managed(
             context,
             SINGLE,
             carried.batch,
             Proposals(
-                proposals=tuple(one for one in outcome.proposals if one.kind not in parts.beside),
+                proposals=tuple(proposal for proposal in outcome.proposals if proposal.kind not in parts.beside),
                 degraded=tuple(degraded),
             ),
         )
@@ -372,11 +376,13 @@ class IngestNodes:
         }
 
     def _managed(self, context: IngestContext, manager: str, batch: Batch, proposed: Proposals) -> dict[str, Any]:
-        values_of_all = [values for one in proposed.proposals if (values := written(one, batch)) is not None]
-        _say("manage", context, manager=manager, proposed=len(values_of_all))
-        lost = len(proposed.proposals) - len(values_of_all)
+        written_proposals = [
+            fields for proposal in proposed.proposals if (fields := written(proposal, batch)) is not None
+        ]
+        _say("manage", context, manager=manager, proposed=len(written_proposals))
+        lost = len(proposed.proposals) - len(written_proposals)
         note = (f"{manager}: {lost} secrets were left out, since they do not stand in their steps",) if lost else ()
-        return {"proposals": values_of_all, "degraded": [*proposed.degraded, *note]}
+        return {"proposals": written_proposals, "degraded": [*proposed.degraded, *note]}
 
     # ------------------------------------------------------------------ apply, project
 

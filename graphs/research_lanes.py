@@ -140,10 +140,10 @@ class ResearchLanes:
         with self.ledger.read(user) as tx:
             pages = get_pages(tx, [hit.id for hit in hits])
             steps = page_steps(tx, list(pages.values()))
-        found = [step.id for hit in hits for step in steps.get(hit.id, ()) if step.active]
+        step_ids = [step.id for hit in hits for step in steps.get(hit.id, ()) if step.active]
         if permitted is not None:
-            found = [page_id for page_id in found if page_id in permitted]
-        return SearchFound(found[: min(pool, _PAGE_STEPS)])
+            step_ids = [step_id for step_id in step_ids if step_id in permitted]
+        return SearchFound(step_ids[: min(pool, _PAGE_STEPS)])
 
     def kind(self, user: str, request: SearchRequest, pool: int) -> SearchFound:
         """The best items of some kinds, by meaning and by keywords, interleaved."""
@@ -159,16 +159,16 @@ class ResearchLanes:
         words = self.lexical.search(key, request.query, wide, filters=LexicalFilter(kinds=kinds))
         near = self.vectors.query(key, "items", vector, 2 * wide)
         if ids is not None:
-            words = [one for one in words if item_of(one[0]) in ids and item_of(one[0]) not in former]
-            near = [one for one in near if item_of(one[0]) in ids and item_of(one[0]) not in former]
+            words = [hit for hit in words if item_of(hit[0]) in ids and item_of(hit[0]) not in former]
+            near = [hit for hit in near if item_of(hit[0]) in ids and item_of(hit[0]) not in former]
         if former:
-            near = sorted((*near, *self._alike(vector, former)), key=lambda one: (-one[1], one[0]))
+            near = sorted((*near, *self._alike(vector, former)), key=lambda hit: (-hit[1], hit[0]))
         if ids is None:
-            theirs = {one for one, _ in words}
+            by_words = {hit for hit, _ in words}
             with self.ledger.read(user) as tx:
-                among = [item_of(one) for one, _ in near if one not in theirs]
-                met = select_item_ids(tx, kinds=list(kinds)) if among and tx.user_id else set()
-            near = [one for one in near if one[0] in theirs or item_of(one[0]) in met]
+                others = [item_of(hit) for hit, _ in near if hit not in by_words]
+                passing = select_item_ids(tx, kinds=list(kinds)) if others and tx.user_id else set()
+            near = [hit for hit in near if hit[0] in by_words or item_of(hit[0]) in passing]
         return SearchFound(list(dict.fromkeys(map(item_of, _in_turn(words, near))))[: min(pool, _ITEMS)])
 
     def _among(self, user: str, query: str, ids: Collection[str], pool: int) -> list[str]:

@@ -64,7 +64,7 @@ class PlanNodes(ResearchNode):
             most=settings.searches,
             now=datetime.fromisoformat(update["now"]),
             zone=self.zone(context),
-            seen_pages=frozenset(one["id"] for one in read if one["kind"] == "page"),
+            seen_pages=frozenset(passage["id"] for passage in read if passage["kind"] == "page"),
             budget=self.budget(context, update),
             usage=context.usage,
         )
@@ -196,7 +196,7 @@ class PlanNodes(ResearchNode):
         for values in state["requests"]:
             request = filters.narrowing(SearchRequest(**values))
             try:
-                found = self._search(context.user, name, request, settings)
+                search_found = self._search(context.user, name, request, settings)
             except GraphBubbleUp:
                 raise
             except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`
@@ -205,10 +205,10 @@ class PlanNodes(ResearchNode):
                 )
                 degraded.append(f"lane {name}: a search failed ({failed})")
                 continue
-            if found.degraded:
-                degraded.append(f"lane {name}: {found.degraded}")
-            rankings[request.need] = list(dict.fromkeys((*rankings.get(request.need, ()), *found.ids)))
-            pages += found.pages
+            if search_found.degraded:
+                degraded.append(f"lane {name}: {search_found.degraded}")
+            rankings[request.need] = list(dict.fromkeys((*rankings.get(request.need, ()), *search_found.ids)))
+            pages += search_found.pages
         lane_found = LaneFound(
             round=state["number"],
             lane=name,

@@ -56,24 +56,24 @@ class Finding:
 
 def examine_home(home: Path) -> list[Finding]:
     """Examine a home without opening it: place, sizes, versions."""
-    found = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=_versions())]
+    findings = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=_versions())]
     if home.exists() and not home.is_dir():
         detail = f"{home} is a file, not a folder: name the folder of a memory"
-        return [*found, Finding(name="memory", status="wrong", detail=detail)]
+        return [*findings, Finding(name="memory", status="wrong", detail=detail)]
     if not (home / "ledger.sqlite3").exists():
         if (reason := _cannot_make(home)) is not None:
             detail = f"none there, and none can be made ({reason}): name a folder in a place where you may write"
-            return [*found, Finding(name="permissions", status="wrong", detail=detail)]
-        return [*found, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
+            return [*findings, Finding(name="permissions", status="wrong", detail=detail)]
+        return [*findings, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
     if not os.access(home, os.W_OK):
-        found.append(Finding(name="permissions", status="wrong", detail=_unwritable(home)))
+        findings.append(Finding(name="permissions", status="wrong", detail=_unwritable(home)))
     mode = stat.S_IMODE(home.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         detail = f"{home} has mode {mode:03o}, so other users of this machine may read the memory: chmod 700 {home}"
-        found.append(Finding(name="permissions", status="note", detail=detail))
+        findings.append(Finding(name="permissions", status="note", detail=detail))
     sizes = {name: sum(_sizes(home, pattern)) for name, pattern in _PARTS.items()}
     total = ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items())
-    return [*found, Finding(name="disk", detail=f"{_bytes(sum(sizes.values()))}: {total}")]
+    return [*findings, Finding(name="disk", detail=f"{_bytes(sum(sizes.values()))}: {total}")]
 
 
 def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: None) -> list[Finding]:
@@ -142,13 +142,13 @@ def _unwritable(home: Path) -> str:
 
 
 def _versions() -> str:
-    found = [f"hexamem {__version__}", f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"]
+    versions = [f"hexamem {__version__}", f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"]
     for name in _PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            found.append(f"{name} is missing")
-    return ", ".join(found)
+            versions.append(f"{name} is missing")
+    return ", ".join(versions)
 
 
 def _sizes(home: Path, pattern: str) -> Iterator[int]:
@@ -216,20 +216,20 @@ def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]
         if reason is not None:
             damaged[name] = reason
         progress(name)
-    found = []
+    findings = []
     for name, reason in damaged.items():
         detail = f"of user {name!r}: {reason}; the next recall rebuilds it, or: hexamem reindex --user {name!r}"
-        found.append(Finding(name="index", status="wrong", detail=detail))
+        findings.append(Finding(name="index", status="wrong", detail=detail))
     if behind:
         largest = max(behind, key=lambda name: behind[name])
         detail = (
             f"{len(behind)} of {len(counts)} users have changes that are not indexed yet (most: {largest!r}, "
             f"{behind[largest]:,}); the next recall catches up"
         )
-        found.append(Finding(name="indexes", status="note", detail=detail))
+        findings.append(Finding(name="indexes", status="note", detail=detail))
     elif not damaged:
-        found.append(Finding(name="indexes", detail=f"up to date for {len(counts)} user(s)"))
-    return found
+        findings.append(Finding(name="indexes", detail=f"up to date for {len(counts)} user(s)"))
+    return findings
 
 
 def _labels(memory: Memory) -> Finding:
@@ -239,9 +239,9 @@ def _labels(memory: Memory) -> Finding:
     named = select(func.count()).where(labels.c.alias_of.is_(None), labels.c.undone.is_(False))
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         total, labelled = connection.execute(counted.where(steps.c.status == "active")).one()
-        held = connection.execute(named).scalar_one()
+        count = connection.execute(named).scalar_one()
     bare = total - labelled
-    detail = f"{held:,} labels on {labelled:,} of {total:,} steps"
+    detail = f"{count:,} labels on {labelled:,} of {total:,} steps"
     if bare and memory.labelling is not None:
         detail += "; the next recall labels new ones, `hexamem reindex` those that were given up"
         return Finding(name="labels", status="note", detail=detail)
@@ -255,14 +255,14 @@ def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
     for stream in _STREAMS:
         expected = row[stream] + (passages if stream == "items" else 0)
         try:
-            held = memory.vectors.count(key, stream)
+            count = memory.vectors.count(key, stream)
         except CorruptFileError as error:
             return str(error)
-        if held != expected:
-            return f"{held:,} of {expected:,} vectors of {stream}"
+        if count != expected:
+            return f"{count:,} of {expected:,} vectors of {stream}"
     expected = sum(row[stream] for stream in _STREAMS) + passages
-    if (held := memory.lexical.count(key)) != expected:
-        return f"{held:,} of {expected:,} documents"
+    if (count := memory.lexical.count(key)) != expected:
+        return f"{count:,} of {expected:,} documents"
     return None
 
 
@@ -311,7 +311,7 @@ def _jobs(memory: Memory) -> list[Finding]:
     """Parked jobs one by one, what waits for something by its reason, and how many there are of each status."""
     jobs = list_jobs(memory.ledger)
     parked = [job for job in jobs if job.status == "parked"]
-    found = [
+    findings = [
         Finding(
             name="job",
             status="wrong",
@@ -322,18 +322,21 @@ def _jobs(memory: Memory) -> list[Finding]:
     ]
     if len(parked) > _SHOWN_JOBS:
         more = f"{len(parked) - _SHOWN_JOBS:,} more parked jobs: hexamem jobs list"
-        found.append(Finding(name="job", status="wrong", detail=more))
+        findings.append(Finding(name="job", status="wrong", detail=more))
     deferred = Counter((job.kind, job.error) for job in jobs if job.status == "deferred")
     for (kind, reason), count in deferred.items():
         detail = f"{count:,} of kind {kind} deferred: {reason}; retried later, and when the home is opened"
-        found.append(Finding(name="deferred jobs", status="note", detail=detail))
+        findings.append(Finding(name="deferred jobs", status="note", detail=detail))
     known = memory.handlers.kinds()
     unknown = Counter(job.kind for job in jobs if job.kind not in known and job.status != "parked")
     for kind, count in unknown.items():
         detail = (
             f"{count:,} of kind {kind!r} wait, which nothing here handles: open the home with the program that does"
         )
-        found.append(Finding(name="unknown jobs", status="note", detail=detail))
+        findings.append(Finding(name="unknown jobs", status="note", detail=detail))
     counts = Counter(job.status for job in jobs)
     states = [f"{counts[status]:,} {status}" for status in ("waiting", "running", "deferred") if counts[status]]
-    return [*found, Finding(name="jobs", detail=f"{', '.join(states) or '0 waiting'}, {len(parked) or 'none'} parked")]
+    return [
+        *findings,
+        Finding(name="jobs", detail=f"{', '.join(states) or '0 waiting'}, {len(parked) or 'none'} parked"),
+    ]

@@ -319,8 +319,10 @@ def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strat
     if not strategy.learned:
         raise InvalidInputError(f"operations = {dict(operations)!r}: strategy {strategy.name!r} has no operations")
     for name, value in operations.items():
-        if name not in NAMES or not isinstance(value, bool):
-            raise InvalidInputError(f"operations: {name!r} = {value!r}; set {', '.join(NAMES)} to True or False")
+        if name not in NAMES:
+            raise InvalidInputError(f"operations: {name!r} is not an operation; use {', '.join(NAMES)}")
+        if not isinstance(value, bool):
+            raise InvalidInputError(f"operations[{name!r}] = {value!r}: pass True or False")
     return replace(strategy, operations={**strategy.operations, **operations})
 
 

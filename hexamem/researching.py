@@ -212,8 +212,8 @@ class Researching:
             as_of=filters.as_of,
             known_at=filters.known_at,
         )
-        found = self._searcher.find(user, request, strategy_named("learned"))
-        return [hit.id for hit in found.hits]
+        result = self._searcher.find(user, request, strategy_named("learned"))
+        return [hit.id for hit in result.hits]
 
     def _encode(self, texts: Sequence[str]) -> list[EncodedText]:
         """Texts encoded by the bundled encoder, which is loaded when first needed."""

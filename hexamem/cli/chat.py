@@ -62,7 +62,7 @@ def chat(
                 else:
                     talk.answer(line)
                 if not learns_by_model:
-                    memory.flush()  # the next line can use what this one said
+                    memory.flush()  # so that the next line can use this one
                 talk.show_learned()
             except KeyboardInterrupt:  # stops the turn; what it left undone is done with the next one
                 output.note("stopped")
@@ -416,7 +416,7 @@ def _undo(talk: Chat, words: str) -> None:
     operations = (words,) if words else talk.undoable
     if not operations:
         raise InvalidInputError("/undo: nothing was forgotten in this conversation; give an operation's id")
-    undone = [one for operation in reversed(operations) for one in talk.user.undo(operation)]
+    undone = [undo for operation_id in reversed(operations) for undo in talk.user.undo(operation_id)]
     talk.undoable = ()
     talk.know_items()
     talk.reload()

@@ -165,14 +165,14 @@ def evaluate(
     ] = None,
     choices: Choices,
 ) -> None:
-    """Measure recall on a data set, in an empty memory that is thrown away; with --home it is kept there.
+    """Measure recall on a data set, in an empty temporary memory; with --home in that folder, which is not deleted.
 
     locomo, came, longmemeval, hotpotqa and narrativeqa are files with questions whose evidence or answer is known.
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
     Nor does ruler: it hides needles, chains of variables and frequent words in long texts.
 
-    study compares many rankings on files and folders, and tells what each part of the learned one is worth.
+    study compares many rankings on files and folders, and measures what each part of the learned one contributes.
 
     writepath measures what is written instead: precision and recall of the stored items on JSON files of conversations
     with the items they should, may and must not yield, each miss and each wrong item by case.

@@ -72,9 +72,7 @@ def show(session: Session, *, experience_id: Id, user: User) -> None:
 
 def retire(session: Session, *, experience_id: Id, user: User, reason: Reason = "") -> None:
     """Retire an experience: it is not recalled any more. `hexamem undo OPERATION` restores it."""
-    with session.known(user) as memory:
-        done = memory.experience.retire(experience_id, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.experience.retire(experience_id, reason=reason))
 
 
 def promote(session: Session, *, experience_id: Id, user: User, reason: Reason = "") -> None:

@@ -90,9 +90,7 @@ def rename(
     reason: Reason = "",
 ) -> None:
     """Give a label another name, and pin it. Its old name still finds it."""
-    with session.known(user) as memory:
-        done = memory.labels.rename(label, name, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.labels.rename(label, name, reason=reason))
 
 
 def merge(
@@ -104,9 +102,7 @@ def merge(
     reason: Reason = "",
 ) -> None:
     """Merge one label into another: both names then find it."""
-    with session.known(user) as memory:
-        done = memory.labels.merge(label, into, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.labels.merge(label, into, reason=reason))
 
 
 def split(
@@ -120,16 +116,14 @@ def split(
 ) -> None:
     """Make a new label of some of the steps that carry one."""
     with session.known(user) as memory:
-        made = memory.labels.split(label, steps, name, reason=reason)
-        done = memory.history(made.id)[-1]
-        session.show_operations({"label": made, "operation": done}, [done], memory)
+        new_label = memory.labels.split(label, steps, name, reason=reason)
+        done = memory.history(new_label.id)[-1]
+        session.show_operations({"label": new_label, "operation": done}, [done], memory)
 
 
 def move(session: Session, *, label: Label, steps: Steps, user: User, kind: Kind = None, reason: Reason = "") -> None:
     """Give steps a label: a scope or event type in place of theirs, an entity type beside theirs."""
-    with session.known(user) as memory:
-        done = memory.labels.move(steps, label, kind=kind, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.labels.move(steps, label, kind=kind, reason=reason))
 
 
 def pin(
@@ -141,9 +135,7 @@ def pin(
     reason: Reason = "",
 ) -> None:
     """Pin a label: neither the classifiers nor a model change it."""
-    with session.known(user) as memory:
-        done = memory.labels.pin(label, not off, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.labels.pin(label, not off, reason=reason))
 
 
 COMMANDS: Mapping[str, Callable[..., Any]] = {

@@ -290,7 +290,7 @@ def hit_record(
         hit: see there.
         zone: of the times.
         why: whether its signals and the labels of a step are shown too.
-        item: the item that it is, if it is one: it tells which of its times is shown.
+        item: the hit's item, if it is one: decides which of its times is shown.
         past: whether a time in the past was asked for, see :func:`item_record`.
     """
     of_hit = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -137,7 +137,7 @@ def recall(
             "--with",
             metavar="OPERATION",
             help="Of the learned ranking (-s learned), one of temporal_ordering, latest_filtering, multi_step, "
-            "threshold_filtering and semantic_reranking: on, whatever its gate says.",
+            "threshold_filtering and semantic_reranking: on, whatever its gate decides.",
         ),
     ] = None,
     switch_off: Annotated[
@@ -145,8 +145,6 @@ def recall(
     ] = None,
 ) -> None:
     """Find what a user's memory holds on a question."""
-    for option, names in (("--with", switch_on), ("--without", switch_off)):
-        _refuse_unknown_operations(option, names or ())
     with session.reader(user, timezone) as memory:
         result = memory.recall(
             query,
@@ -161,22 +159,12 @@ def recall(
         session.show(result, blocks, f"nothing found for user {user!r}", text=True)
 
 
-def _refuse_unknown_operations(option: str, names: Sequence[str]) -> None:
-    if not names:
-        return
-    from hexamem.retrieval.operations import NAMES
-
-    for name in names:
-        if name not in NAMES:
-            raise InvalidInputError(f"{option} {name!r} is no operation of the learned ranking: {', '.join(NAMES)}")
-
-
 def _recall_blocks(memory: UserMemory, result: Recall, filters: Filters, why: bool) -> Iterator[RenderableType]:
     from hexamem.stores.ledger import get_items
 
     items: Mapping[str, MemoryItem] = {}
     if not filters.known_at:
-        with memory.memory.ledger.read(memory.name) as tx:  # a hit has one time, and its item tells which that is
+        with memory.memory.ledger.read(memory.name) as tx:  # which of an item's times a hit has
             items = get_items(tx, [hit.id for hit in result.hits if hit.kind != "step"])
     past = filters.as_of is not None
     for number, hit in enumerate(result.hits, 1):

@@ -170,6 +170,12 @@ class Session:
             )
         )
 
+    def change(self, user: str, change: Callable[[UserMemory], Operation]) -> None:
+        """Change the memory of a known user, and print the operation."""
+        with self.known(user) as memory:
+            operation = change(memory)
+            self.show_operations(operation, [operation], memory)
+
     @contextmanager
     def memory(self, *, create: bool = True, at_once: bool = False) -> Iterator[Memory]:
         """The home's memory, open. Repairs and fallbacks are printed on stderr.

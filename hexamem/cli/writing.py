@@ -104,23 +104,23 @@ def add(
 
     With FILE go --title, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
     """
-    given = item.given
+    values = item.given
     if paths:
         of_an_item = {"kind": kind, "json_item": json_item, "supersedes": supersedes, "secret_stdin": secret_stdin}
-        of_an_item |= {name: value for name, value in given.items() if name not in _OF_A_FILE}
+        of_an_item |= {name: value for name, value in values.items() if name not in _OF_A_FILE}
         if wrong := [name for name, value in of_an_item.items() if value]:
             raise InvalidInputError(f"{_option(wrong[0])} is of an item, not of a file; see `hexamem add --help`")
         if item.title is not None and len(paths) > 1:
             raise InvalidInputError(f"--title {item.title!r} is of one file, and {len(paths)} are given")
         if item.metadata is not None:
-            given["metadata"] = _json_object(item.metadata, "--metadata")
+            values["metadata"] = _json_object(item.metadata, "--metadata")
         further = {"root": root, "keep_bytes": keep_bytes, "reason": reason}
-        return _add_files(session, user, timezone, paths, {**given, **further})
+        return _add_files(session, user, timezone, paths, {**values, **further})
     if root is not None or not keep_bytes:
         raise InvalidInputError("--root and --no-keep-bytes are of a file; name one")
     if json_item == "-" and secret_stdin:
         raise InvalidInputError("stdin cannot hold both the item and its secret: give the item as --json-item '{…}'")
-    new = _new_item(kind, json_item, given, timezone or "UTC")
+    new = _new_item(kind, json_item, values, timezone or "UTC")
     secret = read_stdin("the secret") if secret_stdin else None
     with session.user(user, timezone) as memory:
         stored = memory.add(new, secret=secret, supersedes=supersedes, reason=reason)
@@ -287,9 +287,7 @@ def edit(
 
 def remove(session: Session, *, item_id: ItemId, user: User, reason: Reason = "") -> None:
     """Remove an item; undo restores it."""
-    with session.known(user) as memory:
-        done = memory.remove(item_id, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.remove(item_id, reason=reason))
 
 
 def forget(
@@ -312,9 +310,9 @@ def forget(
     where = {name: value for name, value in (("since", since), ("until", until)) if value is not None}
     if not (ids or where or thread is not None):
         raise InvalidInputError("forget what? give ids, --thread, --since or --until")
-    with session.known(user) as memory:
-        done = memory.forget(ids or None, thread_id=thread, where=where or None, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(
+        user, lambda memory: memory.forget(ids or None, thread_id=thread, where=where or None, reason=reason)
+    )
 
 
 def undo(
