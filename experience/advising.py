@@ -1,9 +1,9 @@
-"""Recall before a task: what earlier runs have to say about it (ReasoningBank, section 3.1; CFGM, section 3.3).
+"""Advice for a task from earlier runs (ReasoningBank, section 3.1; CFGM, section 3.3).
 
-Runs are what is ranked, so that k counts experiences and not items: a run is as near as its task or the best of its
-items, whichever is nearer. Of the k nearest runs the items are shown: those that were learned from it and, where it did
-its task, those that it was given. A run of which no model has made any yet is shown by its digest. Below the floor
-there is nothing, since most talk has no experience that belongs to it.
+Runs are ranked, so that k counts runs and not items: the score of a run is the better of its task's and its best item's.
+Of the k best runs the items are shown: those that were learned from the run and, if it did its task, those that it was
+shown. A run that is not distilled yet is shown by its digest. Runs below a threshold are not shown, since no experience
+bears on most messages.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Include", "Lore", "advise", "advise_on_tool", "with_focus"]
 
 Include = Literal["items", "trajectories", "both"]
 _LONGEST = 1_200  # characters of one item's content
-_LOOKED_AT = 10  # successful runs among which the shortest are chosen
+_NEAREST = 10  # successful runs among which the shortest are chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lore:
-    """What there is to recall from.
+    """The runs and experience from which advice is recalled.
 
     Attributes:
         runs: finished runs of the environment, the newest first.
@@ -57,22 +57,22 @@ def advise(
     """The advice of earlier runs for a task.
 
     Args:
-        task: what is to be done; a tool's name or an error does as well.
-        embed: makes vectors; None where there are none.
+        task: the task; or a tool's name, or an error.
+        embed: computes vectors; None to compare words alone.
         k: from how many earlier runs at most.
         include: items (and digests), abridged successful runs, or both.
         facet: only items of this facet; no digests then.
         same_task: whether runs of the very same task count; an evaluation leaves them out.
     """
-    asked = normal_task(task)
-    left_out = set() if same_task else {run.id for run in lore.runs if normal_task(run.task) == asked}
+    normal = normal_task(task)
+    left_out = set() if same_task else {run.id for run in lore.runs if normal_task(run.task) == normal}
     runs = [run for run in lore.runs if run.id not in left_out]
-    known = [one for one in lore.experience if one.origin != "focus"]  # those are for exploring only
-    items = [one for one in known if not one.run_ids or set(one.run_ids) - left_out]
-    texts = [*(run.task for run in runs), *(f"{one.title}. {one.description}" for one in items)]
+    known = [item for item in lore.experience if item.origin != "focus"]  # those are for exploring only
+    items = [item for item in known if not item.run_ids or set(item.run_ids) - left_out]
+    texts = [*(run.task for run in runs), *(f"{item.title}. {item.description}" for item in items)]
     scores = nearness(task, texts, embed)
-    of_task = {run.id: 1.0 if normal_task(run.task) == asked else s for run, s in zip(runs, scores, strict=False)}
-    of_item = dict(zip((one.id for one in items), scores[len(runs) :], strict=True))
+    of_task = {run.id: 1.0 if normal_task(run.task) == normal else s for run, s in zip(runs, scores, strict=False)}
+    of_item = dict(zip((item.id for item in items), scores[len(runs) :], strict=True))
     parts: list[AdvicePart] = []
     if include != "trajectories":
         parts += _item_parts(runs, items, of_task, of_item, k, facet, lore)
@@ -89,14 +89,16 @@ def advise_on_tool(
     *,
     left_out: Collection[str] = (),
 ) -> Advice:
-    """What was learned about a tool: items of the facet "tool" that name it, or are near to it and its error.
+    """Advice on a tool: items of the facet "tool" that name it, or are near to it and its error.
 
     Args:
         left_out: ids of experience that was shown already.
     """
-    items = [one for one in lore.experience if one.facet == "tool" and one.origin != "focus" and one.id not in left_out]
+    items = [
+        item for item in lore.experience if item.facet == "tool" and item.origin != "focus" and item.id not in left_out
+    ]
     name = re.compile(rf"(?<!\w){re.escape(tool.strip())}(?!\w)", re.I)
-    scores = nearness(f"{tool} {error}", [f"{one.title}. {one.description}" for one in items], embed)
+    scores = nearness(f"{tool} {error}", [f"{item.title}. {item.description}" for item in items], embed)
     named = [bool(name.search(f"{item.title} {item.description} {item.content}")) for item in items]
     ranked = sorted(zip(named, scores, items, strict=True), key=lambda entry: (not entry[0], -entry[1]))
     chosen = [
@@ -108,9 +110,9 @@ def advise_on_tool(
 
 
 def with_focus(advice: Advice, lore: Lore) -> Advice:
-    """An advice with the environment's focus points before it, for an agent that explores."""
-    points = [one for one in lore.experience if one.origin == "focus"]
-    parts = [AdvicePart(id=one.id, kind="item", score=1.0, text=_item_text(one)) for one in points]
+    """An advice after the environment's focus points, for an agent that explores."""
+    points = [point for point in lore.experience if point.origin == "focus"]
+    parts = [AdvicePart(id=point.id, kind="item", score=1.0, text=_item_text(point)) for point in points]
     shown = _within(parts, limits.FOCUS_POINTS, limits.ITEM_TOKENS)
     return _advice([*shown, *advice.parts]).changed(degraded=advice.degraded)
 
@@ -121,7 +123,7 @@ def _advice(parts: Sequence[AdvicePart]) -> Advice:
 
 @dataclass(slots=True)
 class _Source:
-    """What one earlier run has to show: its items, or its digest where it has none; and how near it is."""
+    """The items of one earlier run (without any its digest is shown), and its score."""
 
     score: float
     items: list[Experience] = field(default_factory=list)
@@ -151,12 +153,12 @@ def _item_parts(
     by_id = {item.id: item for item in items}
     for run in runs:
         if run.distilled and run.outcome is not None and run.outcome.label:
-            # What a run was given, and did its task with, belongs to it too: it was learned before, and held.
-            given = [by_id[shown] for shown in run.shown if shown in by_id]
-            if given:
+            # What a successful run was shown belongs to it too: it was learned before, and proved right.
+            shown_items = [by_id[shown] for shown in run.shown if shown in by_id]
+            if shown_items:
                 source = sources.setdefault(run.id, _Source(of_task[run.id]))
-                source.items += [item for item in given if item not in source.items]
-        # Of a distilled run nothing is shown but its items: where there are none, a model found nothing to learn.
+                source.items += [item for item in shown_items if item not in source.items]
+        # A distilled run is shown by its items only: without any, the model found nothing to learn.
         undistilled = facet is None and not run.distilled and run.id not in learned
         if undistilled and (run.outcome is not None or lore.lengths.get(run.id)):
             sources[run.id] = _Source(of_task[run.id])
@@ -180,38 +182,38 @@ def _item_parts(
     return _within(list(parts.values()), limits.ITEMS, limits.ITEM_TOKENS)
 
 
-def _item_text(one: Experience) -> str:
-    lines = [f"{clipped(one.title, 160)} — {clipped(one.description, 400)}", one.content.strip()[:_LONGEST]]
+def _item_text(item: Experience) -> str:
+    lines = [f"{clipped(item.title, 160)} — {clipped(item.description, 400)}", item.content.strip()[:_LONGEST]]
     return "\n".join(lines)
 
 
 def _within(parts: Sequence[AdvicePart], most: int, budget: int) -> list[AdvicePart]:
-    """The parts that fit, in order; one that does not is left out whole, so that none says half of what it means."""
-    kept: list[AdvicePart] = []
+    """The parts that fit into the budget, in order; one that does not is left out, not cut."""
+    chosen: list[AdvicePart] = []
     for part in parts:
         cost = count_tokens(part.text)
-        if len(kept) < most and cost <= budget:
-            kept.append(part)
+        if len(chosen) < most and cost <= budget:
+            chosen.append(part)
             budget -= cost
-    return kept
+    return chosen
 
 
 def _trajectories(runs: Sequence[Run], of_task: Mapping[str, float], k: int, lore: Lore) -> list[AdvicePart]:
-    """The shortest successful runs of similar tasks, abridged to the budget that they share."""
+    """The shortest successful runs of similar tasks, abridged to a shared budget."""
     done = [run for run in runs if run.outcome is not None and run.outcome.label and lore.lengths.get(run.id)]
     near = sorted((run for run in done if of_task[run.id] >= limits.FLOOR), key=lambda run: -of_task[run.id])
-    shortest = sorted(near[:_LOOKED_AT], key=lambda run: (lore.lengths[run.id], -of_task[run.id]))[:k]
+    shortest = sorted(near[:_NEAREST], key=lambda run: (lore.lengths[run.id], -of_task[run.id]))[:k]
     steps = lore.read_steps([run.id for run in shortest]) if shortest else {}
-    found = []
+    parts = []
     for run in shortest:
         text = abridged_run(run, steps[run.id], limits.TRAJECTORY_TOKENS // len(shortest))
         if text:
-            found.append(AdvicePart(id=run.id, kind="trajectory", run_id=run.id, score=of_task[run.id], text=text))
-    return found
+            parts.append(AdvicePart(id=run.id, kind="trajectory", run_id=run.id, score=of_task[run.id], text=text))
+    return parts
 
 
 def _fenced(parts: Sequence[AdvicePart]) -> str:
-    """The parts as quoted data: whatever stands in them, none can end the fence or pass for a control token."""
+    """The parts as delimited data; their contents can neither end the delimiters nor pass for control tokens."""
     if not parts:
         return ""
     ((_, text),) = load_prompt("experience_advice").render(experience="\n\n".join(part.text for part in parts))

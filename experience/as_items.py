@@ -1,7 +1,7 @@
-"""Experience as procedural items: procedural memory is the home of what is learned.
+"""Experience as procedural items, in which it is stored.
 
 An item of entry type ``experience`` has the title as summary, and as steps the description (when to use it and when
-not) and the content; where it holds and what it was learned from stand in ``metadata["experience"]``.
+not) and the content; ``metadata["experience"]`` holds its environment, facet, origin and runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KEY = "experience"
 
 
 class Uses(NamedTuple):
-    """How many runs were given something, and how many of those did their task or failed."""
+    """How many runs were shown something, and how many of those did their task or failed."""
 
     retrieved: int = 0
     helped: int = 0
@@ -30,7 +30,7 @@ class Uses(NamedTuple):
 
 
 def uses_of(runs: Iterable[Run]) -> dict[str, Uses]:
-    """The uses of everything that runs were given, by its id. Counted from the runs, so that a forgotten one is not.
+    """The uses of everything that runs were shown, by its id. Counted from the stored runs, so without forgotten ones.
 
     The attempts of one exploration count as one run, which did its task if one of them did: else a single task that is
     too hard would count as often against what was known as it was tried.
@@ -38,20 +38,20 @@ def uses_of(runs: Iterable[Run]) -> dict[str, Uses]:
     shown: Counter[str] = Counter()
     helped: Counter[str] = Counter()
     hurt: Counter[str] = Counter()
-    tried: dict[str, list[Run]] = {}
+    attempts_by_task: dict[str, list[Run]] = {}
     for run in runs:
-        tried.setdefault(str(run.metadata.get(EXPLORATION) or run.id), []).append(run)
-    for attempts in tried.values():
-        ids = {one for run in attempts for one in run.shown}
+        attempts_by_task.setdefault(str(run.metadata.get(EXPLORATION) or run.id), []).append(run)
+    for attempts in attempts_by_task.values():
+        ids = {shown_id for run in attempts for shown_id in run.shown}
         shown.update(ids)
         ended = [run.outcome.label for run in attempts if run.outcome is not None]
         if ended:
             (helped if any(ended) else hurt).update(ids)
-    return {one: Uses(shown[one], helped[one], hurt[one]) for one in shown}
+    return {shown_id: Uses(shown[shown_id], helped[shown_id], hurt[shown_id]) for shown_id in shown}
 
 
 def metadata_of(experience: Experience) -> dict[str, Any]:
-    """What of an experience stands in the metadata of its item."""
+    """The metadata of the item of an experience."""
     own = {
         "environment": experience.environment,
         "facet": experience.facet,
@@ -62,7 +62,7 @@ def metadata_of(experience: Experience) -> dict[str, Any]:
 
 
 def item_values(experience: Experience) -> dict[str, Any]:
-    """The fields of the item that keeps an experience; without an id, which the item makes itself."""
+    """The fields of the item of an experience, without an id, which the item creates."""
     return {
         "kind": "procedural",
         "entry_type": ENTRY_TYPE,
@@ -74,16 +74,16 @@ def item_values(experience: Experience) -> dict[str, Any]:
 
 
 def replaced(metadata: Mapping[str, Any], experience: Experience) -> dict[str, Any]:
-    """The fields to change so that an item with this metadata says what another experience says."""
+    """The fields to change so that an item with this metadata has the text of another experience."""
     values = item_values(experience)
-    kept = {name: values[name] for name in ("summary", "steps")}
-    return {**kept, "metadata": {**metadata, **values["metadata"]}}
+    changed = {name: values[name] for name in ("summary", "steps")}
+    return {**changed, "metadata": {**metadata, **values["metadata"]}}
 
 
 def experience_of(item: ProceduralItem, uses: Mapping[str, Uses]) -> Experience:
-    """The experience that an item keeps; a person may have edited the item, so nothing in it is taken for granted."""
-    held = item.metadata.get(_KEY)
-    own: Mapping[str, Any] = held if isinstance(held, Mapping) else {}
+    """The experience in an item. A person may have edited the item, so invalid values are replaced by defaults."""
+    stored = item.metadata.get(_KEY)
+    own: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     used = uses.get(item.id, Uses())
     description, *content = item.steps
     runs = own.get("runs")

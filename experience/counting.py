@@ -24,7 +24,7 @@ def stats_of(env: str | None, runs: Sequence[Run], learned: Sequence[Experience]
 
     def ended(with_advice: bool) -> tuple[int, int]:
         chosen = [run.outcome for run in judged if bool(run.shown) == with_advice]
-        return sum(one.label for one in chosen if one is not None), len(chosen)
+        return sum(outcome.label for outcome in chosen if outcome is not None), len(chosen)
 
     return ExperienceStats(
         environment=env,
@@ -34,8 +34,8 @@ def stats_of(env: str | None, runs: Sequence[Run], learned: Sequence[Experience]
         failed=sum(not run.outcome.label for run in judged if run.outcome),
         unjudged=sum(run.outcome is None for run in done),
         undistilled=len(waiting),
-        active=sum(one.status == "active" for one in learned),
-        retired=sum(one.status == "retired" for one in learned),
+        active=sum(experience.status == "active" for experience in learned),
+        retired=sum(experience.status == "retired" for experience in learned),
         with_advice=ended(True),
         without_advice=ended(False),
         waiting=waits if waiting else "",

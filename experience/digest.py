@@ -90,13 +90,13 @@ def abridged_run(
             return text
     lines = [_step_line(step, _SHORTENED[-1], thoughts) for step in steps]
 
-    def without_middle(kept: int) -> str:
-        return "\n".join([head, *lines[: (kept + 1) // 2], "…", *lines[len(lines) - kept // 2 :]])
+    def without_middle(retained: int) -> str:
+        return "\n".join([head, *lines[: (retained + 1) // 2], "…", *lines[len(lines) - retained // 2 :]])
 
     least, most_kept = 0, len(lines) - 1
     while least < most_kept:  # a run may have thousands of steps, and each count reads all that is left
-        kept = (least + most_kept + 1) // 2
-        least, most_kept = (kept, most_kept) if count(without_middle(kept)) <= budget else (least, kept - 1)
+        retained = (least + most_kept + 1) // 2
+        least, most_kept = (retained, most_kept) if count(without_middle(retained)) <= budget else (least, retained - 1)
     if least > 0:
         return without_middle(least)
     return head if not steps and count(head) <= budget else ""

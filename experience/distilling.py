@@ -1,7 +1,7 @@
-"""Making experience of runs with a chat model (ReasoningBank, arXiv 2509.25140, section 3.1; CFGM's contrast tips).
+"""Distils experience from runs with a chat model (ReasoningBank, arXiv 2509.25140, section 3.1; CFGM's contrast tips).
 
-From a success at most three strategies, from a failure at most three lessons by other instructions, and where the same
-task has both outcomes at most five items by contrast. A run whose outcome nobody has told is judged first.
+From a success at most three strategies, from a failure at most three lessons by other instructions, and if the same task
+has both outcomes at most five items by contrast. A run with an unknown outcome is judged first.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class DistilledReply(ModelReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Which runs a distilling looks at, and by which instructions."""
+    """The runs to distil together, and by which instructions."""
 
     origin: Literal["success", "failure", "contrast"]
     runs: tuple[Run, ...]
@@ -83,11 +83,15 @@ def plan(run: Run, others: Sequence[Run]) -> Plan:
         others: runs of the environment, the newest first. Those of the same task with the other outcome make a contrast.
     """
     assert run.outcome is not None
-    asked = normal_task(run.task)
-    same = [one for one in others if one.id != run.id and one.outcome is not None and normal_task(one.task) == asked]
-    opposite = [one for one in same if one.outcome is not None and one.outcome.label != run.outcome.label]
+    task = normal_task(run.task)
+    same = [
+        other
+        for other in others
+        if other.id != run.id and other.outcome is not None and normal_task(other.task) == task
+    ]
+    opposite = [other for other in same if other.outcome is not None and other.outcome.label != run.outcome.label]
     if opposite:
-        alike = [one for one in same if one not in opposite]
+        alike = [other for other in same if other not in opposite]
         chosen = [run, opposite[0], *opposite[1:], *alike][: limits.CONTRASTED]
         return Plan(origin="contrast", runs=tuple(chosen), most=limits.FROM_CONTRAST)
     if run.outcome.label:
@@ -96,8 +100,8 @@ def plan(run: Run, others: Sequence[Run]) -> Plan:
 
 
 def plan_explored(runs: Sequence[Run], mode: Literal["parallel", "sequential"]) -> Plan:
-    """How to distil what an exploration brought (MaTTS): parallel runs by self-contrast over all of them, whatever
-    their outcomes; a run that was re-examined from all of its notes.
+    """How to distil an exploration (MaTTS): parallel runs by self-contrast over all of them, whatever their outcomes; a
+    re-examined run as a whole.
 
     Args:
         runs: of the same task; the chosen one first.
@@ -117,7 +121,7 @@ def judge_outcome(
     """Whether a run did its task, at temperature 0 where the model has one; unsure means that it did not.
 
     Returns:
-        The outcome, None where the model gave no usable reply; and the result of the call.
+        The outcome, None if the reply was not usable; and the result of the call.
     """
     messages = load_prompt("outcome_judge").render(
         task=run.task,
@@ -140,7 +144,7 @@ def judge_outcome(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distilled:
-    """What runs teach.
+    """The experience distilled from runs.
 
     Attributes:
         items: new experience.
@@ -157,14 +161,14 @@ def distil(
     steps: Mapping[str, Sequence[RunStep]],
     known: Sequence[Experience],
 ) -> tuple[Distilled | None, StructuredResult[DistilledReply]]:
-    """What the planned runs teach, at most ``planned.most`` items.
+    """Distil the planned runs into at most ``planned.most`` items.
 
     Args:
         steps: of each run, by its id.
         known: experience of the environment, the nearest first.
 
     Returns:
-        The experience, None where the model gave no usable reply; and the result of the call.
+        The experience, None if the reply was not usable; and the result of the call.
     """
     known = known[:_KNOWN]
     tokens = limits.RUN_TOKENS * (2 if len(planned.runs) > 1 else 1) // len(planned.runs)
@@ -181,7 +185,7 @@ def distil(
     if result.value is None:
         return None, result
     complete = [
-        one for one in result.value.items if one.title.strip() and one.description.strip() and one.content.strip()
+        item for item in result.value.items if item.title.strip() and item.description.strip() and item.content.strip()
     ]
     items: list[Experience] = []
     corrects: dict[str, str] = {}

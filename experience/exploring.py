@@ -1,7 +1,7 @@
 """Memory-aware test-time scaling: results and the choice between them (MaTTS; ReasoningBank, arXiv 2509.25140, 3.2).
 
-Parallel: several attempts at a task under the same advice, the best of which is chosen, and what their contrast teaches.
-Sequential: one attempt that is looked at again, and what the corrections teach.
+Parallel: several attempts at a task with the same advice; the best is chosen, and experience is distilled by contrast.
+Sequential: one attempt that is re-examined; experience is distilled from its corrections.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class AttemptResult(Record):
     """What the caller's agent returns for an attempt.
 
     Attributes:
-        outcome: whether the task was done; None where that is not known. Without it the reward decides: see
+        outcome: whether the task was done; None if unknown. Without it the reward decides: see
             ``success_from`` of :meth:`~hexamem.learning.UserExperience.explore`.
         reward: the environment's, the higher the better.
         evidence: what the outcome rests on.
@@ -65,18 +65,18 @@ class BestRunReply(ModelReply):
 
 
 class Exploration(Record):
-    """What an exploration brought.
+    """The result of an exploration.
 
     Attributes:
         mode: how the task was explored.
-        runs: the attempts in order, as they ended; one where it was sequential.
-        best: the id of the one that was chosen.
+        runs: the attempts in order, as they ended; a single one in sequential mode.
+        best: the id of the chosen run.
         chosen_by: by the environment's reward, the outcomes, the judge's comparison, or rules; "only" for a single run.
         reason: why, in a sentence.
-        passes: how often the run was gone through, re-examinations with it; of parallel attempts, how many there are.
+        passes: the passes over the run, re-examinations included; in parallel mode the number of attempts.
         kept_back: calls of tools with side effects that were not made.
-        distilling: why no experience is made of it yet; "" where that is queued.
-        degraded: what could not be done as asked.
+        distilling: why it is not distilled yet; "" if that is queued.
+        degraded: a line for each failure and fallback.
     """
 
     mode: ExploreMode
@@ -91,13 +91,13 @@ class Exploration(Record):
 
     @property
     def best_run(self) -> Run:
-        """The run that was chosen."""
+        """The chosen run."""
         return next(run for run in self.runs if run.id == self.best)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """One attempt, with what its agent said of it."""
+    """One attempt, with the result that its agent returned."""
 
     run: Run
     steps: Sequence[RunStep]
@@ -114,10 +114,10 @@ class Choice:
 
 
 def read_result(value: object, success_from: float) -> AttemptResult:
-    """What a runner returned: an :class:`AttemptResult`, an outcome, a reward, or None.
+    """The result of a runner, which may return an :class:`AttemptResult`, an outcome, a reward, or None.
 
     Args:
-        success_from: the lowest reward that is a success where no outcome is given.
+        success_from: the lowest reward that is a success if there is no outcome.
 
     Raises:
         InvalidInputError: for anything else.
@@ -142,24 +142,26 @@ def choose(tried: Sequence[Tried]) -> tuple[Choice | None, list[int]]:
     """The best attempt by the environment's reward, else by outcomes.
 
     Returns:
-        The choice, or None with the attempts between which neither decides. Among those of equal reward or outcome
-        the shortest is taken where the environment has told how they ended.
+        The choice, or None with the attempts between which neither decides. Among attempts of equal reward, or that
+        did the task, the shortest is chosen.
     """
     if len(tried) == 1:
         return Choice(at=0, by="only", reason="there is one attempt"), [0]
-    rewards = [one.result.reward for one in tried]
-    if all(one is not None for one in rewards):
-        best = max(one for one in rewards if one is not None)
-        at = _shortest(tried, [n for n, one in enumerate(rewards) if one == best])
+    rewards = [attempt.result.reward for attempt in tried]
+    if all(reward is not None for reward in rewards):
+        best = max(reward for reward in rewards if reward is not None)
+        at = _shortest(tried, [index for index, reward in enumerate(rewards) if reward == best])
         return Choice(at=at, by="reward", reason=f"the highest reward, {best:g}"), [at]
-    done = [n for n, one in enumerate(tried) if one.result.outcome]
+    done = [index for index, attempt in enumerate(tried) if attempt.result.outcome]
     if done:
         at = _shortest(tried, done)
         return Choice(at=at, by="outcome", reason="it did its task in the fewest steps"), done
-    open_ = [n for n, one in enumerate(tried) if one.result.outcome is None] or list(range(len(tried)))
-    if len(open_) == 1:
-        return Choice(at=open_[0], by="outcome", reason="the others failed"), open_
-    return None, open_
+    undecided = [index for index, attempt in enumerate(tried) if attempt.result.outcome is None] or list(
+        range(len(tried))
+    )
+    if len(undecided) == 1:
+        return Choice(at=undecided[0], by="outcome", reason="the others failed"), undecided
+    return None, undecided
 
 
 def choose_by_model(
@@ -171,11 +173,11 @@ def choose_by_model(
         among: indexes of the attempts to compare.
 
     Returns:
-        The choice, and what was degraded; None where no reply could be used.
+        The choice, None if the reply was not usable; and what was degraded.
     """
     tokens = 2 * limits.RUN_TOKENS // len(among)
     shown = []
-    for number, attempt in enumerate((tried[at] for at in among), start=1):
+    for number, attempt in enumerate((tried[index] for index in among), start=1):
         evidence = f"\n   evidence: {clipped(attempt.run.evidence, 300)}" if attempt.run.evidence else ""
         shown.append(f"Run {number}. {abridged_run(attempt.run, attempt.steps, tokens, thoughts=True)}{evidence}")
     messages = load_prompt("best_run").render(task=tried[among[0]].run.task, runs="\n\n".join(shown), most=len(among))
@@ -192,7 +194,7 @@ def choose_by_model(
 
 
 def choose_by_rules(tried: Sequence[Tried], among: Sequence[int]) -> Choice:
-    """The attempt with the fewest errors, and of these the shortest: what is left where nobody can compare."""
+    """The attempt with the fewest errors, and of these the shortest."""
 
     def errors(at: int) -> tuple[bool, int, int]:
         steps = tried[at].steps
@@ -203,11 +205,11 @@ def choose_by_rules(tried: Sequence[Tried], among: Sequence[int]) -> Choice:
 
 
 def earlier_text(run: Run, steps: Sequence[RunStep], budget: int) -> str:
-    """What a re-examination is given: the run so far, fenced off, and what to look at."""
+    """The prompt of a re-examination: the run so far, delimited as data, and what to examine."""
     shown = abridged_run(run, steps, budget, thoughts=True) or "no step was recorded"
     ((_, text),) = load_prompt("reexamine").render(earlier=shown)
     return text
 
 
 def _shortest(tried: Sequence[Tried], among: Sequence[int]) -> int:
-    return min(among, key=lambda at: len(tried[at].steps))
+    return min(among, key=lambda index: len(tried[index].steps))

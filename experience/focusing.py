@@ -1,7 +1,7 @@
-"""Focus points: guiding principles of an environment that exploration goes by (CFGM, arXiv 2508.15305, section 3.1).
+"""Focus points: guiding principles for exploring an environment (CFGM, arXiv 2508.15305, section 3.1).
 
-They are coarse: what to look at, not what to do. They are kept like experience, of origin "focus", and given to agents
-that explore; recall before an ordinary task leaves them out.
+They are coarse: what to examine, not what to do. They are stored as experience of origin "focus" and shown only to
+agents that explore.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EXAMPLE_TOKENS = 3_000
 
 
 class Focus(Record):
-    """The focus points of an environment; ``degraded`` says why there are no new ones, where that is so."""
+    """The focus points of an environment; ``degraded`` says why there are no new ones, if there are none."""
 
     points: tuple[Experience, ...] = ()
     degraded: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Taking together what says the same: with what is known, and with what was distilled beside it."""
+"""Merges distilled experience with known experience that says the same, and among itself."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ _NEGATION = re.compile(r"\b(?:not|no|never|don't|avoid|without|cannot|can't|does
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """What becomes of distilled items: ``new`` ones, known ones (by id) that ``again`` were learned from runs, and known
-    ones (by id) ``instead`` of which another text stands from now on."""
+    """The result of :func:`merge`.
+
+    Attributes:
+        new: distilled items to add.
+        again: id of a known item → the ids of its runs, those included from which it was learned again.
+        instead: id of a known item → the distilled one that replaces its text.
+    """
 
     new: tuple[Experience, ...]
     again: Mapping[str, tuple[str, ...]]
@@ -27,60 +32,60 @@ class Merged:
 
 
 def merge(
-    made: Sequence[Experience],
+    distilled: Sequence[Experience],
     known: Sequence[Experience],
     embed: EmbedTexts | None,
     *,
     corrects: Mapping[str, str] | None = None,
 ) -> Merged:
-    """Take what says the same as a known item, or as one before it, together with that one.
+    """Merge distilled items with known items, or earlier distilled ones, that say the same.
 
     Two items that differ in a negation, or of which each names what the other does not (a tool, an argument, a place, a
     code), are never the same, however alike their other words are: what one tool needs first another may not.
 
     Args:
-        corrects: the id of a known item whose place a made one (by its id) takes. What a person promoted keeps its text,
-            and so does one that is about something else: a model may have miscounted.
+        corrects: id of a distilled item → id of the known item that it replaces. A promoted item is not replaced, nor one
+            that is about something else: the model may have given a wrong number.
     """
     new: list[Experience] = []
     again: dict[str, tuple[str, ...]] = {}
     instead: dict[str, Experience] = {}
-    by_id = {one.id: one for one in known}
-    for one in made:
-        old = by_id.get((corrects or {}).get(one.id, ""))
-        if old is not None and old.id not in instead and _may_replace(one, old, embed):
-            instead[old.id] = one.changed(run_ids=tuple(dict.fromkeys([*old.run_ids, *one.run_ids])))
+    by_id = {item.id: item for item in known}
+    for item in distilled:
+        old = by_id.get((corrects or {}).get(item.id, ""))
+        if old is not None and old.id not in instead and _may_replace(item, old, embed):
+            instead[old.id] = item.changed(run_ids=tuple(dict.fromkeys([*old.run_ids, *item.run_ids])))
             continue
-        others = [other for other in (*known, *new) if _may_be_the_same(one, other)]
-        near = nearness(_whole(one), [_whole(other) for other in others], embed)
+        others = [other for other in (*known, *new) if _may_be_the_same(item, other)]
+        near = nearness(_whole(item), [_whole(other) for other in others], embed)
         best = max(range(len(others)), key=near.__getitem__, default=None)
         if best is None or near[best] < limits.SAME:
-            new.append(one)
+            new.append(item)
         elif all(others[best] is not other for other in new):
             runs = again.get(others[best].id, others[best].run_ids)
-            again[others[best].id] = tuple(dict.fromkeys([*runs, *one.run_ids]))
+            again[others[best].id] = tuple(dict.fromkeys([*runs, *item.run_ids]))
     return Merged(new=tuple(new), again=again, instead=instead)
 
 
-def _may_replace(one: Experience, old: Experience, embed: EmbedTexts | None) -> bool:
-    if old.environment != one.environment:
+def _may_replace(item: Experience, old: Experience, embed: EmbedTexts | None) -> bool:
+    if old.environment != item.environment:
         return False
-    return nearness(_whole(one), [_whole(old)], embed)[0] >= limits.CORRECTED
+    return nearness(_whole(item), [_whole(old)], embed)[0] >= limits.CORRECTED
 
 
-def _whole(one: Experience) -> str:
-    return f"{one.title}. {one.description} {one.content}"
+def _whole(item: Experience) -> str:
+    return f"{item.title}. {item.description} {item.content}"
 
 
-def _may_be_the_same(one: Experience, other: Experience) -> bool:
-    a, b = _names(one), _names(other)
-    return _negations(one) == _negations(other) and (a <= b or b <= a)
+def _may_be_the_same(first: Experience, second: Experience) -> bool:
+    first_names, second_names = _names(first), _names(second)
+    return _negations(first) == _negations(second) and (first_names <= second_names or second_names <= first_names)
 
 
-def _names(one: Experience) -> frozenset[str]:
-    """``log_hours``, ``chest 2``, ``E42``, and what stands in code quotes."""
-    return frozenset(name.casefold().strip("`") for name in _NAME.findall(_whole(one)))
+def _names(item: Experience) -> frozenset[str]:
+    """``log_hours``, ``chest 2``, ``E42``, and text in code quotes."""
+    return frozenset(name.casefold().strip("`") for name in _NAME.findall(_whole(item)))
 
 
-def _negations(one: Experience) -> int:
-    return len(_NEGATION.findall(_whole(one)))
+def _negations(item: Experience) -> int:
+    return len(_NEGATION.findall(_whole(item)))

@@ -31,12 +31,12 @@ _VALUES = re.compile(r"\d+")
 
 
 class KeyInformation(Record):
-    """What matters of a situation (KIE).
+    """The key information of a situation (KIE).
 
     Attributes:
-        goal: what is to be done.
-        initial: what the environment was like at the beginning.
-        progress: what was done so far that worked.
+        goal: the task.
+        initial: the environment at the beginning.
+        progress: the actions so far that worked.
         trouble: what went wrong.
     """
 
@@ -47,23 +47,23 @@ class KeyInformation(Record):
 
 
 class Question(Record):
-    """What was asked about the situation, and what earlier runs answer (KIR)."""
+    """A question about the situation, with the answer from earlier runs (KIR)."""
 
     question: str
     answer: str
 
 
 class Reflection(Record):
-    """What to do otherwise.
+    """The result of a reflection.
 
     Attributes:
         key: the key information of the situation.
-        questions: what was asked and answered.
-        advice: what to do next, in plain text; "" where earlier runs have nothing to say.
-        text: the same for a prompt, fenced off as material that does not instruct.
-        parts: experience and runs that it rests on; they count as given to the run.
-        tier: who reflected.
-        degraded: what could not be done as asked.
+        questions: questions about it, with answers.
+        advice: what to do next, in plain text; "" if earlier runs give no answer.
+        text: the same for a prompt, delimited as data.
+        parts: the experience and runs that it comes from; they count as shown to the run.
+        tier: "rules" or "model".
+        degraded: a line for each failure and fallback.
     """
 
     key: KeyInformation
@@ -76,7 +76,7 @@ class Reflection(Record):
 
 
 def key_information(run: Run, steps: Sequence[RunStep], error: str) -> KeyInformation:
-    """The key information of a run that is under way, without a model."""
+    """The key information of an unfinished run, without a model."""
     first = next((step.observation for step in steps if step.observation.strip()), "")
     worked = [clipped(step.action, 120) for step in steps if step.action.strip() and not step.error]
     return KeyInformation(
@@ -99,30 +99,30 @@ def answer_by_rules(
         budget: tokens of all answers together.
     """
     failed = next((step for step in reversed(steps) if step.action.strip()), None)
-    found: list[Question] = []
+    questions: list[Question] = []
     for run, earlier in similar:
-        found += _same_error(error, run, earlier)
+        questions += _same_error(error, run, earlier)
         if failed is not None:
-            found += _same_tool(failed.action, steps, run, earlier)
+            questions += _same_tool(failed.action, steps, run, earlier)
     for run, earlier in similar[:1]:
-        found += _next_step(steps, run, earlier)
-    kept: list[Question] = []
-    for one in found:
-        cost = count_tokens(one.answer)
-        quoted = one.answer.rsplit("`", 2)[1:2] if one.question.startswith(_HOW) else []
-        said = {other.answer for other in kept}
+        questions += _next_step(steps, run, earlier)
+    chosen: list[Question] = []
+    for question in questions:
+        cost = count_tokens(question.answer)
+        actions = question.answer.rsplit("`", 2)[1:2] if question.question.startswith(_HOW) else []
+        answers = {other.answer for other in chosen}
         if (
             cost <= budget
-            and one.answer not in said
-            and not any(f"`{text}`" in other for text in quoted for other in said)
+            and question.answer not in answers
+            and not any(f"`{text}`" in other for text in actions for other in answers)
         ):
-            kept.append(one)
+            chosen.append(question)
             budget -= cost
-    return tuple(kept)
+    return tuple(chosen)
 
 
 def reflection_text(advice: str) -> str:
-    """An advice fenced off as material; "" for none."""
+    """An advice delimited as data; "" for none."""
     if not advice.strip():
         return ""
     ((_, text),) = load_prompt("experience_reflection").render(reflection=advice)
@@ -130,19 +130,21 @@ def reflection_text(advice: str) -> str:
 
 
 def _same_error(error: str, run: Run, steps: Sequence[RunStep]) -> list[Question]:
-    """What a run did that met this error and got past it."""
-    found = []
-    for at, step in enumerate(steps):
+    """What a run that had the same error did next with success."""
+    questions = []
+    for index, step in enumerate(steps):
         if not step.error or not _alike(step.error, error):
             continue
-        past = next((later for later in steps[at + 1 :] if later.action.strip() and not later.error), None)
+        past = next((later for later in steps[index + 1 :] if later.action.strip() and not later.error), None)
         if past is not None:
             answer = (
                 f"When {clipped(error, 120)!r} came back to `{clipped(step.action, 160)}`, a run that did its task used "
                 f"`{clipped(past.action, 160)}` instead of `{clipped(step.action, 160)}`."
             )
-            found.append(Question(question=f"What got past this error in {clipped(run.task, 80)!r}?", answer=answer))
-    return found[:1]
+            questions.append(
+                Question(question=f"What got past this error in {clipped(run.task, 80)!r}?", answer=answer)
+            )
+    return questions[:1]
 
 
 def _same_tool(failed: str, steps: Sequence[RunStep], run: Run, earlier: Sequence[RunStep]) -> list[Question]:
@@ -150,7 +152,7 @@ def _same_tool(failed: str, steps: Sequence[RunStep], run: Run, earlier: Sequenc
     tool = tool_of(failed)
     tried = {clipped(step.action, 400) for step in steps}
     worked = [step.action for step in earlier if not step.error and tool_of(step.action) == tool]
-    last = next((one for one in reversed(worked) if clipped(one, 400) not in tried), None)
+    last = next((action for action in reversed(worked) if clipped(action, 400) not in tried), None)
     if last is None:
         return []
     answer = f"When {tool} is called, a run that did {clipped(run.task, 120)!r} used `{clipped(last, 160)}`."
@@ -158,13 +160,13 @@ def _same_tool(failed: str, steps: Sequence[RunStep], run: Run, earlier: Sequenc
 
 
 def _next_step(steps: Sequence[RunStep], run: Run, earlier: Sequence[RunStep]) -> list[Question]:
-    """What a run did from where this one stands."""
+    """What a run did that this one has not done yet."""
     done = {clipped(step.action, 400) for step in steps if not step.error}
     ahead = [step.action for step in earlier if step.action.strip() and not step.error and step.action != ANSWER]
-    left = [one for one in ahead if clipped(one, 400) not in done]
+    left = [action for action in ahead if clipped(action, 400) not in done]
     if not left:
         return []
-    lines = "; ".join(f"`{clipped(one, 120)}`" for one in left[:_DONE])
+    lines = "; ".join(f"`{clipped(action, 120)}`" for action in left[:_DONE])
     answer = f"A run that did {clipped(run.task, 120)!r} also did: {lines}."
     return [Question(question="What did a run that did its task do that this one has not?", answer=answer)]
 

@@ -1,4 +1,4 @@
-"""Tools with side effects: how they are marked, and what keeps exploration from calling them more than once.
+"""Tools with side effects: how they are marked, and the guard that prevents exploration from calling them repeatedly.
 
 A tool counts as marked if its ``metadata`` has ``side_effects: True``, if it has the tag ``side_effects``, or if its MCP
 annotations (in ``metadata``) say ``destructiveHint: True`` or ``readOnlyHint: False``. :func:`mark_side_effects` marks one.
@@ -39,7 +39,7 @@ def has_side_effects(tool: BaseTool) -> bool:
 
 @dataclass(slots=True)
 class _Call:
-    """A call of a marked tool: whether it is made, and its result or what stands in for that."""
+    """A call of a marked tool: whether it is made, and its result or a replacement for it."""
 
     allowed: bool
     result: Any = None
@@ -64,7 +64,7 @@ class EffectGuard:
 
     @contextmanager
     def call(self, name: str, arguments: str) -> Iterator[_Call]:
-        """Enter a call; set its ``result`` where it is allowed. One that raises may be made again."""
+        """Enter a call; the caller sets its ``result`` if it is allowed. A call that raises may be repeated."""
         call = self._entered(name, arguments)
         try:
             yield call
@@ -91,8 +91,8 @@ class EffectGuard:
 
 
 def guarded_tools(tools: Sequence[BaseTool], guard: EffectGuard) -> tuple[BaseTool, ...]:
-    """The tools for one attempt: those that are marked go through the guard, the others are as they were."""
-    return tuple(_guarded(one, guard) if has_side_effects(one) else one for one in tools)
+    """The tools for one attempt: marked ones go through the guard, the others are unchanged."""
+    return tuple(_guarded(tool, guard) if has_side_effects(tool) else tool for tool in tools)
 
 
 def _guarded(tool: BaseTool, guard: EffectGuard) -> BaseTool:
@@ -101,41 +101,41 @@ def _guarded(tool: BaseTool, guard: EffectGuard) -> BaseTool:
 
     injected = _injected(tool)
 
-    def entered(given: Sequence[Any], arguments: Mapping[str, Any]) -> AbstractContextManager[_Call]:
+    def entered(args: Sequence[Any], arguments: Mapping[str, Any]) -> AbstractContextManager[_Call]:
         own = {name: value for name, value in arguments.items() if name not in injected}
-        own |= {"input": given[0]} if given else {}
+        own |= {"input": args[0]} if args else {}
         return guard.call(tool.name, json.dumps(own, sort_keys=True, default=str, ensure_ascii=False))
 
     def before(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def run(*given: Any, **arguments: Any) -> Any:
-            with entered(given, arguments) as call:
+        def run(*args: Any, **arguments: Any) -> Any:
+            with entered(args, arguments) as call:
                 if not call.allowed:
                     return stand_in(call.result)
-                call.result = function(*given, **arguments)
+                call.result = function(*args, **arguments)
                 return call.result
 
         return run
 
     def before_async(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         @wraps(function)
-        async def run(*given: Any, **arguments: Any) -> Any:
-            with entered(given, arguments) as call:
+        async def run(*args: Any, **arguments: Any) -> Any:
+            with entered(args, arguments) as call:
                 if not call.allowed:
                     return stand_in(call.result)
-                call.result = await function(*given, **arguments)
+                call.result = await function(*args, **arguments)
                 return call.result
 
         return run
 
     def stand_in(value: Any) -> Any:
-        """As the tool's own function would give it back."""
-        if isinstance(value, ToolOutputMixin):  # it answers the earlier call by its id
+        """A value in the form in which the tool's own function returns it."""
+        if isinstance(value, ToolOutputMixin):  # it belongs to the id of the earlier call
             value = f"{tool.name} was called with these arguments before and is not called again"
         pair = tool.response_format == "content_and_artifact" and not isinstance(value, tuple)
         return (value, None) if pair else value
 
-    if isinstance(tool, StructuredTool | Tool):  # its function alone is another one: how it is called stays as it was
+    if isinstance(tool, StructuredTool | Tool):  # only the function is replaced: how it is called is unchanged
         func = None if tool.func is None else before(tool.func)
         coroutine = None if tool.coroutine is None else before_async(tool.coroutine)
         return tool.model_copy(update={"func": func, "coroutine": coroutine})
@@ -153,11 +153,11 @@ def _guarded(tool: BaseTool, guard: EffectGuard) -> BaseTool:
 
 
 def _injected(tool: BaseTool) -> set[str]:
-    """Arguments that no model fills in, such as the state of a graph: they do not tell one call from another."""
-    given = {"callbacks", "config", "runtime", "run_manager"}
+    """Arguments that no model fills in, such as the state of a graph: they do not distinguish calls."""
+    injected = {"callbacks", "config", "runtime", "run_manager"}
     if tool.args_schema is None:
-        return given
-    return (given | _fields(tool.get_input_schema())) - _fields(tool.tool_call_schema)
+        return injected
+    return (injected | _fields(tool.get_input_schema())) - _fields(tool.tool_call_schema)
 
 
 def _fields(schema: Any) -> set[str]:

@@ -25,24 +25,24 @@ def nearness(query: str, texts: Sequence[str], embed: EmbedTexts | None) -> list
     """
     if not texts:
         return []
-    asked = _words(query)
-    overlap = [_shared(asked, _words(text)) for text in texts]
+    words = _words(query)
+    overlap = [_shared(words, _words(text)) for text in texts]
     if embed is None:
         return overlap
     vectors = embed([query, *texts])
     cosines = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
     mixed = _DENSE * cosines + (1.0 - _DENSE) * np.array(overlap)
-    return [float(min(1.0, max(0.0, one))) for one in mixed]
+    return [float(min(1.0, max(0.0, score))) for score in mixed]
 
 
-def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+def _shared(first: frozenset[str], second: frozenset[str]) -> float:
     """The words in both, over the geometric mean of how many each has; 0 without words."""
-    if not one or not other:
+    if not first or not second:
         return 0.0
-    return float(len(one & other) / (len(one) * len(other)) ** 0.5)
+    return float(len(first & second) / (len(first) * len(second)) ** 0.5)
 
 
 def _words(text: str) -> frozenset[str]:
     # The plural alone is taken off: what counts here is the thing, and a stemmer would need the language.
-    found = tokenize_query(text).stemmed
-    return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in found)
+    stems = tokenize_query(text).stemmed
+    return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in stems)

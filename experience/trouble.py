@@ -1,6 +1,6 @@
-"""When an agent is stuck: errors that repeat, invalid actions, no progress (CFGM, arXiv 2508.15305, section 3.4).
+"""Detects when an agent is stuck: repeated errors, invalid actions, no progress (CFGM, arXiv 2508.15305, section 3.4).
 
-Read off the turns by rules, without a model, so that it can be asked after every turn.
+By rules over the turns, without a model, so that it can be checked after every turn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hexamem.memory_types.settings import validated_settings
 __all__ = ["ANSWER", "Trouble", "TroubleSettings", "Turn", "tool_of", "trouble_in"]
 
 ANSWER = "answer"
-"""The action of a recorded step that is no call of a tool, but what the agent said in the end."""
+"""The action of a recorded step that is not a tool call but the agent's final answer."""
 Sort = Literal["repeated_error", "invalid_action", "no_progress"]
 
 _INVALID = re.compile(
@@ -35,8 +35,8 @@ class TroubleSettings:
     """When an agent is in trouble.
 
     Attributes:
-        repeated_errors: so many errors of the same tool, or invalid actions, one behind the other, are trouble.
-        standstill: so many turns that bring nothing new are no progress.
+        repeated_errors: so many consecutive errors of the same tool, or invalid actions, are trouble.
+        standstill: so many consecutive turns without a new result are no progress.
     """
 
     repeated_errors: int = Field(default=2, ge=1)
@@ -45,7 +45,7 @@ class TroubleSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What the agent did, and what came back. ``tool`` is the action's first word where nothing is said."""
+    """An action of the agent and its result. Without ``tool``, the tool is the action's first word."""
 
     action: str
     observation: str = ""
@@ -55,65 +55,67 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """What is wrong, in a sentence that also serves to look for advice.
+    """What is wrong, in a sentence that also serves as the query for advice.
 
     Attributes:
         sort: which of the three it is.
-        error: the last error, or what came back in its place.
+        error: the last error, or the observation in its place.
         tool: the tool or the action's first word.
-        said: the sentence.
+        summary: the sentence.
     """
 
     sort: Sort
     error: str
     tool: str
-    said: str
+    summary: str
 
 
 def tool_of(action: str) -> str:
     """The tool that an action names: its first word, up to a bracket."""
-    found = _TOOL.search(action)
-    return found[0] if found else ""
+    match = _TOOL.search(action)
+    return match[0] if match else ""
 
 
 def trouble_in(turns: Sequence[Turn], settings: TroubleSettings) -> Trouble | None:
-    """What is wrong at the end of these turns; None where nothing is.
+    """The trouble at the end of these turns; None if there is none.
 
     Args:
-        turns: of one run in order. Turns without an action (thoughts) are passed over.
+        turns: of one run in order. Turns without an action (thoughts) are ignored.
 
     Returns:
-        Invalid actions first (so many as repeated errors, one behind the other), then errors of the same tool, then
-        no progress: turns that repeat an action with what it brought, or that bring nothing but errors.
+        Consecutive invalid actions, else consecutive errors of the same tool, else no progress: turns that repeat an
+        action with the same result, or that fail.
     """
     acted = [turn for turn in turns if turn.action.strip()]
     if not acted:
         return None
     last = acted[-1]
-    told = last.error.strip() or last.observation.strip()
+    result = last.error.strip() or last.observation.strip()
     tool = last.tool or tool_of(last.action)
     tail = acted[-settings.repeated_errors :]
     if len(tail) == settings.repeated_errors:
         if all(_INVALID.search(turn.error or turn.observation) for turn in tail):
-            said = f"{len(tail)} invalid actions one behind the other: {told}"
-            return Trouble(sort="invalid_action", error=told, tool=tool, said=said)
+            summary = f"{len(tail)} invalid actions in a row: {result}"
+            return Trouble(sort="invalid_action", error=result, tool=tool, summary=summary)
         if all(turn.error.strip() and (turn.tool or tool_of(turn.action)) == tool for turn in tail):
-            said = f"{tool} failed {len(tail)} times: {told}"
-            return Trouble(sort="repeated_error", error=told, tool=tool, said=said)
+            summary = f"{tool} failed {len(tail)} times: {result}"
+            return Trouble(sort="repeated_error", error=result, tool=tool, summary=summary)
     if _stands_still(acted, settings.standstill):
-        return Trouble(sort="no_progress", error=told, tool=tool, said=f"{settings.standstill} turns without progress")
+        return Trouble(
+            sort="no_progress", error=result, tool=tool, summary=f"{settings.standstill} turns without progress"
+        )
     return None
 
 
 def _stands_still(turns: Sequence[Turn], most: int) -> bool:
-    """Whether each of the last turns failed, or brought what the same action had brought before."""
+    """Whether each of the last turns failed, or repeated an action with the same result."""
     if len(turns) < most:
         return False
     seen = {_key(turn) for turn in turns[:-most]}
     for turn in turns[-most:]:
         key = _key(turn)
         if key not in seen and not turn.error.strip():
-            # The first of a row that repeats is progress for its own part: only its repetitions are not.
+            # The first of several equal turns is progress, its repetitions are not.
             return False
         seen.add(key)
     return True

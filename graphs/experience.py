@@ -1,4 +1,4 @@
-"""Reflection as a part of an agent's graph: an edge that sees trouble, and a node that looks back at the run.
+"""Reflection as a part of an agent's graph: an edge that detects trouble, and a node that reflects on the run.
 
     … → tools ─ trouble? ─→ reflect → agent
               └──────────────────────→ agent
@@ -33,59 +33,66 @@ __all__ = [
 ]
 
 MARK = "hexamem_reflection"
-"""In the ``additional_kwargs`` of a message that was put in: "reflection", or "tool NAME" for what is known of a tool."""
+"""In the ``additional_kwargs`` of an added message: "reflection", or "tool NAME" for advice on a tool."""
 
 
 class Reflecting(Recorder, Protocol):
-    """A recorder that can look back; :class:`~hexamem.learning.RunRecorder` is one."""
+    """A recorder that can reflect; :class:`~hexamem.learning.RunRecorder` is one."""
 
     def reflect(self, error: str = "") -> Reflection:
-        """What to do otherwise."""
+        """Reflect on the run so far."""
 
 
 def run_in(config: RunnableConfig) -> Any:
-    """The recorder of the run that a node belongs to, from the config that LangGraph gives it; None where none records."""
+    """The recorder of the run that a node belongs to, from the node's config; None if no run is recorded."""
     callbacks: Any = config.get("callbacks")
     handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", [])
     parent = getattr(callbacks, "parent_run_id", None)
-    for one in handlers:
-        if isinstance(one, RunRecordingHandler):
-            found = one.recorder_of(parent)
-            if found is not None:
-                return found
+    for handler in handlers:
+        if isinstance(handler, RunRecordingHandler):
+            recorder = handler.recorder_of(parent)
+            if recorder is not None:
+                return recorder
     return None
 
 
 def turns_in(messages: Sequence[BaseMessage]) -> list[Turn]:
-    """The tool calls of the current task with what they brought, since the last word of a person or the last reflection."""
-    start = max((at for at, one in enumerate(messages) if _begins(one)), default=-1) + 1
-    asked: dict[str, tuple[str, str]] = {}
-    found: list[Turn] = []
-    for one in messages[start:]:
-        if isinstance(one, AIMessage):
-            asked |= {call["id"] or "": (call["name"], f"{call['name']}({call['args']})") for call in one.tool_calls}
-        elif isinstance(one, ToolMessage):
-            name, action = asked.get(one.tool_call_id, (one.name or "tool", one.name or "tool"))
-            failed = one.status == "error"
-            found.append(
-                Turn(action=action, tool=name, error=one.text if failed else "", observation="" if failed else one.text)
+    """The tool calls with their results since the last human message or reflection."""
+    start = max((index for index, message in enumerate(messages) if _begins(message)), default=-1) + 1
+    calls: dict[str, tuple[str, str]] = {}
+    turns: list[Turn] = []
+    for message in messages[start:]:
+        if isinstance(message, AIMessage):
+            calls |= {
+                call["id"] or "": (call["name"], f"{call['name']}({call['args']})") for call in message.tool_calls
+            }
+        elif isinstance(message, ToolMessage):
+            name, action = calls.get(message.tool_call_id, (message.name or "tool", message.name or "tool"))
+            failed = message.status == "error"
+            turns.append(
+                Turn(
+                    action=action,
+                    tool=name,
+                    error=message.text if failed else "",
+                    observation="" if failed else message.text,
+                )
             )
-    return found
+    return turns
 
 
 def _begins(message: BaseMessage) -> bool:
-    """Whether turns are counted from a message on: a person's, or a reflection."""
+    """Whether turns are counted from this message on: a human's, or a reflection."""
     return isinstance(message, HumanMessage) and message.additional_kwargs.get(MARK, "reflection") == "reflection"
 
 
 def trouble_of(state: Mapping[str, Any], settings: TroubleSettings | None = None) -> Trouble | None:
-    """What is wrong at the end of a state's messages; None where nothing is."""
+    """The trouble at the end of a state's messages; None if there is none."""
     return trouble_in(turns_in(state.get("messages") or ()), settings or TroubleSettings())
 
 
 def reflected(recorder: Any, trouble: Trouble | None) -> dict[str, Any]:
     """The update of a state by a reflection: one message, or none."""
-    reflection: Reflection = recorder.reflect(trouble.said if trouble is not None else "")
+    reflection: Reflection = recorder.reflect(trouble.summary if trouble is not None else "")
     if not reflection.text:
         return {"messages": []}
     return {"messages": [HumanMessage(reflection.text, additional_kwargs={MARK: "reflection"})]}
@@ -100,22 +107,22 @@ def add_reflection(
     name: str = "reflect",
     settings: TroubleSettings | None = None,
 ) -> None:
-    """Put an edge that sees trouble and a node that looks back between two nodes of a graph.
+    """Add an edge that detects trouble and a node that reflects between two nodes of a graph.
 
-    They take the place of an edge from one to the other. Trouble is an error of the same tool that repeats, invalid
-    actions, or no progress: see :func:`~hexamem.experience.trouble.trouble_in`. The node adds what to do otherwise as a
-    message of material, if there is anything, and raises HexamemError where no run is recorded.
+    They replace an edge from one to the other. Trouble is a repeated error of the same tool, invalid actions, or no
+    progress: see :func:`~hexamem.experience.trouble.trouble_in`. The node adds its advice as a message, if there is any,
+    and raises HexamemError if no run is recorded.
 
     Args:
         graph: not yet compiled; its state has ``messages``.
         after: the node that calls tools.
-        before: the node that goes on.
+        before: the node that continues.
         run: the recorder; None for that of the callback which records the graph's run.
         name: of the node.
         settings: when there is trouble.
 
     Raises:
-        ConfigError: for settings that are none.
+        ConfigError: for settings of another type.
     """
     checked = check_settings(settings, TroubleSettings, "add_reflection: settings")
 
@@ -126,8 +133,8 @@ def add_reflection(
         recorder = run if run is not None else run_in(config)
         if recorder is None:
             raise HexamemError(
-                "reflection finds no run that is recorded: invoke the graph with "
-                "config={'callbacks': [user.experience.callback()]}, or give add_reflection(run=…)"
+                "reflection: no run is being recorded: invoke the graph with "
+                "config={'callbacks': [user.experience.callback()]}, or pass add_reflection(run=…)"
             )
         return reflected(recorder, trouble_of(state, checked))
 

@@ -1,8 +1,8 @@
 """Advice and reflection for ``langchain.agents.create_agent``, as a middleware.
 
-Before its first model call an agent is shown what earlier runs have to say about its task; when it is about to call a tool,
-or that failed, what was learned about that tool; in trouble, a look back at its run. The run is the one that the callback of
-``user.experience.callback()`` records: invoke the agent with it among the callbacks.
+Before its first model call an agent is shown advice for its task from earlier runs; when it is about to call a tool, or
+that failed, what was learned about that tool; in trouble, a reflection on its run. The run is the one that the callback
+of ``user.experience.callback()`` records: invoke the agent with it among the callbacks.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ __all__ = ["ExperienceMiddleware"]
 
 
 class ExperienceMiddleware(AgentMiddleware[Any, Any]):
-    """Shows an agent what was learned, as material beside its task and never as a system message.
+    """Shows an agent what was learned, as data before its task and never as a system message.
 
-    The advice for the task stands before the task in what the model is shown, and is not kept in the thread; what is
-    said about a tool and a reflection are kept, each once. Where a model asks for a tool of which something is known that
-    it was not given yet, it is given that and asked once more, before the tool is called: one more request a tool and
-    run at most, and none where nothing is known.
+    Advice for the task precedes the task in the model's request, and is not stored in the thread; advice on a tool and
+    reflections are stored in the thread, each once. If the model calls a tool for which there is advice that it has not
+    seen, the advice is added and the model is called once more before the tool runs: at most one more request per tool
+    and run, and none without advice.
 
     Args:
         advise: whether advice for the task is shown.
         reflect: whether failing tools and trouble are answered.
-        before_tools: whether what is known of a tool is given before it is called, and not only once it failed.
+        before_tools: whether advice on a tool is shown before it is called, and not only after it failed.
         settings: when there is trouble.
 
     Raises:
-        ConfigError: for settings that are none.
-        HexamemError: (at a model call) where no run is recorded.
+        ConfigError: for settings of another type.
+        HexamemError: (at a model call) if no run is recorded.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
         self._settings = check_settings(settings, TroubleSettings, "ExperienceMiddleware: settings")
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """In trouble: reflection. After the failure of a tool: what was learned about it."""
+        """In trouble add a reflection; after the failure of a tool, advice on it."""
         if not self._reflect:
             return None
         trouble = trouble_of(state, self._settings)
@@ -64,17 +64,17 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
             return reflected(_recorder(), trouble)
         messages = state.get("messages") or ()
         turns = turns_in(messages)
-        told = _known_of(turns[-1].tool, messages, turns[-1].error) if turns and turns[-1].error else None
-        return {"messages": [told]} if told else None
+        known = _known_of(turns[-1].tool, messages, turns[-1].error) if turns and turns[-1].error else None
+        return {"messages": [known]} if known else None
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        """The model is shown the advice, and what is known of the tools that it is about to call."""
+        """Show the model the advice for its task, and advice on the tools that it is about to call."""
         advised = self._advised(request)
         response = handler(advised)
-        told = self._known_before(request, response)
-        return _after(told, handler(_with(advised, told))) if told else response
+        known = self._known_before(request, response)
+        return _after(known, handler(_with(advised, known))) if known else response
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -82,16 +82,16 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
         """As :meth:`wrap_model_call`."""
         advised = self._advised(request)
         response = await handler(advised)
-        told = self._known_before(request, response)
-        return _after(told, await handler(_with(advised, told))) if told else response
+        known = self._known_before(request, response)
+        return _after(known, await handler(_with(advised, known))) if known else response
 
     def _known_before(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> list[AnyMessage]:
-        """What is known of the tools that a response calls, and was not said in the thread or given to the run yet."""
+        """Advice on the tools that a response calls, as far as the run has not seen it."""
         if not self._before:
             return []
-        calls = [call for one in response.result if isinstance(one, AIMessage) for call in one.tool_calls]
+        calls = [call for message in response.result if isinstance(message, AIMessage) for call in message.tool_calls]
         names = dict.fromkeys(call["name"] for call in calls)
-        return [told for told in (_known_of(name, request.messages) for name in names) if told]
+        return [known for known in (_known_of(name, request.messages) for name in names) if known]
 
     def _advised(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         if not self._advise:
@@ -100,27 +100,29 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
         if not text:
             return request
         messages: list[AnyMessage] = list(request.messages)
-        tasks = [at for at, one in enumerate(messages) if isinstance(one, HumanMessage) and not _ours(one)]
+        tasks = [
+            index for index, message in enumerate(messages) if isinstance(message, HumanMessage) and not _ours(message)
+        ]
         messages.insert(tasks[-1] if tasks else 0, HumanMessage(text))
         return request.override(messages=messages)
 
 
 def _known_of(tool: str, messages: Sequence[AnyMessage], error: str = "") -> HumanMessage | None:
-    """A message with what is known of a tool; None where that is nothing, or stands in the thread already."""
+    """A message with advice on a tool; None if there is none, or the thread has it already."""
     mark = f"tool {tool}"
-    if any(one.additional_kwargs.get(MARK) == mark for one in messages):
+    if any(message.additional_kwargs.get(MARK) == mark for message in messages):
         return None
-    told = _recorder().tool_advice(tool, error)
-    return HumanMessage(told.text, additional_kwargs={MARK: mark}) if told.text else None
+    advice = _recorder().tool_advice(tool, error)
+    return HumanMessage(advice.text, additional_kwargs={MARK: mark}) if advice.text else None
 
 
-def _with(request: ModelRequest[Any], told: Sequence[AnyMessage]) -> ModelRequest[Any]:
-    return request.override(messages=[*request.messages, *told])
+def _with(request: ModelRequest[Any], known: Sequence[AnyMessage]) -> ModelRequest[Any]:
+    return request.override(messages=[*request.messages, *known])
 
 
-def _after(told: Sequence[AnyMessage], response: ModelResponse[Any]) -> ModelResponse[Any]:
-    """The response with what its model was told before it, so that the thread keeps that."""
-    return replace(response, result=[*told, *response.result])
+def _after(known: Sequence[AnyMessage], response: ModelResponse[Any]) -> ModelResponse[Any]:
+    """The response after the advice that led to it, so that both are stored in the thread."""
+    return replace(response, result=[*known, *response.result])
 
 
 def _ours(message: HumanMessage) -> bool:
@@ -128,10 +130,10 @@ def _ours(message: HumanMessage) -> bool:
 
 
 def _recorder() -> Any:
-    found = run_in(get_config())
-    if found is None:
+    recorder = run_in(get_config())
+    if recorder is None:
         raise HexamemError(
-            "the middleware finds no run that is recorded: invoke the agent with "
+            "ExperienceMiddleware: no run is being recorded: invoke the agent with "
             "config={'callbacks': [user.experience.callback()]}"
         )
-    return found
+    return recorder

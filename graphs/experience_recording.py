@@ -1,8 +1,8 @@
-"""Recording the runs of any LangGraph agent from outside, by callbacks: its code is not touched.
+"""Records the runs of any LangGraph agent by callbacks, without a change to its code.
 
-A run begins where the graph is invoked with the handler among its callbacks, and ends where that returns. Each tool call
-is a step, with what the model said before it as its thought; calls that name a tool that there is not, which no tool ever
-sees, are read off the messages. An interrupt leaves the run open until its thread goes on.
+A run begins when the graph is invoked with the handler among its callbacks, and ends when that returns. Each tool call
+is a step, with the model's text before it as its thought. Calls of unknown tools, for which LangChain sends no tool
+event, are read from the messages. An interrupt leaves the run open until its thread is resumed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Recorder", "RunRecordingHandler", "SideEffectRefused", "task_in"]
 
 
 class Recorder(Protocol):
-    """What a run is written with; :class:`~hexamem.learning.RunRecorder` is one."""
+    """Writes a run; :class:`~hexamem.learning.RunRecorder` is one."""
 
     def step(self, *, thought: str = "", action: str = "", observation: str = "", error: str | None = None) -> object:
         """Write one turn."""
@@ -44,7 +44,7 @@ class SideEffectRefused(HexamemError):
 
 @dataclass(slots=True)
 class _Call:
-    """A tool call that was begun."""
+    """A tool call that has started."""
 
     action: str
     call_id: str | None
@@ -61,20 +61,21 @@ class _Live:
     thought: str = ""
     interrupted: bool = False
     calls: dict[UUID, _Call] = field(default_factory=dict)
-    seen: set[str] = field(default_factory=set)  # ids of the tool calls that were written
-    asked: dict[str, str] = field(default_factory=dict)  # id of a tool call → its action
+    written: set[str] = field(default_factory=set)  # ids of the tool calls that were written as steps
+    requested: dict[str, str] = field(default_factory=dict)  # id of a tool call → its action
 
 
 class RunRecordingHandler(BaseCallbackHandler):
-    """Records each invocation of the graph that it is given to, as a run. Safe for several invocations at once.
+    """Records each invocation of a graph as a run. Safe for several invocations at once.
 
-    Pass it as ``config={"callbacks": [handler]}``. Where recording fails, the agent goes on, and :attr:`degraded` says
+    Pass it as ``config={"callbacks": [handler]}``. If recording fails, the agent continues, and :attr:`degraded` says
     what is missing.
 
     Args:
-        begin: begins a run, given the task; or a recorder that was begun, which is then not finished here.
-        task: what to do; read off the input where it is None: the last message of a person, else ``task`` or ``input``.
-        outcome: says of the graph's output whether the task was done; None where nobody knows.
+        begin: starts a run, given the task; or a recorder of a started run, which is then not finished here.
+        task: the task; when None it is read from the input: the last human message, else ``task``, ``input`` or
+            ``question``.
+        outcome: returns whether the task was done, given the graph's output; None if that is unknown.
         forbidden: names of tools that must not be called: the call raises :class:`SideEffectRefused`.
     """
 
@@ -96,7 +97,7 @@ class RunRecordingHandler(BaseCallbackHandler):
         self._paused: dict[str, _Live] = {}
 
     def recorder_of(self, run_id: UUID | None) -> Recorder | None:
-        """What records the run that a chain belongs to; None where none does."""
+        """The recorder of the run that a chain belongs to; None if it is not recorded."""
         live = self._of(run_id)
         return None if live is None else live.recorder
 
@@ -106,7 +107,7 @@ class RunRecordingHandler(BaseCallbackHandler):
         self, serialized: dict[str, Any] | None, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None,
         metadata: dict[str, Any] | None = None, **kwargs: Any,
     ) -> None:  # fmt: skip
-        """The outermost chain begins the run; what runs inside belongs to it."""
+        """The outermost chain starts the run; nested chains belong to it."""
         with self._lock:
             if parent_run_id in self._roots:
                 self._roots[run_id] = self._roots[parent_run_id]
@@ -114,10 +115,10 @@ class RunRecordingHandler(BaseCallbackHandler):
             thread = (metadata or {}).get("thread_id")
             thread = None if thread is None else str(thread)
             self._roots[run_id] = run_id
-            going_on = self._paused.pop(thread, None) if thread is not None else None
-        if going_on is not None:
-            going_on.root, going_on.interrupted = run_id, False
-            live: _Live | None = going_on
+            resumed = self._paused.pop(thread, None) if thread is not None else None
+        if resumed is not None:
+            resumed.root, resumed.interrupted = run_id, False
+            live: _Live | None = resumed
         else:
             live = self._started(inputs, run_id, thread)
         if live is not None:
@@ -153,17 +154,17 @@ class RunRecordingHandler(BaseCallbackHandler):
         if isinstance(last, AIMessage) and not last.tool_calls and last.text.strip():
             self._write(live, action=ANSWER, observation=last.text)
         if live.finish:
-            told = None if self._outcome is None else self._outcome(outputs)
-            self._try(lambda: live.recorder.finish(told))
+            outcome = None if self._outcome is None else self._outcome(outputs)
+            self._try(lambda: live.recorder.finish(outcome))
 
     def on_chain_error(
         self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """A graph that used up its steps failed; whatever else ends it leaves the run unfinished, with the error."""
+        """A graph that reached its recursion limit has failed; any other error leaves the run unfinished, with the error."""
         if isinstance(error, GraphBubbleUp):
-            found = self._of(run_id)
-            if found is not None:
-                found.interrupted = True
+            interrupted = self._of(run_id)
+            if interrupted is not None:
+                interrupted.interrupted = True
         live = self._ended(run_id)
         if live is None or isinstance(error, GraphBubbleUp | GeneratorExit):
             return
@@ -177,16 +178,16 @@ class RunRecordingHandler(BaseCallbackHandler):
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID,
         parent_run_id: UUID | None = None, **kwargs: Any,
     ) -> None:  # fmt: skip
-        """Tool results that no tool told of are read off what the model is shown."""
+        """Read the results of unknown tools from the messages."""
         live = self._of(parent_run_id)
         if live is not None:
-            for one in messages:
-                self._unseen(live, one)
+            for shown in messages:
+                self._unseen(live, shown)
 
     def on_llm_end(
         self, response: LLMResult, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """What the model said is the thought of its first tool call."""
+        """The model's text is the thought of its first tool call."""
         live = self._of(parent_run_id)
         first = response.generations[0][0] if response.generations and response.generations[0] else None
         if live is None or not isinstance(first, ChatGeneration) or not isinstance(first.message, AIMessage):
@@ -194,9 +195,9 @@ class RunRecordingHandler(BaseCallbackHandler):
         with self._lock:
             live.thought = first.message.text
             for call in first.message.tool_calls:
-                live.asked[call["id"] or ""] = _action(call["name"], call["args"])
-            for bad in first.message.invalid_tool_calls:
-                live.asked[bad["id"] or ""] = f"{bad['name']}({bad['args'] or ''})"
+                live.requested[call["id"] or ""] = _action(call["name"], call["args"])
+            for invalid in first.message.invalid_tool_calls:
+                live.requested[invalid["id"] or ""] = f"{invalid['name']}({invalid['args'] or ''})"
 
     # -- the tools ----------------------------------------------------------------------------------------------
 
@@ -204,7 +205,7 @@ class RunRecordingHandler(BaseCallbackHandler):
         self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None,
         inputs: dict[str, Any] | None = None, **kwargs: Any,
     ) -> None:  # fmt: skip
-        """A tool is called."""
+        """A tool call starts; refused if the tool is forbidden."""
         name = (serialized or {}).get("name") or kwargs.get("name") or "tool"
         if name in self._forbidden:
             raise SideEffectRefused(
@@ -218,16 +219,16 @@ class RunRecordingHandler(BaseCallbackHandler):
                 live.calls[run_id] = _Call(_action(name, inputs or input_str), kwargs.get("tool_call_id"))
 
     def on_tool_end(self, output: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any) -> None:
-        """What it brought."""
-        results = [one for one in _messages(output) if isinstance(one, ToolMessage)]
-        text = "\n".join(one.text for one in results) if results else _plain(output)
-        failed = any(one.status == "error" for one in results)
+        """Write the step of a tool call with its result."""
+        results = [result for result in _messages(output) if isinstance(result, ToolMessage)]
+        text = "\n".join(result.text for result in results) if results else _plain(output)
+        failed = any(result.status == "error" for result in results)
         self._called(run_id, **({"error": text or "error"} if failed else {"observation": text}))
 
     def on_tool_error(
         self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """How it failed. An interrupt is no failure."""
+        """Write the step of a tool call with its error. An interrupt is no error."""
         if isinstance(error, GraphBubbleUp):
             with self._lock:
                 live = self._of(run_id)
@@ -236,15 +237,15 @@ class RunRecordingHandler(BaseCallbackHandler):
             return
         self._called(run_id, error=f"{type(error).__name__}: {error}")
 
-    def _called(self, run_id: UUID, **said: str) -> None:
+    def _called(self, run_id: UUID, **result: str) -> None:
         with self._lock:
             live = self._of(run_id)
             call = live.calls.pop(run_id, None) if live is not None else None
             if live is None or call is None:
                 return
             if call.call_id:
-                live.seen.add(call.call_id)
-        self._write(live, action=call.action, **said)
+                live.written.add(call.call_id)
+        self._write(live, action=call.action, **result)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -259,29 +260,29 @@ class RunRecordingHandler(BaseCallbackHandler):
             if self._roots.get(run_id) != run_id:
                 self._roots.pop(run_id, None)
                 return None
-            self._roots = {one: root for one, root in self._roots.items() if root != run_id}
+            self._roots = {chain: root for chain, root in self._roots.items() if root != run_id}
             return self._live.pop(run_id, None)
 
     def _unseen(self, live: _Live, messages: Sequence[BaseMessage]) -> None:
-        """Write the results of calls of this run that reached no tool, such as of a tool that there is not."""
-        for one in messages:
-            if not isinstance(one, ToolMessage):
+        """Write the results of calls of this run that reached no tool, such as of an unknown one."""
+        for message in messages:
+            if not isinstance(message, ToolMessage):
                 continue
             with self._lock:
-                action = live.asked.get(one.tool_call_id)
-                known = action is None or one.tool_call_id in live.seen or any(live.calls)
+                action = live.requested.get(message.tool_call_id)
+                known = action is None or message.tool_call_id in live.written or any(live.calls)
                 if not known:
-                    live.seen.add(one.tool_call_id)
+                    live.written.add(message.tool_call_id)
             if not known and action is not None:
-                said = {"error": one.text} if one.status == "error" else {"observation": one.text}
-                self._write(live, action=action, **said)
+                result = {"error": message.text} if message.status == "error" else {"observation": message.text}
+                self._write(live, action=action, **result)
 
-    def _write(self, live: _Live, **said: str) -> None:
+    def _write(self, live: _Live, **fields: str) -> None:
         with self._lock:
             thought, live.thought = live.thought, ""
-        if said.get("action") == ANSWER:
+        if fields.get("action") == ANSWER:
             thought = ""
-        self._try(lambda: live.recorder.step(thought=thought, **said))
+        self._try(lambda: live.recorder.step(thought=thought, **fields))
 
     def _try(self, work: Callable[[], object]) -> None:
         try:
@@ -291,10 +292,10 @@ class RunRecordingHandler(BaseCallbackHandler):
 
 
 def task_in(inputs: Any) -> str:
-    """The task in a graph's input: the last message of a person, else ``task``, ``input`` or ``question``; "" for none."""
+    """The task in a graph's input: the last human message, else ``task``, ``input`` or ``question``; "" for none."""
     if isinstance(inputs, str):
         return inputs.strip()
-    people = [one for one in _messages(inputs) if isinstance(one, HumanMessage)]
+    people = [message for message in _messages(inputs) if isinstance(message, HumanMessage)]
     if people:
         return people[-1].text.strip()
     if isinstance(inputs, Mapping):
@@ -309,18 +310,18 @@ def _messages(value: Any) -> list[BaseMessage]:
     if isinstance(value, BaseMessage):
         return [value]
     update = getattr(value, "update", None)
-    held = value.get("messages") if isinstance(value, Mapping) else None
-    if held is None and isinstance(update, Mapping):
-        held = update.get("messages")
-    if held is None and isinstance(value, list) and all(isinstance(one, BaseMessage) for one in value):
-        held = value
-    if held is None:
+    messages = value.get("messages") if isinstance(value, Mapping) else None
+    if messages is None and isinstance(update, Mapping):
+        messages = update.get("messages")
+    if messages is None and isinstance(value, list) and all(isinstance(message, BaseMessage) for message in value):
+        messages = value
+    if messages is None:
         return []
-    held = held if isinstance(held, list | tuple) else [held]
+    messages = messages if isinstance(messages, list | tuple) else [messages]
     try:
-        return convert_to_messages(held)
+        return convert_to_messages(messages)
     except (ValueError, TypeError, NotImplementedError):
-        return [one for one in held if isinstance(one, BaseMessage)]
+        return [message for message in messages if isinstance(message, BaseMessage)]
 
 
 def _action(name: str, arguments: Any) -> str:
@@ -333,6 +334,6 @@ def _plain(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False, default=lambda one: f"<{type(one).__name__}>")
+        return json.dumps(value, ensure_ascii=False, default=lambda part: f"<{type(part).__name__}>")
     except (TypeError, ValueError):
         return str(value)

@@ -1,7 +1,7 @@
-"""The batches of the write path: which steps are read together next, and how far the managers have come.
+"""The batches of the write path: which steps are managed together next, and which are managed already.
 
-How far is a mark in the ledger, a ``seq`` of the user, that moves in the transaction in which a batch is applied. So a
-batch is applied exactly once, whoever reads it and however often.
+The ledger stores for each user the ``seq`` up to which steps are managed, and moves it in the transaction that applies a
+batch. So a batch is applied exactly once, however often it is read.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ __all__ = [
 ]
 
 MANAGED = "managed"
-"""The name of the mark in the ledger's projections."""
-_EVERYWHERE = ""  # the ledger's mark, not a home's
+"""The name of that ``seq`` in the ledger's projections."""
+_EVERYWHERE = ""  # it belongs to the ledger, not to a home
 _BEFORE = 6
 _RECALLS, _SHOWN = 20, 60
 _SHOWN_SINCE = timedelta(hours=6)
 
 
 class BatchTakenError(HexamemError, RuntimeError):
-    """The steps of the batch were managed by somebody else meanwhile; nothing was applied."""
+    """The steps of the batch were managed by another run meanwhile; nothing was applied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """The steps that no manager has seen yet.
+    """The steps that are not managed yet.
 
     Attributes:
-        since: ``seq`` up to which all were seen.
-        reached: ``seq`` of the last of ``step_ids``; ``since`` where there is none.
-        step_ids: the next ones, at most as many as were asked for.
+        since: ``seq`` up to which all are managed.
+        reached: ``seq`` of the last of ``step_ids``; ``since`` if there is none.
+        step_ids: the next ones, up to the requested number.
         more: whether others follow.
         newest: when the last of ``step_ids`` was stored.
     """
@@ -67,15 +67,15 @@ class Waiting:
 
 
 def read_managed(tx: Transaction) -> int:
-    """Up to which ``seq`` the managers have seen the user's steps; 0 at first."""
+    """The ``seq`` up to which the user's steps are managed; 0 at first."""
     return read_projections(tx, _EVERYWHERE).get(MANAGED, 0)
 
 
 def advance(tx: Transaction, since: int, reached: int) -> None:
-    """Say that the steps up to ``reached`` were managed.
+    """Record that the steps up to ``reached`` are managed.
 
     Raises:
-        BatchTakenError: if they were managed only up to another place than ``since`` when the batch was read.
+        BatchTakenError: if another run has moved the ``seq`` from ``since`` meanwhile.
     """
     if read_managed(tx) != since:
         raise BatchTakenError("the steps of this batch were managed by another run meanwhile")
@@ -83,7 +83,7 @@ def advance(tx: Transaction, since: int, reached: int) -> None:
 
 
 def skip_all(tx: Transaction) -> None:
-    """Say that there is nothing to be learned from what is stored: it came with what was learned from it."""
+    """Record that all stored steps are managed: their items were imported with them."""
     row = tx.first(select(func.max(steps.c.seq)).where(steps.c.user_id == tx.user_id))
     if row is not None and row[0] is not None:
         set_projection(tx, _EVERYWHERE, MANAGED, int(row[0]))
@@ -118,20 +118,20 @@ def waiting_steps(tx: Transaction, most: int) -> Waiting:
 
 
 def count_waiting(tx: Transaction) -> int:
-    """How many steps no manager has seen yet."""
+    """How many steps are not managed yet."""
     own = (steps.c.user_id == tx.user_id) & (steps.c.seq > read_managed(tx)) & (steps.c.status == "active")
     row = tx.first(select(func.count()).select_from(steps).where(own))
     return int(row[0]) if row else 0
 
 
 def read_batch(tx: Transaction, step_ids: Collection[str]) -> Batch:
-    """The steps as the managers see them, with what came before and what recall has lately shown."""
-    found = sorted(get_steps(tx, step_ids).values(), key=lambda step: step.seq)
-    earlier = _earlier(tx, found)
-    intents = get_intents(tx, [step.id for step in (*earlier, *found)])
-    vocabulary = Vocabulary(read_labels(tx, {one for intent in intents.values() for one in intent.label_ids}))
+    """The steps as managers read them, with the steps before them and the texts that recalls have shown lately."""
+    chosen = sorted(get_steps(tx, step_ids).values(), key=lambda step: step.seq)
+    earlier = _earlier(tx, chosen)
+    intents = get_intents(tx, [step.id for step in (*earlier, *chosen)])
+    vocabulary = Vocabulary(read_labels(tx, {label_id for intent in intents.values() for label_id in intent.label_ids}))
 
-    def heard(step: Step) -> BatchStep:
+    def batch_step(step: Step) -> BatchStep:
         intent = intents.get(step.id)
         if intent is None:
             return BatchStep(step=step, resolved_text=step.index_text)
@@ -145,10 +145,10 @@ def read_batch(tx: Transaction, step_ids: Collection[str]) -> Batch:
 
     return Batch(
         user=tx.user,
-        steps=tuple(map(heard, found)),
-        before=tuple(map(heard, earlier)),
+        steps=tuple(map(batch_step, chosen)),
+        before=tuple(map(batch_step, earlier)),
         zone=read_zone(tx.timezone),
-        shown=_shown(tx, found) if found else (),
+        shown=_shown(tx, chosen) if chosen else (),
     )
 
 
@@ -171,23 +171,23 @@ _LATELY = Prepared(
 )
 
 
-def _earlier(tx: Transaction, found: list[Step]) -> list[Step]:
+def _earlier(tx: Transaction, chosen: list[Step]) -> list[Step]:
     """The latest steps before these in their threads."""
     ids: list[str] = []
-    for thread_id in dict.fromkeys(step.thread_id for step in found):
-        first = min(step.seq for step in found if step.thread_id == thread_id)
+    for thread_id in dict.fromkeys(step.thread_id for step in chosen):
+        first = min(step.seq for step in chosen if step.thread_id == thread_id)
         ids += [row.id for row in tx.all(_OF_THREAD, user=tx.user_id, thread=thread_id, first=first)]
     return sorted(get_steps(tx, ids).values(), key=lambda step: step.seq)[-2 * _BEFORE :]
 
 
-def _shown(tx: Transaction, found: list[Step]) -> tuple[str, ...]:
-    """The texts that recall put before the model shortly before these steps were stored, and meanwhile."""
-    since = min(step.created_at for step in found) - _SHOWN_SINCE
+def _shown(tx: Transaction, chosen: list[Step]) -> tuple[str, ...]:
+    """The texts that recalls have shown shortly before these steps were stored, or since."""
+    since = min(step.created_at for step in chosen) - _SHOWN_SINCE
     hits: dict[str, Any] = {}
     for row in tx.all(_LATELY, user=tx.user_id, since=since):
         hits.update(dict.fromkeys(hit_id for hit_id, _ in row.hits))
-    wanted = list(hits.keys() - {step.id for step in found})
-    said = {step.id: step.content for step in get_steps(tx, wanted).values()}
-    held = {item.id: item.text for item in get_items(tx, wanted).values()}
-    texts = [{**said, **held}.get(hit_id, "") for hit_id in hits]
+    ids = list(hits.keys() - {step.id for step in chosen})
+    contents = {step.id: step.content for step in get_steps(tx, ids).values()}
+    item_texts = {item.id: item.text for item in get_items(tx, ids).values()}
+    texts = [{**contents, **item_texts}.get(hit_id, "") for hit_id in hits]
     return tuple(dict.fromkeys(text for text in texts if text))[:_SHOWN]

@@ -1,6 +1,6 @@
-"""The nodes of the ingest graph, and the parts that they work with.
+"""The nodes of the ingest graph, and the stores and agents that they use.
 
-A node that calls a model is in two halves, before the call and after it. Every node may be run again.
+A node that calls a model has two halves, ``…_prepare`` before the call and ``…_finish`` after it. Nodes are idempotent.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _FOUND = 8  # items that a manager's search shows
 
 
 class Apply(Protocol):
-    """What changes memory: see :meth:`hexamem.agents.applying.applier.Applier.apply`."""
+    """Applies proposals: see :meth:`hexamem.agents.applying.applier.Applier.apply`."""
 
     def __call__(
         self,
@@ -69,24 +69,24 @@ class Apply(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class IngestParts:
-    """What the graph works with.
+    """The stores and agents of the graph.
 
     Attributes:
-        ledger: the truth.
-        record: stores messages of the context's user in a thread, and queues what follows.
-        catch_up: labels a user's steps by rules and brings the indexes up to the ledger.
-        nearest: ids of the items of these kinds nearest to texts of the user, the nearest first, by kind.
-        apply: carries out proposals.
+        ledger: the source of truth.
+        record: stores messages of the context's user in a thread, and queues the background job.
+        catch_up: labels a user's steps and brings the indexes up to the ledger.
+        nearest: ``(user, texts, kinds)`` to the ids of the nearest items by kind, the nearest first.
+        apply: applies proposals.
         meta_manager, managers: the embedded tier.
         size: steps in a batch, at most.
-        full: so many steps are a batch, though the talk goes on.
+        full: so many waiting steps are a batch, also while the conversation goes on.
         model_meta_manager, model_managers: the model tier of mode ``agents``, as far as there are models.
-        single_call: that of mode ``single_call``.
-        custom: managers of the host, by memory type: they take the place of ours.
-        always: types beyond the six, whose managers are asked whenever a batch is more than small talk where no model
-            routes: the embedded meta-manager knows the six.
-        embed: makes the vectors of labels; None where a model is not to label.
-        wrote: called after a user's ledger has grown.
+        single_call: the agent of mode ``single_call``.
+        custom: managers of the host, by memory type: they replace the shipped ones.
+        always: types beyond the six. Without a model that routes, their managers get every batch that is more than small
+            talk, since the embedded meta-manager knows only the six.
+        embed: computes the vectors for labels; None if a model does not label.
+        wrote: called after a write to a user's ledger.
     """
 
     ledger: Ledger
@@ -108,7 +108,7 @@ class IngestParts:
 
     @property
     def beside(self) -> tuple[ItemKind, ...]:
-        """The types that have a node of their own beside the single call."""
+        """The types that have their own node beside the single call."""
         return tuple(dict.fromkeys((*self.custom, *self.always)))
 
 
@@ -118,7 +118,7 @@ def node_of(kind: ItemKind) -> str:
 
 
 def _context() -> IngestContext:
-    """The context of this run; a host's own context needs no more than a user."""
+    """The context of this run; of a host's own context only the user is read."""
     context: object = get_runtime(IngestContext).context
     if isinstance(context, IngestContext) and context.user.strip():
         return context
@@ -134,12 +134,12 @@ class IngestNodes:
     def _batch(self, context: IngestContext, step_ids: Sequence[str]) -> Batch:
         """The steps of a batch, read once a run."""
         key = tuple(step_ids)
-        found = context.batches.get(key)
-        if found is None:
+        batch = context.batches.get(key)
+        if batch is None:
             with self._parts.ledger.read(context.user) as tx:
-                found = read_batch(tx, key)
-            context.batches[key] = found
-        return found
+                batch = read_batch(tx, key)
+            context.batches[key] = batch
+        return batch
 
     # ------------------------------------------------------------------ record, label
 
@@ -166,8 +166,13 @@ class IngestNodes:
             return {"batch": [], "since": waiting.since, "reached": waiting.since}
         batch = self._batch(context, waiting.step_ids)
         steps = [
-            {"id": one.step.id, "scope": one.scope, "events": list(one.events), "entities": list(one.entities)}
-            for one in batch.steps
+            {
+                "id": batch_step.step.id,
+                "scope": batch_step.scope,
+                "events": list(batch_step.events),
+                "entities": list(batch_step.entities),
+            }
+            for batch_step in batch.steps
         ]
         _say("label", context, steps=steps)
         return {"batch": list(waiting.step_ids), "since": waiting.since, "reached": waiting.reached}
@@ -180,16 +185,16 @@ class IngestNodes:
             return {"instructions": []}
         batch = self._batch(context, state["batch"])
         try:
-            found = tuple(self._parts.meta_manager.route(batch))
+            instructions = tuple(self._parts.meta_manager.route(batch))
         except GraphBubbleUp:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a text does to the reader, the batch goes on
+        except Exception as error:  # noqa: BLE001 - a reader that fails on a text does not stop the batch
             return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
         if self._parts.single_call is None:
-            return self._routed(context, batch, found, self._parts.meta_manager.unread(batch))
+            return self._routed(context, batch, instructions, self._parts.meta_manager.unread(batch))
         from hexamem.agents.meta_manager import is_small_talk
 
-        return {**self._routed(context, batch, found, ()), "ask": bool(found) or not is_small_talk(batch)}
+        return {**self._routed(context, batch, instructions, ()), "ask": bool(instructions) or not is_small_talk(batch)}
 
     def route_prepare(self, state: IngestState) -> Any:
         from hexamem.agents.meta_manager import RoutingReply
@@ -237,25 +242,22 @@ class IngestNodes:
         }
 
     def send(self, state: IngestState) -> list[Send] | Literal["apply", "__end__"]:
-        """To each manager that is named, with the ids of the items nearest to what it is to look at."""
-        batch, orders = state.get("batch"), state.get("instructions") or []
+        """Send to each manager that has an instruction the batch and the ids of the nearest items of its kind."""
+        batch, instructions = state.get("batch"), state.get("instructions") or []
         if not batch:
             return "__end__"
         nearest = state.get("nearest") or {}
         sends: list[Send] = []
         if self._parts.single_call is not None:
-            own = [order for order in orders if order["kind"] in self._parts.beside]
+            own = [instruction for instruction in instructions if instruction["kind"] in self._parts.beside]
             if state.get("ask"):
-                shared = [order for order in orders if order not in own]
+                shared = [instruction for instruction in instructions if instruction not in own]
                 sends.append(Send(SINGLE, ManageInput(batch=batch, instructions=shared, nearest_by_kind=nearest)))
-            orders = own
-        sends += [
-            Send(
-                node_of(order["kind"]),
-                ManageInput(instruction=order, batch=batch, nearest=nearest.get(order["kind"], [])),
-            )
-            for order in orders
-        ]
+            instructions = own
+        for instruction in instructions:
+            kind = instruction["kind"]
+            manager_input = ManageInput(instruction=instruction, batch=batch, nearest=nearest.get(kind, []))
+            sends.append(Send(node_of(kind), manager_input))
         return sends or "apply"
 
     # ------------------------------------------------------------------ managers
@@ -265,15 +267,15 @@ class IngestNodes:
         batch = self._batch(context, state["batch"])
         nearest = self._items(context, state["nearest"])
         try:
-            found = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
-        except GraphBubbleUp:  # an interrupt: the run goes on when it is answered
+            proposals = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
+        except GraphBubbleUp:  # an interrupt: the run continues when it is resumed
             raise
-        except Exception as error:  # noqa: BLE001 - as above: one manager that fails holds up no other
-            found = Proposals(degraded=(f"{node_of(kind)}: the reader failed ({type(error).__name__})",))
-        return self._managed(context, kind, batch, found)
+        except Exception as error:  # noqa: BLE001 - as above: a manager that fails does not stop the others
+            proposals = Proposals(degraded=(f"{node_of(kind)}: the reader failed ({type(error).__name__})",))
+        return self._managed(context, kind, batch, proposals)
 
     def custom_input(self, state: ManageInput) -> ManagerInput:
-        """What a manager of the host is invoked with."""
+        """The input of a manager of the host."""
         context = _context()
         batch, instruction = self._batch(context, state["batch"]), as_instruction(state["instruction"])
         return ManagerInput(
@@ -287,7 +289,7 @@ class IngestNodes:
         )
 
     def custom_output(self, state: ManageInput, output: ManagerOutput) -> dict[str, Any]:
-        """The proposals of a manager of the host; those that are none are left out."""
+        """The proposals of a manager of the host; invalid ones are left out and reported."""
         context = _context()
         kind = state["instruction"]["kind"]
         if isinstance(output, Proposals):
@@ -304,12 +306,12 @@ class IngestNodes:
         return self._managed(context, kind, self._batch(context, state["batch"]), proposed)
 
     def agent_input(self, manager: ManagerAgent, state: ManageInput) -> tuple[dict[str, Any], ManagerContext]:
-        """What the agent of a manager is invoked with."""
+        """The input and context of the agent of a manager."""
         context, nearest = _context(), self._parts.nearest
 
         def search(query: str) -> Mapping[str, MemoryItem]:
-            found = nearest(context.user, [query], [manager.kind]).get(manager.kind, ())
-            return self._items(context, found[:_FOUND])
+            item_ids = nearest(context.user, [query], [manager.kind]).get(manager.kind, ())
+            return self._items(context, item_ids[:_FOUND])
 
         return manager.prepare(
             self._batch(context, state["batch"]),
@@ -347,32 +349,40 @@ class IngestNodes:
         carried, task = cast("tuple[Any, LabelTask | None]", result.carry)
         outcome = parts.single_call.finish(replace(result, carry=carried))
         degraded = list(outcome.degraded)
-        made = outcome.labels
-        if made is not None and task is not None and (made.pages or any(one.tier == "model" for one in made.steps)):
+        labels = outcome.labels
+        if (
+            labels is not None
+            and task is not None
+            and (labels.pages or any(step.tier == "model" for step in labels.steps))
+        ):
             with parts.ledger.write(context.user, create=False) as tx:
-                if not write_task(tx, task, made, indexed_elsewhere=not parts.ledger.embedded):
+                if not write_task(tx, task, labels, indexed_elsewhere=not parts.ledger.embedded):
                     degraded.append(f"{SINGLE}: labels were corrected meanwhile, so those of the model were left out")
         return self._managed(
             context,
             SINGLE,
             carried.batch,
             Proposals(
-                proposals=tuple(one for one in outcome.proposals if one.kind not in parts.beside),
+                proposals=tuple(proposal for proposal in outcome.proposals if proposal.kind not in parts.beside),
                 degraded=tuple(degraded),
             ),
         )
 
     def _items(self, context: IngestContext, item_ids: Sequence[str]) -> dict[str, MemoryItem]:
         with self._parts.ledger.read(context.user) as tx:
-            found = get_items(tx, item_ids)
-        return {one: found[one] for one in item_ids if one in found and found[one].status == "active"}
+            items = get_items(tx, item_ids)
+        return {
+            item_id: items[item_id] for item_id in item_ids if item_id in items and items[item_id].status == "active"
+        }
 
-    def _managed(self, context: IngestContext, who: str, batch: Batch, found: Proposals) -> dict[str, Any]:
-        kept = [values for one in found.proposals if (values := written(one, batch)) is not None]
-        _say("manage", context, manager=who, proposed=len(kept))
-        lost = len(found.proposals) - len(kept)
-        told = (f"{who}: {lost} secrets were left out, since they do not stand in their steps",) if lost else ()
-        return {"proposals": kept, "degraded": [*found.degraded, *told]}
+    def _managed(self, context: IngestContext, manager: str, batch: Batch, proposed: Proposals) -> dict[str, Any]:
+        written_proposals = [
+            fields for proposal in proposed.proposals if (fields := written(proposal, batch)) is not None
+        ]
+        _say("manage", context, manager=manager, proposed=len(written_proposals))
+        lost = len(proposed.proposals) - len(written_proposals)
+        note = (f"{manager}: {lost} secrets were left out, since they do not stand in their steps",) if lost else ()
+        return {"proposals": written_proposals, "degraded": [*proposed.degraded, *note]}
 
     # ------------------------------------------------------------------ apply, project
 
@@ -393,7 +403,7 @@ class IngestNodes:
         except BatchTakenError as error:
             return {"remembered": [], "degraded": [f"apply: {error}"]}
         if context.usage is not None:
-            context.usage.drain()  # it stands in the ledger now
+            context.usage.drain()  # ``finish`` has written it to the ledger
         remembered = self._remembered(context, proposals, outcomes)
         _say("apply", context, remembered=remembered)
         parts.wrote(context.user)
@@ -403,7 +413,7 @@ class IngestNodes:
         self, context: IngestContext, proposals: Sequence[Proposal], outcomes: Sequence[Outcome]
     ) -> list[Remembrance]:
         with self._parts.ledger.read(context.user) as tx:
-            items = get_items(tx, [one.item_id for one in outcomes if one.item_id is not None])
+            items = get_items(tx, [outcome.item_id for outcome in outcomes if outcome.item_id is not None])
         return [
             Remembrance(
                 kind=proposal.kind,

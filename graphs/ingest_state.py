@@ -1,7 +1,7 @@
-"""The state of the ingest graph: plain JSON values, so that any checkpointer keeps it, and nothing of a secret in it.
+"""The state of the ingest graph: plain JSON values, so that any checkpointer stores it, without secrets.
 
-A proposal that names a secret is written with the places of its words in place of the words (:func:`written`), and
-read back from the steps themselves (:func:`read_back`). So no checkpoint, stream or trace of the graph holds them.
+In a proposal with a secret, its text is replaced by its offsets in the steps (:func:`written`), from which it is read
+back (:func:`read_back`). So no checkpoint, stream or trace of the graph contains it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Instructed(TypedDict):
 
 
 class Recorded(NamedTuple):
-    """What ``record`` stored.
+    """The result of ``record``.
 
     Attributes:
         step_ids: of the new steps.
@@ -61,9 +61,9 @@ class Recorded(NamedTuple):
 
 
 class Remembrance(TypedDict):
-    """What became of one proposal: for those who watch, and for the caller.
+    """The outcome of one proposal, for stream events and the caller.
 
-    ``operation`` is None where it was refused, and ``refused`` says why.
+    ``operation`` is None if it was refused, and ``refused`` says why.
     """
 
     kind: str
@@ -74,12 +74,12 @@ class Remembrance(TypedDict):
 
 
 class IngestInput(TypedDict, total=False):
-    """What the graph takes.
+    """The input of the graph.
 
     Attributes:
-        messages: as ``UserMemory.remember`` takes them; nothing is recorded where there are none.
+        messages: as for ``UserMemory.remember``; without messages nothing is recorded.
         thread_id: their conversation; ``default`` when left out.
-        close: whether the steps that wait are read together now, however few they are.
+        close: whether the waiting steps are managed now, however few they are.
     """
 
     messages: Any
@@ -88,13 +88,13 @@ class IngestInput(TypedDict, total=False):
 
 
 class IngestOutput(TypedDict, total=False):
-    """What the graph gives.
+    """The output of the graph.
 
     Attributes:
         step_ids: of the steps that this run recorded.
         visible: ids of the steps that the caller's conversation shows; recall leaves them out.
-        remembered: what became of the proposals.
-        degraded: what fell back, in plain words.
+        remembered: the outcomes of the proposals.
+        degraded: a line for each fallback.
     """
 
     step_ids: list[str]
@@ -104,18 +104,16 @@ class IngestOutput(TypedDict, total=False):
 
 
 class IngestState(IngestInput, total=False):
-    """What the nodes give each other.
+    """The state that the nodes share.
 
     Attributes:
-        step_ids, visible: see :class:`IngestOutput`.
-        since, reached: ``seq`` up to which steps were managed before this batch, and up to which it reaches.
-        batch: ids of the steps that are read together.
-        instructions: what the meta-manager asks of the managers.
-        nearest: ids of the known items nearest to what they are to look at, by kind.
-        ask: whether the one call of mode ``single_call`` is worth it.
+        step_ids, visible, remembered, degraded: see :class:`IngestOutput`.
+        since, reached: ``seq`` up to which steps were managed before this batch, and of its last step.
+        batch: ids of the steps of the batch.
+        instructions: of the meta-manager to the managers.
+        nearest: ids of the nearest known items, by kind.
+        ask: whether the single call of mode ``single_call`` is made: the batch is more than small talk.
         proposals: of all managers; see :func:`written`.
-        remembered: what became of the proposals.
-        degraded: what fell back, in plain words.
     """
 
     step_ids: list[str]
@@ -132,9 +130,9 @@ class IngestState(IngestInput, total=False):
 
 
 class ManageInput(TypedDict, total=False):
-    """What a manager is sent: its instruction, the ids of the steps, and those of the nearest items of its kind.
+    """The input of a manager: its instruction, the ids of the steps, and those of the nearest items of its kind.
 
-    ``single_call`` is sent all instructions, and the items of all kinds.
+    The input of ``single_call`` has all instructions, and the items of all kinds.
     """
 
     instruction: Instructed
@@ -146,14 +144,14 @@ class ManageInput(TypedDict, total=False):
 
 @dataclass(kw_only=True)
 class IngestContext:
-    """What a run is told beside its state. A host's own context may stand in its place, if it has a ``user``.
+    """The context of a run. A host's own context may replace it, if it has a ``user``.
 
     Attributes:
         user: whose memory it is.
         write: opens the transaction in which everything is applied; the ledger's own when None.
-        finish: called at its end.
-        budget, usage: what models may cost, and who is told of it.
-        batches: read once a run, by the ids of their steps.
+        finish: called at the end of that transaction.
+        budget, usage: limits and counts the model calls.
+        batches: cache of the batches of this run, by the ids of their steps.
     """
 
     user: str = ""
@@ -164,9 +162,9 @@ class IngestContext:
     batches: dict[tuple[str, ...], Batch] = field(default_factory=dict)
 
 
-def as_values(one: Instruction) -> Instructed:
+def as_values(instruction: Instruction) -> Instructed:
     """An instruction as JSON."""
-    return Instructed(kind=one.kind, step_ids=list(one.step_ids), task=one.task)
+    return Instructed(kind=instruction.kind, step_ids=list(instruction.step_ids), task=instruction.task)
 
 
 def as_instruction(values: Instructed) -> Instruction:
@@ -175,38 +173,38 @@ def as_instruction(values: Instructed) -> Instruction:
 
 
 def written(proposal: Proposal, batch: Batch) -> dict[str, Any] | None:
-    """A proposal as JSON. The words of a secret, and quotes that hold them, become places in their step.
+    """A proposal as JSON. A secret, and quotes that contain it, are replaced by their offsets in the step.
 
-    None where the secret stands in no step that is quoted: then there is nothing to take out.
+    None if the secret is in no quoted step: then it cannot be read back.
     """
     values = proposal.model_dump(mode="json")
     secret = values.pop("secret")
     if secret is None:
         return values
-    content = {heard.step.id: heard.step.content for heard in batch.steps}
+    content = {batch_step.step.id: batch_step.step.content for batch_step in batch.steps}
     places = []
-    for one in proposal.evidence:
-        text = content.get(one.step_id, "")
-        inside = one.quote.find(secret)
-        start = text.find(one.quote) if inside >= 0 else -1
-        end, at = start + len(one.quote), start + inside
-        if start < 0:  # quoted in other words than it stands there
+    for evidence in proposal.evidence:
+        text = content.get(evidence.step_id, "")
+        inside = evidence.quote.find(secret)
+        start = text.find(evidence.quote) if inside >= 0 else -1
+        end, at = start + len(evidence.quote), start + inside
+        if start < 0:  # the quote is not literal
             start = at = text.find(secret)
             end = start + len(secret)
         if start >= 0:
-            places.append([one.step_id, start, end, at, len(secret)])
+            places.append([evidence.step_id, start, end, at, len(secret)])
     if not places:
         return None
     return {**_without(values, secret), "evidence": [], "places": places}
 
 
 def read_back(values: dict[str, Any], batch: Batch) -> Proposal | None:
-    """The proposal that was :func:`written`; None where its step has changed, since its secret was taken out."""
+    """The proposal that was :func:`written`; None if its step has changed because the secret was removed from it."""
     places: Sequence[Sequence[Any]] = values.get("places") or ()
     fields = {name: value for name, value in values.items() if name != "places"}
     if not places:
         return Proposal.parse(fields)
-    content = {heard.step.id: heard.step.content for heard in batch.steps}
+    content = {batch_step.step.id: batch_step.step.content for batch_step in batch.steps}
     evidence = []
     secrets = set()
     for step_id, start, end, at, length in places:

@@ -3,10 +3,10 @@
     START → plan ─ Send ─→ vector | keyword | page | intent | time | kind → integrate → reflect → (plan | finish) → END
 
 The lanes of a round run in parallel. Nodes that call a model are ``prepare | StructuredCall | finish``, all others plain
-functions, so the graph runs by ``invoke`` and ``ainvoke`` alike. No round costs more than three calls; where a model
-read and quoted the answer to a single question, or to each part of one, nobody reflects. Each node tells
-what it does as custom stream events (``stream_mode="custom"``): a mapping with ``stage``, ``user`` and ``round``, and
-what the stage has to say. The state is JSON: under a checkpointer a killed run goes on at its last node.
+functions, so the graph runs with ``invoke`` and ``ainvoke``. A round costs at most three calls; if a model has quoted
+the answer to each part of the question, reflection is skipped. Each node writes custom stream events
+(``stream_mode="custom"``): a mapping with ``stage``, ``user``, ``round`` and further fields of the stage. The state is
+JSON: under a checkpointer a killed run resumes at its last node.
 """
 
 from __future__ import annotations

@@ -153,8 +153,7 @@ class EvidenceNodes(ResearchNode):
         update["answer"], update["answerable"] = outcome.answer, outcome.answerable
         update["reason"] = outcome.reason
         if update.get("tier") == "auto" and update["chosen"] != "deep" and not outcome.answerable:
-            told = update["why_tier"]
-            update["chosen"], update["why_tier"] = "deep", f"{told}, and yet they do not answer it"
+            update["chosen"], update["why_tier"] = "deep", f"{update['why_tier']}, and yet they do not answer it"
         update["current"] = {
             **update["current"],
             "claims": new,
@@ -183,7 +182,7 @@ class EvidenceNodes(ResearchNode):
     def _recalled(
         self, context: ResearchContext, state: ResearchState, question: Question, filters: EvidenceFilter
     ) -> tuple[Sequence[str], list[str]]:
-        """What a plain recall finds for the question, and what went amiss; nothing where lanes were chosen without its own two."""
+        """The hits of a plain recall for the question, and lines for ``degraded``; none if its two lanes are not both used."""
         if state["number"] > 1 or not {"vector", "keyword"}.issubset(self.settings(context).lanes):
             return (), []
         try:
@@ -201,10 +200,10 @@ class EvidenceNodes(ResearchNode):
         question: Question,
         outcome: Outcome,
     ) -> bool:
-        """Whether a reflection by a model could only cost: the integrator settled every part that the planner named, no
-        claim was dropped, and whatever superseded a quoted fact was read.
+        """Whether a reflection by a model is unnecessary: the integrator settled every part that the planner named, no
+        claim was dropped, and every fact that superseded a quoted one was read.
 
-        The reflection without a model costs no call, and is never left out.
+        The reflection without a model costs no call, and is never skipped.
         """
         if self.parts.reflector is None or outcome.tier != "model" or not (outcome.answerable and outcome.claims):
             return False
@@ -219,7 +218,7 @@ class EvidenceNodes(ResearchNode):
     def _believed_now(
         self, context: ResearchContext, update: dict[str, Any], reading: Reading, question: Question, outcome: Outcome
     ) -> Outcome:
-        """An outcome of the embedded engine with the facts that superseded it; of a narrowed reading as it is."""
+        """Add the facts that superseded quoted ones to an outcome of the embedded engine, if the research has no filter."""
         if outcome.tier != "embedded" or not outcome.answerable or not reading.unfiltered or outcome.degraded:
             return outcome
         number, zone = update["number"], self.zone(context)
@@ -234,11 +233,11 @@ class EvidenceNodes(ResearchNode):
         return outcome._replace(claims=claims, new=fresh, answer=joined(claims, zone))
 
     def after_integrate(self, state: ResearchState) -> Literal["reflect", "finish"]:
-        """Only deep research reflects, where the question is not settled."""
+        """Only deep research reflects, and only if the question is not settled."""
         return "reflect" if state["chosen"] == "deep" and not state["current"].get("enough") else "finish"
 
     def reflect(self, state: ResearchState) -> dict[str, Any]:
-        """Enough or not, by the encoder."""
+        """Decide by the encoder whether the evidence is enough."""
         context = run_context()
         reflection = self._embedded_reflection(context, state)
         return self._reflected(context, {"current": state["current"], "number": state["number"]}, reflection)
@@ -278,7 +277,7 @@ class EvidenceNodes(ResearchNode):
         return replace(call, carry=(update, call.carry))
 
     def reflect_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
-        """What the call led to."""
+        """The reflection from the result of the call."""
         update, carried = cast("tuple[dict[str, Any], object]", result.carry)
         reflector = self.parts.reflector
         assert reflector is not None
@@ -301,7 +300,7 @@ class EvidenceNodes(ResearchNode):
         return {**update, "degraded": list(reflection.degraded)}
 
     def after_reflect(self, state: ResearchState) -> Literal["plan", "finish"]:
-        """Another round while something is missing and there is room for it."""
+        """Another round if something is missing and the limits allow it."""
         current = state["current"]
         context = run_context()
         if current["enough"] or not state["needs"] or self.last(context, state):
@@ -342,7 +341,7 @@ class EvidenceNodes(ResearchNode):
 
 
 def _parts_of(state: Mapping[str, Any]) -> tuple[str, ...]:
-    """What must be known to answer: as the plan takes the question apart; in later rounds what was still missing."""
+    """The parts of the question: those that the plan names; in later rounds what was still missing."""
     current = state["current"]
     return tuple((current["plan"].get("needs") if current["number"] == 1 else current["needs"]) or ())
 
@@ -351,14 +350,14 @@ def _source_steps(passage: Mapping[str, Any]) -> set[str]:
     return {source["step_id"] for source in passage["sources"]}
 
 
-def _report(one: LaneFound) -> dict[str, Any]:
-    ids = [each for ranking in one["rankings"].values() for each in ranking[:_TOLD_HITS]]
+def _report(lane: LaneFound) -> dict[str, Any]:
+    ids = [record_id for ranking in lane["rankings"].values() for record_id in ranking[:_TOLD_HITS]]
     return {
-        "lane": one["lane"],
-        "queries": one["queries"],
-        "found": sum(map(len, one["rankings"].values())) + len(one["pages"]),
-        "best": [*one["pages"], *dict.fromkeys(ids)],
-        "failed": one["failed"],
-        "began": one["began"],
-        "ended": one["ended"],
+        "lane": lane["lane"],
+        "queries": lane["queries"],
+        "found": sum(map(len, lane["rankings"].values())) + len(lane["pages"]),
+        "best": [*lane["pages"], *dict.fromkeys(ids)],
+        "failed": lane["failed"],
+        "began": lane["began"],
+        "ended": lane["ended"],
     }

@@ -1,4 +1,4 @@
-"""Which steps and items a research may read: of some kinds, that meet conditions, as they were or were known at a time."""
+"""The filter of research: which steps and items it may read, by kind, conditions and time."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _STEP = "step_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceFilter:
-    """A filter, exact from the ledger. It is truthy where it may hold something back.
+    """A filter, evaluated on the ledger. It is truthy if it may exclude anything.
 
     Attributes:
         where: conditions on steps and items.
         as_of: steps that had happened, and items that were true, at this time.
-        known_at: steps that had been stored, and items that were believed, at this time, in the words of then.
+        known_at: steps and items that were stored at this time, items in the version of then.
         kinds: "step" and kinds of items; None for all.
     """
 
@@ -35,11 +35,11 @@ class EvidenceFilter:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> EvidenceFilter:
-        """From JSON: ``where`` as a mapping of its fields, times as ISO 8601 (in UTC
-        where they name no offset), ``kinds`` as a list; any may be missing or None.
+        """From JSON: ``where`` as a mapping of its fields, times as ISO 8601 (in UTC without an offset), ``kinds`` as a list;
+        any may be missing or None.
 
         Raises:
-            InvalidInputError: for conditions or kinds that there are not, or a time that cannot be read.
+            InvalidInputError: for an unknown condition, or a time that cannot be parsed.
         """
         where, kinds = values.get("where"), values.get("kinds")
         kinds = (kinds,) if isinstance(kinds, str) else kinds
@@ -52,20 +52,20 @@ class EvidenceFilter:
 
     @classmethod
     def of_request(cls, request: SearchRequest) -> EvidenceFilter:
-        """That of a search."""
+        """The filter of a search."""
         return cls(where=request.where, as_of=request.as_of, known_at=request.known_at, kinds=request.only)
 
     def __bool__(self) -> bool:
         narrowed = self.where is not None and not self.where.empty
-        return narrowed or any(one is not None for one in (self.as_of, self.known_at, self.kinds))
+        return narrowed or any(value is not None for value in (self.as_of, self.known_at, self.kinds))
 
     @property
     def moment(self) -> datetime | None:
-        """When the question is asked, where that is not now."""
+        """The time to which the question is relative; None for now."""
         return self.as_of or self.known_at
 
     def json(self) -> dict[str, Any]:
-        """As :meth:`of` reads it."""
+        """The filter as JSON, for :meth:`of`."""
         return {
             "where": None if self.where is None else self.where.model_dump(mode="json"),
             "as_of": None if self.as_of is None else self.as_of.isoformat(),
@@ -75,8 +75,8 @@ class EvidenceFilter:
 
     def narrowing(self, request: SearchRequest) -> SearchRequest:
         """The search with this filter."""
-        told = {"where": self.where, "as_of": self.as_of, "known_at": self.known_at, "only": self.kinds}
-        return request.model_copy(update=told)
+        update = {"where": self.where, "as_of": self.as_of, "known_at": self.known_at, "only": self.kinds}
+        return request.model_copy(update=update)
 
     def steps(self, tx: Transaction, among: Collection[str] | None = None) -> set[str]:
         """The steps that may be read, all or those among some."""
@@ -90,39 +90,43 @@ class EvidenceFilter:
         if not tx.user_id or chosen == []:
             return set()
         if self.known_at is not None:
-            return {one.id for one in self._believed(tx, chosen)}
+            return {item.id for item in self._believed(tx, chosen)}
         return select_item_ids(tx, kinds=chosen, where=self.where, as_of=self.as_of, superseded=False)
 
     def among(self, tx: Transaction, ids: Collection[str]) -> set[str]:
         """Those of some steps and items that may be read."""
         if not self:
             return set(ids)
-        kept = self.steps(tx, [one for one in ids if one.startswith(_STEP)])
-        others = [one for one in ids if not one.startswith(_STEP)]
-        return kept | (self.items(tx).intersection(others) if others else set())
+        permitted = self.steps(tx, [record_id for record_id in ids if record_id.startswith(_STEP)])
+        others = [record_id for record_id in ids if not record_id.startswith(_STEP)]
+        return permitted | (self.items(tx).intersection(others) if others else set())
 
     def read_items(self, tx: Transaction, ids: Collection[str]) -> dict[str, MemoryItem]:
-        """Items as they are to be read: those believed now, or what was true or believed then. Others are left out."""
-        wanted = set(ids)
-        if not wanted:
+        """The items of these ids that may be read: active ones, or those of the filter's time in the version of then."""
+        chosen = set(ids)
+        if not chosen:
             return {}
         if self.known_at is not None:
-            return {one.id: one for one in self._believed(tx, self._item_kinds(None)) if one.id in wanted}
-        found = get_items(tx, wanted)
+            return {item.id: item for item in self._believed(tx, self._item_kinds(None)) if item.id in chosen}
+        items = get_items(tx, chosen)
         if self.as_of is None:
-            return {one.id: one for one in found.values() if one.status == "active"}
-        met = self.items(tx)
-        return {one.id: one for one in found.values() if one.id in met}
+            return {item.id: item for item in items.values() if item.status == "active"}
+        permitted = self.items(tx)
+        return {item.id: item for item in items.values() if item.id in permitted}
 
     def former(self, tx: Transaction, kinds: Collection[str]) -> dict[str, MemoryItem]:
-        """Items of some kinds that were believed then in words that the indexes do not hold any more."""
+        """Items of some kinds in the version of ``known_at``, if the indexes do not hold that text any more."""
         chosen = self._item_kinds(kinds)
         if self.known_at is None or not tx.user_id or chosen == []:
             return {}
-        then = {one.id: one for one in self._believed(tx, chosen)}
-        now = get_items(tx, then)
-        indexed = {one.id for one in now.values() if one.status in ("active", "superseded")}
-        return {one: item for one, item in then.items() if one not in indexed or now[one].text != item.text}
+        former = {item.id: item for item in self._believed(tx, chosen)}
+        current = get_items(tx, former)
+        indexed = {item.id for item in current.values() if item.status in ("active", "superseded")}
+        return {
+            item_id: item
+            for item_id, item in former.items()
+            if item_id not in indexed or current[item_id].text != item.text
+        }
 
     def _believed(self, tx: Transaction, kinds: list[str] | None) -> list[MemoryItem]:
         return read_items(tx, kinds=kinds, where=self.where, as_of=self.as_of, known_at=self.known_at)
@@ -130,7 +134,7 @@ class EvidenceFilter:
     def _item_kinds(self, kinds: Collection[str] | None) -> list[str] | None:
         if self.kinds is None:
             return None if kinds is None else list(kinds)
-        return [one for one in sorted(self.kinds) if one != "step" and (kinds is None or one in kinds)]
+        return [kind for kind in sorted(self.kinds) if kind != "step" and (kinds is None or kind in kinds)]
 
 
 def _moment(value: Any) -> datetime | None:

@@ -1,4 +1,4 @@
-"""The outcome of a run as JSON: evidence in order of time, what would be read next, and the answer in its three forms."""
+"""The outcome of a run as JSON: evidence in order of time, unread candidates, and the answer in its three forms."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _FURTHER = 40
 def finished(
     tx: Transaction, state: Mapping[str, Any], *, zone: tzinfo, not_held: str, filters: EvidenceFilter
 ) -> dict[str, Any]:
-    """The fields of a :class:`~hexamem.memory_types.research.Research`, without what fell back."""
+    """The fields of a :class:`~hexamem.memory_types.research.Research`, without ``degraded``."""
     rest = candidates(state["pool"][:_FURTHER])
     further = passages_of(tx, rest, 0, filters=filters) if tx.user_id else []
     claims: list[dict[str, Any]] = sorted(
         state["claims"] if state["answerable"] else [],
-        key=lambda one: (one["occurred_at"] is None, one["occurred_at"] or "", one["passage_id"]),
+        key=lambda claim: (claim["occurred_at"] is None, claim["occurred_at"] or "", claim["passage_id"]),
     )
-    step_ids = list(dict.fromkeys(step_id for one in claims for step_id in one["step_ids"]))
+    step_ids = list(dict.fromkeys(step_id for claim in claims for step_id in claim["step_ids"]))
     on_page = pages_holding(tx, step_ids) if tx.user_id and step_ids else {}
-    read = [{**one, "page_id": one.get("page_id") or on_page.get(one["id"])} for one in state["read"]]
+    read = [{**claim, "page_id": claim.get("page_id") or on_page.get(claim["id"])} for claim in state["read"]]
     page_ids = list(dict.fromkeys(on_page[step_id] for step_id in step_ids if step_id in on_page))
     answer = state["answer"] or not_held
     form = state.get("form") or "text"
     parts = [answer]
     if form != "text" and state["answerable"]:
-        cited = {one["passage_id"] for one in claims}
+        cited = {claim["passage_id"] for claim in claims}
         if form == "passages":
-            parts += _passage_lines([one for one in read if one["id"] in cited], zone)
+            parts += _passage_lines([claim for claim in read if claim["id"] in cited], zone)
         else:
             parts += _page_texts(tx, page_ids, zone, filters)
     spent: Mapping[str, float] = state["spent"]
@@ -70,36 +70,37 @@ def finished(
 
 
 def _passage_lines(passages: Sequence[Mapping[str, Any]], zone: tzinfo) -> list[str]:
-    """Passages in order of time, with who said them and when."""
+    """Passages in order of time, each with its time and speaker."""
     ordered = sorted(
-        passages, key=lambda one: (one.get("occurred_at") is None, one.get("occurred_at") or "", one["id"])
+        passages,
+        key=lambda passage: (passage.get("occurred_at") is None, passage.get("occurred_at") or "", passage["id"]),
     )
     lines = []
-    for one in ordered:
+    for passage in ordered:
         day = ""
-        if one.get("occurred_at"):
-            local = in_zone(datetime.fromisoformat(one["occurred_at"]), zone)
-            day = f"[{local:%Y-%m-%d}] " if day_alone(local, one["kind"]) else f"[{local:%Y-%m-%d %H:%M}] "
-        who = f"{one['speaker']}: " if one.get("speaker") else ""
-        lines.append(f"{day}{who}{one['text']}")
+        if passage.get("occurred_at"):
+            local = in_zone(datetime.fromisoformat(passage["occurred_at"]), zone)
+            day = f"[{local:%Y-%m-%d}] " if day_alone(local, passage["kind"]) else f"[{local:%Y-%m-%d %H:%M}] "
+        speaker = f"{passage['speaker']}: " if passage.get("speaker") else ""
+        lines.append(f"{day}{speaker}{passage['text']}")
     return ["\n".join(lines)] if lines else []
 
 
 def _page_texts(tx: Transaction, page_ids: Sequence[str], zone: tzinfo, filters: EvidenceFilter) -> list[str]:
-    """Whole pages behind their headers, in the order of the evidence; of a page only what may be read."""
+    """Whole pages after their headers, in the order of the evidence; of a page only the steps that may be read."""
     rows = get_pages(tx, page_ids) if page_ids else {}
     steps = page_steps(tx, list(rows.values())) if rows else {}
-    found = []
+    texts = []
     for page_id in page_ids:
-        every = [one for one in steps.get(page_id, ()) if one.active]
-        permitted = filters.among(tx, [one.id for one in every])
-        said = [one for one in every if one.id in permitted]
-        if page_id not in rows or not said:
+        active = [step for step in steps.get(page_id, ()) if step.active]
+        permitted = filters.among(tx, [step.id for step in active])
+        permitted_steps = [step for step in active if step.id in permitted]
+        if page_id not in rows or not permitted_steps:
             continue
-        lines = [rows[page_id].header] if rows[page_id].header and len(said) == len(every) else []
+        lines = [rows[page_id].header] if rows[page_id].header and len(permitted_steps) == len(active) else []
         lines += [
-            f"[{in_zone(one.occurred_at, zone):%Y-%m-%d %H:%M}] {one.speaker}: {format_references(one.text)}"
-            for one in said
+            f"[{in_zone(step.occurred_at, zone):%Y-%m-%d %H:%M}] {step.speaker}: {format_references(step.text)}"
+            for step in permitted_steps
         ]
-        found.append("\n".join(lines))
-    return found
+        texts.append("\n".join(lines))
+    return texts

@@ -1,4 +1,4 @@
-"""The parts that the research graph works with, and what all of its nodes share."""
+"""The stores and agents of the research graph, and the base of its nodes."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ __all__ = ["ResearchNode", "ResearchParts", "claims_in", "run_context", "say", "
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchParts:
-    """What the graph works with.
+    """The stores and agents of the graph.
 
     Attributes:
-        ledger, embedder: the truth, and what makes vectors.
-        lanes: the ways to search.
+        ledger, embedder: the source of truth, and the embedder of the indexes.
+        lanes: the ways to search, by name.
         catch_up: brings a user's indexes up to the ledger.
-        speakers: who speaks in a user's memory. kinds: which kinds of items it has.
-        light_memory: (user, tokens, filter) → the memos of what may be read, for a planner that is a model.
-        scopes: names of a user's scopes, for the same.
-        cut_pages: puts a user's newest steps into pages, for an answer with whole pages.
-        clean: a question as a model, a stream or a record may see it: without secrets.
-        repair: repairs a user's index that is damaged; whether it could.
-        recalled: (user, question, filter) → ids of what a plain recall finds, best first, where its ranking is trained.
-        bags, spoke, worths: what late interaction compares of steps and items, who spoke, and what steps say of their
-            own, where that is kept in memory.
-        settings: how research goes.
-        encode: the bundled encoder, which extracts sentences where no model integrates.
-        planner, integrator, reflector: the model tier; what is None is done by the embedded engine.
-        budget: what models may spend while the memory is open.
+        speakers: the speakers in a user's memory. kinds: the kinds of items that it has.
+        light_memory: ``(user, tokens, filter)`` to the memos of pages that may be read, for a planner that is a model.
+        scopes: paths of a user's scopes, for the same.
+        cut_pages: assigns a user's newest steps to pages, for an answer with whole pages.
+        clean: ``(user, question)`` to the question without secrets.
+        repair: repairs a damaged index of a user; returns whether it could.
+        recalled: ``(user, question, filter)`` to the ids of the hits of a plain recall, best first; none without trained
+            weights.
+        bags, spoke, worths: caches of the token vectors of steps and items, of speakers, and of how much a step states.
+        settings: of research.
+        encode: the bundled encoder, which extracts sentences if no model integrates.
+        planner, integrator, reflector: the model tier; for each that is None the embedded engine does the work.
+        budget: of all model calls while the memory is open.
     """
 
     ledger: Ledger
@@ -80,7 +80,7 @@ class ResearchParts:
 
 
 def run_context() -> ResearchContext:
-    """What this run is told; a host's own context needs no more than a ``user``."""
+    """The context of this run; of a host's own context only the ``user`` is read."""
     context: object = get_runtime(ResearchContext).context
     if isinstance(context, ResearchContext) and context.user.strip():
         return context
@@ -93,57 +93,57 @@ def run_context() -> ResearchContext:
 
 
 class ResearchNode:
-    """What every node may ask. Nodes keep nothing between runs, so each of them may be run again."""
+    """The base of the nodes. Nodes hold no state between runs and are idempotent."""
 
     def __init__(self, parts: ResearchParts) -> None:
         self.parts = parts
 
     def settings(self, context: ResearchContext) -> ResearchSettings:
-        """How this run goes."""
+        """The settings of this run."""
         return context.settings or self.parts.settings
 
     def zone(self, context: ResearchContext) -> tzinfo:
         """The user's timezone."""
-        zone: tzinfo | None = context.kept.get("zone")
+        zone: tzinfo | None = context.cache.get("zone")
         if zone is None:
-            zone = context.kept["zone"] = read_zone(self.parts.ledger.timezone(context.user) or "UTC")
+            zone = context.cache["zone"] = read_zone(self.parts.ledger.timezone(context.user) or "UTC")
         return zone
 
     def question(self, context: ResearchContext, state: Mapping[str, Any]) -> Question:
-        """The question, read once a run."""
+        """The analysed question, cached for the run."""
         key = (state["asked_as"], state["now"])
-        found: Question | None = context.kept.get("question") if context.kept.get("asked") == key else None
-        if found is None:
+        question: Question | None = context.cache.get("question") if context.cache.get("asked") == key else None
+        if question is None:
             speakers = self.parts.speakers(context.user)
-            found = read_question(key[0], speakers, datetime.fromisoformat(key[1]), self.zone(context))
-            context.kept.update(asked=key, question=found)
-        return found
+            question = read_question(key[0], speakers, datetime.fromisoformat(key[1]), self.zone(context))
+            context.cache.update(asked=key, question=question)
+        return question
 
     def passages(self, context: ResearchContext, values: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:
-        """Passages as records; those of a state are made once a run."""
-        made: dict[tuple[str, int], Passage] = context.kept.setdefault("passages", {})
-        found = []
-        for one in values:
-            key = (one["id"], one["round"])
-            if key not in made:
-                made[key] = Passage(**one)
-            found.append(made[key])
-        return tuple(found)
+        """Passages as records, cached for the run."""
+        cache: dict[tuple[str, int], Passage] = context.cache.setdefault("passages", {})
+        passages = []
+        for fields in values:
+            key = (fields["id"], fields["round"])
+            if key not in cache:
+                cache[key] = Passage(**fields)
+            passages.append(cache[key])
+        return tuple(passages)
 
     def read_sentences(self, context: ResearchContext, state: Mapping[str, Any]) -> ReadSentences:
         """Sentences of the passages that were encoded in this run for the question."""
         key = (state["asked_as"], state["now"])
-        if context.kept.get("sentences_for") != key:
-            context.kept.update(sentences_for=key, sentences={})
-        sentences: ReadSentences = context.kept["sentences"]
+        if context.cache.get("sentences_for") != key:
+            context.cache.update(sentences_for=key, sentences={})
+        sentences: ReadSentences = context.cache["sentences"]
         return sentences
 
     def rounds(self, context: ResearchContext, state: Mapping[str, Any]) -> int:
-        """How many rounds there may be."""
+        """The most rounds of this run."""
         return int(state.get("max_rounds") or self.settings(context).rounds)
 
     def last(self, context: ResearchContext, state: Mapping[str, Any]) -> bool:
-        """Whether no round follows this one, by rounds, calls, tokens or time."""
+        """Whether this round is the last, by rounds, calls, tokens or time."""
         settings = self.settings(context)
         spent = state["spent"]
         if state["number"] >= self.rounds(context, state):
@@ -156,7 +156,7 @@ class ResearchNode:
         )
 
     def budget(self, context: ResearchContext, state: Mapping[str, Any]) -> Budget | None:
-        """What the next call may spend: of the round, of this research, and of the memory."""
+        """The budget of the next call: what is left of the round, of this research, and of the memory."""
         from hexamem.models import Budget
 
         settings = self.settings(context)
@@ -171,18 +171,22 @@ class ResearchNode:
 
 
 def searched(state: Mapping[str, Any]) -> tuple[str, ...]:
-    """What was looked for so far beside the question itself, each once."""
-    planned = [one for done in state["rounds"] for one in done["plan"]["requests"]] + list(state.get("requests") or ())
-    return tuple(dict.fromkeys((*(one["query"] for one in planned if one["need"] != MAIN_NEED), *state["asked"])))
+    """The queries and needs searched for so far beside the question itself, each once."""
+    planned = [request for past_round in state["rounds"] for request in past_round["plan"]["requests"]] + list(
+        state.get("requests") or ()
+    )
+    return tuple(
+        dict.fromkeys((*(request["query"] for request in planned if request["need"] != MAIN_NEED), *state["asked"]))
+    )
 
 
 def claims_in(state: Mapping[str, Any]) -> tuple[Claim, ...]:
     """The evidence so far."""
-    return tuple(Claim(**one) for one in state.get("claims") or ())
+    return tuple(Claim(**claim) for claim in state.get("claims") or ())
 
 
 def spend(update: dict[str, Any], result: StructuredResult[Any]) -> None:
-    """Add what a call cost to the round and the research."""
+    """Add the usage of a call to the round and the research."""
     usage = result.usage
     update["round_calls"] = int(update.get("round_calls", 0)) + usage.calls
     spent = dict(update.get("spent") or {})
@@ -198,5 +202,5 @@ def spend(update: dict[str, Any], result: StructuredResult[Any]) -> None:
 
 
 def say(stage: str, context: ResearchContext, state: Mapping[str, Any], **what: object) -> None:
-    """Tell those who watch what a node did."""
+    """Write a custom stream event about what a node did."""
     get_stream_writer()({"stage": stage, "user": context.user, "round": state["number"], **what})

@@ -38,7 +38,7 @@ class PlanNodes(ResearchNode):
         return self._planned(context, update, self._embedded(context, update, question))
 
     def plan_prepare(self, state: ResearchState) -> Any:
-        """The planner's call; none for a tier that does without a plan of its own."""
+        """The planner's call; none for a tier without a plan."""
         from hexamem.agents.planner import PlanTask
         from hexamem.models import StructuredResult
 
@@ -64,7 +64,7 @@ class PlanNodes(ResearchNode):
             most=settings.searches,
             now=datetime.fromisoformat(update["now"]),
             zone=self.zone(context),
-            seen_pages=frozenset(one["id"] for one in read if one["kind"] == "page"),
+            seen_pages=frozenset(passage["id"] for passage in read if passage["kind"] == "page"),
             budget=self.budget(context, update),
             usage=context.usage,
         )
@@ -72,7 +72,7 @@ class PlanNodes(ResearchNode):
         return replace(call, carry=(update, question, call.carry))
 
     def plan_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
-        """The plan that the call led to."""
+        """The plan from the result of the call."""
         context = run_context()
         update, question, carried = cast("tuple[dict[str, Any], Question, object]", result.carry)
         if carried is None:
@@ -84,25 +84,25 @@ class PlanNodes(ResearchNode):
         return self._planned(context, update, plan)
 
     def _begun(self, state: ResearchState) -> tuple[ResearchContext, dict[str, Any], Question]:
-        """The state as it is when a round begins."""
+        """The state at the beginning of a round."""
         context = run_context()
         fields: dict[str, Any] = dict(state)
         fields.pop("found", None)
         fields.pop("degraded", None)
         text = fields.get("question")
         fields["anew"] = not fields.get("number") or fields.get("done") or fields.get("begun_for") != text
-        if fields["anew"]:  # perhaps in the thread of another question
+        if fields["anew"]:  # the thread may hold the state of another question
             if not isinstance(text, str) or not text.strip():
-                raise InvalidInputError(f"question = {text!r}: ask something")
+                raise InvalidInputError(f"question = {text!r}: pass a question")
             tier, form = fields.get("tier") or "deep", fields.get("form") or "text"
             if tier not in TIERS:
                 raise InvalidInputError(f"tier = {tier!r}: use one of {', '.join(TIERS)}")
             if form not in get_args(AnswerForm):
                 raise InvalidInputError(f"form = {form!r}: use one of {', '.join(get_args(AnswerForm))}")
             filters = EvidenceFilter.of(fields)
-            if strange := sorted((filters.kinds or frozenset()) - {"step", *self.parts.ledger.types}):
+            if unknown := sorted((filters.kinds or frozenset()) - {"step", *self.parts.ledger.types}):
                 raise InvalidInputError(
-                    f"kinds = {strange}: use one or more of {', '.join(('step', *self.parts.ledger.types))}"
+                    f"kinds = {unknown}: use one or more of {', '.join(('step', *self.parts.ledger.types))}"
                 )
             self.parts.catch_up(context.user)
             fields.update(
@@ -145,19 +145,19 @@ class PlanNodes(ResearchNode):
         return ResearchPlan(requests=plan(question, update["needs"], first=first, lanes=lanes, kinds=kinds))
 
     def _kinds(self, context: ResearchContext, update: Mapping[str, Any]) -> tuple[str, ...]:
-        """The kinds of items that may be searched; what was true or believed once may be of any."""
+        """The kinds of items that may be searched; with a time in the filter, any kind."""
         if "kind" not in self.settings(context).lanes:
             return ()
         filters = EvidenceFilter.of(update["filters"])
         kinds = self.parts.kinds(context.user) if filters.moment is None else tuple(self.parts.ledger.types)
-        return tuple(one for one in kinds if filters.kinds is None or one in filters.kinds)
+        return tuple(kind for kind in kinds if filters.kinds is None or kind in filters.kinds)
 
     def _planned(self, context: ResearchContext, update: dict[str, Any], plan: ResearchPlan) -> dict[str, Any]:
         most = self.settings(context).requests
         degraded: list[str] = list(plan.degraded)
         if len(plan.requests) > most:
             degraded.append(f"plan: {len(plan.requests) - most} searches beyond {most} were left out")
-        requests = [one.model_dump(mode="json") for one in plan.requests[:most]]
+        requests = [request.model_dump(mode="json") for request in plan.requests[:most]]
         update["requests"] = requests
         update["current"] = {
             "number": update["number"],
@@ -169,10 +169,10 @@ class PlanNodes(ResearchNode):
         return {**update, "degraded": Overwrite(degraded) if update.pop("anew") else degraded}
 
     def send(self, state: ResearchState) -> list[Send] | Literal["integrate"]:
-        """To each lane that has something to search; straight on where none has."""
+        """Send its requests to each lane; without requests go on to ``integrate``."""
         by_lane: dict[str, list[dict[str, Any]]] = {}
-        for one in state.get("requests") or ():
-            by_lane.setdefault(one["lane"], []).append(one)
+        for request in state.get("requests") or ():
+            by_lane.setdefault(request["lane"], []).append(request)
         if not by_lane:
             return "integrate"
         return [
@@ -184,7 +184,7 @@ class PlanNodes(ResearchNode):
         ]
 
     def lane(self, name: str, state: LaneInput) -> dict[str, Any]:
-        """One lane: a failure is told and holds up no other."""
+        """One lane: a failure is reported in ``degraded`` and does not stop the others."""
         context = run_context()
         settings = self.settings(context)
         filters = EvidenceFilter.of(state["filters"])
@@ -196,7 +196,7 @@ class PlanNodes(ResearchNode):
         for values in state["requests"]:
             request = filters.narrowing(SearchRequest(**values))
             try:
-                found = self._search(context.user, name, request, settings)
+                search_found = self._search(context.user, name, request, settings)
             except GraphBubbleUp:
                 raise
             except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`
@@ -205,34 +205,42 @@ class PlanNodes(ResearchNode):
                 )
                 degraded.append(f"lane {name}: a search failed ({failed})")
                 continue
-            if found.amiss:
-                degraded.append(f"lane {name}: {found.amiss}")
-            rankings[request.need] = list(dict.fromkeys((*rankings.get(request.need, ()), *found.ids)))
-            pages += found.pages
-        one = LaneFound(
+            if search_found.degraded:
+                degraded.append(f"lane {name}: {search_found.degraded}")
+            rankings[request.need] = list(dict.fromkeys((*rankings.get(request.need, ()), *search_found.ids)))
+            pages += search_found.pages
+        lane_found = LaneFound(
             round=state["number"],
             lane=name,
-            queries=[each["query"] for each in state["requests"]],
+            queries=[request_values["query"] for request_values in state["requests"]],
             rankings=rankings,
             pages=pages,
             failed=failed,
             began=began,
             ended=time.time() - state["began"],
         )
-        told = {"queries": one["queries"], "found": sum(map(len, rankings.values())) + len(pages), "failed": failed}
-        say("search", context, {"number": state["number"]}, lane=name, **told)
-        return {"found": [one], "degraded": list(dict.fromkeys(degraded))}
+        count = sum(map(len, rankings.values())) + len(pages)
+        say(
+            "search",
+            context,
+            {"number": state["number"]},
+            lane=name,
+            queries=lane_found["queries"],
+            found=count,
+            failed=failed,
+        )
+        return {"found": [lane_found], "degraded": list(dict.fromkeys(degraded))}
 
     def _search(self, user: str, name: str, request: SearchRequest, settings: ResearchSettings) -> SearchFound:
         search = self.parts.lanes[name]
         pool = settings.pool if request.need == MAIN_NEED else settings.narrow_pool
         try:
             return search(user, request, pool)
-        except CorruptFileError:  # an index that went bad since it was checked
+        except CorruptFileError:  # an index was damaged since it was checked
             if not self.parts.repair(user):
                 raise
             return search(user, request, pool)
 
 
 def _lanes(settings: ResearchSettings) -> tuple[Lane, ...]:
-    return tuple(one for one in get_args(Lane) if one in settings.lanes)
+    return tuple(lane for lane in get_args(Lane) if lane in settings.lanes)

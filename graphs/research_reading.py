@@ -1,4 +1,4 @@
-"""What a round reads: the lanes' findings become rankings, and of these the passages that were not read before are chosen."""
+"""Chooses what a round reads: ranks the results of the lanes, and takes the best passages that were not read before."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from hexamem.stores.secrets import format_references
 __all__ = ["Reading", "candidates", "passages_of", "read_round"]
 
 _PAGE_TEXT = 12_000
-_BESIDE_MAIN = 3  # of the first round's passages, every so manieth is a sub-question's
+_BESIDE_MAIN = 3  # in the first round one passage for the sub-questions follows so many for the question
 
 
 @dataclass(slots=True)
 class Reading:
-    """What a round reads.
+    """The passages of a round.
 
     Attributes:
         fresh: passages as JSON, the best first. parts: page id → (step id, text) of its steps.
-        pool: what later rounds may read, as ``[id, score, lanes, reasons]``, best first.
-        unfiltered: whether it was not narrowed to some labels, kinds or another time.
-        degraded: what was read without.
+        pool: candidates for later rounds, as ``[id, score, lanes, reasons]``, best first.
+        unfiltered: whether the research has no filter.
+        degraded: searches that failed.
     """
 
     fresh: list[dict[str, Any]] = field(default_factory=list)
@@ -69,26 +69,26 @@ def read_round(
     speakers: ReadSpeakers | None = None,
     worths: ReadWorths | None = None,
 ) -> Reading:
-    """Rank what the lanes found, and choose what to read of it and of the pool.
+    """Rank the results of the lanes, and choose passages from them and from the pool.
 
-    What was found for the question itself is the pool; from the second round on it takes turns with what was found for
-    the needs of the round, so that a round never reads only what leads away.
+    The pool holds the results for the question itself. They are interleaved with the results for the needs of the round,
+    so that no round reads only what leads away from the question.
 
     Args:
         seen: ids of passages and pages that were read.
         passages: how many to read at most.
-        filters: what may be read of what the lanes found, and of what stands beside it.
-        recalled: ids that a plain recall finds for the question, best first.
+        filters: what may be read.
+        recalled: ids of the hits of a plain recall for the question, best first.
         bags, speakers, worths: as in :func:`~hexamem.retrieval.evidence.rank_evidence`.
     """
     rankings: dict[str, dict[str, list[str]]] = {}
     pages: dict[str, None] = {}
-    for one in found:
-        pages.update(dict.fromkeys(page for page in one.get("pages", ()) if page not in seen))
-        for need, ids in one.get("rankings", {}).items():
-            kept = rankings.setdefault(need, {}).setdefault(one["lane"], [])
-            known = set(kept)
-            kept += [record for record in ids if record not in known]
+    for lane_found in found:
+        pages.update(dict.fromkeys(page for page in lane_found.get("pages", ()) if page not in seen))
+        for need, ids in lane_found.get("rankings", {}).items():
+            ranking = rankings.setdefault(need, {}).setdefault(lane_found["lane"], [])
+            known = set(ranking)
+            ranking += [record_id for record_id in ids if record_id not in known]
     if recalled and MAIN_NEED in rankings:
         rankings[MAIN_NEED][RECALL] = list(recalled)
     needs = [
@@ -107,77 +107,84 @@ def read_round(
         read_items=filters.read_items,
     )
     if filters:
-        permitted = filters.among(tx, {one.id for each in ranked for one in each.ranked})
-        ranked = [RankedNeed(each.need, [one for one in each.ranked if one.id in permitted]) for each in ranked]
+        permitted = filters.among(tx, {record.id for need in ranked for record in need.ranked})
+        ranked = [
+            RankedNeed(need.need, [record for record in need.ranked if record.id in permitted]) for need in ranked
+        ]
     main = candidates(pool)
     others: list[RankedNeed] = []
-    for each in ranked:
-        if each.need.wide and MAIN_NEED in rankings:
-            main = _merged(main, each.ranked)
+    for ranked_need in ranked:
+        if ranked_need.need.wide and MAIN_NEED in rankings:
+            main = _merged(main, ranked_need.ranked)
         else:
-            others.append(each)
-    main = [one for one in main if one.id not in seen]
+            others.append(ranked_need)
     reading = Reading()
     whole, reading.parts = _whole_pages(tx, list(pages), number, filters)
     inside = {source["step_id"] for page in whole for source in page["sources"]}
-    main = [one for one in main if one.id not in inside]
+    main = [record for record in main if record.id not in seen and record.id not in inside]
     aside = _best_of(others, inside)
-    room = max(0, passages - len(whole))
-    order = _in_turn(main, aside, 1 if number > 1 else _BESIDE_MAIN)
-    order = order[:room]
-    chosen = {one.id for one in order}
+    share = 1 if number > 1 else _BESIDE_MAIN
+    order = _in_turn(main, aside, share)[: max(0, passages - len(whole))]
+    chosen = {record.id for record in order}
     reading.fresh = [*whole, *passages_of(tx, order, number, steps, items, filters=filters)][:passages]
-    read = {one["id"] for one in reading.fresh}
-    rest = [one for one in main if one.id not in chosen]
-    rest = _in_turn(rest, [one for one in aside if one.id not in chosen], 1 if number > 1 else _BESIDE_MAIN)
-    reading.pool = [_kept(one) for one in rest if one.id not in read]
-    reading.pool = reading.pool[: settings.kept]
+    read = {passage["id"] for passage in reading.fresh}
+    rest = _in_turn(
+        [record for record in main if record.id not in chosen],
+        [record for record in aside if record.id not in chosen],
+        share,
+    )
+    reading.pool = [_as_json(record) for record in rest if record.id not in read][: settings.candidates]
     return reading
 
 
 def candidates(pool: Iterable[Sequence[Any]]) -> list[Ranked]:
-    """A pool as candidates; one that was kept without reasons has none."""
+    """The candidates of a pool."""
     return [
-        Ranked(str(one[0]), float(one[1]), tuple(one[2]), tuple(Reason(*why) for why in one[3]) if len(one) > 3 else ())
-        for one in pool
+        Ranked(
+            str(entry[0]),
+            float(entry[1]),
+            tuple(entry[2]),
+            tuple(Reason(*why) for why in entry[3]) if len(entry) > 3 else (),
+        )
+        for entry in pool
     ]
 
 
-def _kept(one: Ranked) -> list[Any]:
-    return [one.id, round(one.score, 6), list(one.lanes), [list(why) for why in one.why]]
+def _as_json(record: Ranked) -> list[Any]:
+    return [record.id, round(record.score, 6), list(record.lanes), [list(why) for why in record.why]]
 
 
-def _merged(one: Sequence[Ranked], other: Sequence[Ranked]) -> list[Ranked]:
-    """Two rankings as one by score, each record once."""
+def _merged(first: Sequence[Ranked], second: Sequence[Ranked]) -> list[Ranked]:
+    """Two rankings merged by score, each record once."""
     best: dict[str, Ranked] = {}
-    for each in (*one, *other):
-        if each.id not in best or each.score > best[each.id].score:
-            best[each.id] = each
-    return sorted(best.values(), key=lambda each: (-each.score, each.id))
+    for record in (*first, *second):
+        if record.id not in best or record.score > best[record.id].score:
+            best[record.id] = record
+    return sorted(best.values(), key=lambda record: (-record.score, record.id))
 
 
 def _best_of(needs: Sequence[RankedNeed], without: Collection[str]) -> list[Ranked]:
-    """What was found for any of several needs, by its best score."""
-    found: list[Ranked] = []
-    for one in needs:
-        found = _merged(found, [each for each in one.ranked if each.id not in without])
-    return found
+    """The results for several needs, each record by its best score."""
+    best: list[Ranked] = []
+    for need in needs:
+        best = _merged(best, [record for record in need.ranked if record.id not in without])
+    return best
 
 
 def _in_turn(main: Sequence[Ranked], aside: Sequence[Ranked], share: int) -> list[Ranked]:
-    """So many of the one, then one of the other, and so on, each record once."""
-    found: dict[str, Ranked] = {}
+    """Interleave two rankings: ``share`` records of the first, then one of the second, and so on, each record once."""
+    merged: dict[str, Ranked] = {}
     first, second = iter(main), iter(aside)
     while True:
-        before = len(found)
+        before = len(merged)
         for ranking, turns in ((second, 1), (first, share)) if share == 1 else ((first, share), (second, 1)):
             for _ in range(turns):
-                for one in ranking:
-                    if one.id not in found:
-                        found[one.id] = one
+                for record in ranking:
+                    if record.id not in merged:
+                        merged[record.id] = record
                         break
-        if len(found) == before:
-            return list(found.values())
+        if len(merged) == before:
+            return list(merged.values())
 
 
 def passages_of(
@@ -189,29 +196,31 @@ def passages_of(
     *,
     filters: EvidenceFilter,
 ) -> list[dict[str, Any]]:
-    """The records behind candidates as passages in JSON, in order; what is gone meanwhile is left out.
+    """The candidates as passages in JSON, in order; records that no longer exist are left out.
 
     Args:
-        number: of the round in which they are read; 0 where they are not.
-        steps, items: those that are known already.
-        filters: how items are to be read.
+        number: of the round in which they are read; 0 if they are not.
+        steps, items: records that were read already.
+        filters: in which version items are read.
     """
     known_steps, known_items = dict(steps or {}), dict(items or {})
-    missing = [one.id for one in ranked if one.id not in known_steps and one.id not in known_items]
-    known_steps.update(said_steps(tx, [one for one in missing if one.startswith("step_")]))
-    known_items.update(filters.read_items(tx, [one for one in missing if not one.startswith("step_")]))
-    found_items = [known_items[one.id] for one in ranked if one.id in known_items]
-    said = last_said(tx, {item.id: item.sources for item in found_items if not has_own_time(item)})
-    found = []
-    for one in ranked:
-        if one.id in known_steps:
-            found.append(_of_step(known_steps[one.id], one, number))
-        elif one.id in known_items:
-            found.append(_of_item(known_items[one.id], one, number, said))
-    return found
+    missing = [record.id for record in ranked if record.id not in known_steps and record.id not in known_items]
+    known_steps.update(said_steps(tx, [record_id for record_id in missing if record_id.startswith("step_")]))
+    known_items.update(
+        filters.read_items(tx, [record_id for record_id in missing if not record_id.startswith("step_")])
+    )
+    ranked_items = [known_items[record.id] for record in ranked if record.id in known_items]
+    last_times = last_said(tx, {item.id: item.sources for item in ranked_items if not has_own_time(item)})
+    passages = []
+    for record in ranked:
+        if record.id in known_steps:
+            passages.append(_of_step(known_steps[record.id], record, number))
+        elif record.id in known_items:
+            passages.append(_of_item(known_items[record.id], record, number, last_times))
+    return passages
 
 
-def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
+def _of_step(step: SaidStep, ranked: Ranked, number: int) -> dict[str, Any]:
     return {
         "id": step.id,
         "kind": "step",
@@ -219,25 +228,25 @@ def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
         "speaker": step.speaker,
         "occurred_at": step.occurred_at.isoformat(),
         "thread_id": step.thread_id,
-        "score": round(one.score, 6),
-        "lanes": list(one.lanes),
-        "why": [why._asdict() for why in one.why],
+        "score": round(ranked.score, 6),
+        "lanes": list(ranked.lanes),
+        "why": [why._asdict() for why in ranked.why],
         "sources": [{"step_id": step.id}],
         "round": number,
     }
 
 
-def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, SaidWhen]) -> dict[str, Any]:
-    """Its time is its own, else that when it was last said, else that when it was learned."""
-    moment = said[item.id].at if item.id in said else event_time(item)
+def _of_item(item: MemoryItem, ranked: Ranked, number: int, last_times: Mapping[str, SaidWhen]) -> dict[str, Any]:
+    """The time of an item is its own, else when it was last mentioned, else when it was stored."""
+    moment = last_times[item.id].at if item.id in last_times else event_time(item)
     return {
         "id": item.id,
         "kind": item.kind,
         "text": format_references(item.text),
         "occurred_at": moment.isoformat(),
-        "score": round(one.score, 6),
-        "lanes": list(one.lanes),
-        "why": [why._asdict() for why in one.why],
+        "score": round(ranked.score, 6),
+        "lanes": list(ranked.lanes),
+        "why": [why._asdict() for why in ranked.why],
         "sources": [{"step_id": source.step_id} for source in item.sources],
         "round": number,
     }
@@ -248,18 +257,18 @@ def _whole_pages(
 ) -> tuple[list[dict[str, Any]], dict[str, tuple[tuple[str, str], ...]]]:
     rows = get_pages(tx, page_ids) if page_ids else {}
     steps = page_steps(tx, list(rows.values())) if rows else {}
-    found, parts = [], {}
+    pages, parts = [], {}
     for page_id in page_ids:
-        every = [one for one in steps.get(page_id, ()) if one.active]
-        permitted = filters.among(tx, [one.id for one in every])
-        said = [one for one in every if one.id in permitted]
-        if not said:
+        active = [step for step in steps.get(page_id, ()) if step.active]
+        permitted = filters.among(tx, [step.id for step in active])
+        permitted_steps = [step for step in active if step.id in permitted]
+        if not permitted_steps:
             continue
         row: PageRow = rows[page_id]
-        header = row.header if len(said) == len(every) else ""  # it tells of the whole page
-        lines = [f"{one.speaker}: {format_references(one.text)}" for one in said]
-        parts[page_id] = tuple((one.id, format_references(one.text)) for one in said)
-        found.append(
+        header = row.header if len(permitted_steps) == len(active) else ""  # it summarizes the whole page
+        lines = [f"{step.speaker}: {format_references(step.text)}" for step in permitted_steps]
+        parts[page_id] = tuple((step.id, format_references(step.text)) for step in permitted_steps)
+        pages.append(
             {
                 "id": page_id,
                 "kind": "page",
@@ -269,8 +278,8 @@ def _whole_pages(
                 "score": 0.0,
                 "lanes": ["page"],
                 "page_id": page_id,
-                "sources": [{"step_id": one.id} for one in said],
+                "sources": [{"step_id": step.id} for step in permitted_steps],
                 "round": number,
             }
         )
-    return found, parts
+    return pages, parts

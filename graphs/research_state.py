@@ -1,4 +1,4 @@
-"""The state of the research graph: plain JSON values, so that any checkpointer keeps it and a killed run goes on."""
+"""The state of the research graph: plain JSON values, so that any checkpointer stores it and a killed run can resume."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ __all__ = [
 ]
 
 CALLS_A_ROUND = 3
-"""Plan, integrate, reflect: no round costs more, repairs included."""
+"""Plan, integrate, reflect: the most model calls of a round, repairs included."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResearchSettings:
-    """How research goes, unless a call says otherwise.
+    """The settings of research; a call's arguments override them.
 
     Attributes:
         rounds: at most.
         passages: read in a round, at most.
         lanes: ways to search that may be used.
-        pool, narrow_pool: how many records a search for the question gives, and one for a single need.
-        kept: how many candidates for the question later rounds may still read.
-        requests: searches of a round, at most; searches: of a model's plan.
-        prompt_tokens, memory_tokens: what passages, and memos, may take in a prompt.
-        calls, tokens, seconds: what one research may cost; None for no limit of its own.
-        weights: see there.
+        pool, narrow_pool: how many records a search for the question returns, and a search for a single need.
+        candidates: how many candidates for the question are stored for later rounds.
+        requests: searches of a round, at most. searches: of a model's plan, at most.
+        prompt_tokens, memory_tokens: token budgets for passages and for memos in a prompt.
+        calls, tokens, seconds: the budget of one research; None for no limit of its own.
+        weights: of the ranking, see :class:`~hexamem.retrieval.evidence.EvidenceWeights`.
     """
 
     rounds: int = 3
@@ -50,7 +50,7 @@ class ResearchSettings:
     lanes: tuple[str, ...] = ("vector", "keyword", "page", "intent", "time", "kind")
     pool: int = 150
     narrow_pool: int = 40
-    kept: int = 80
+    candidates: int = 80
     requests: int = 40
     searches: int = 10
     prompt_tokens: int = 6_000
@@ -62,17 +62,17 @@ class ResearchSettings:
 
 
 class ResearchInput(TypedDict, total=False):
-    """What the graph takes.
+    """The input of the graph.
 
     Attributes:
-        question: what is asked.
-        max_rounds, passages: 3 and 14 unless given.
-        tier: ``recall``, ``one_shot``, ``deep`` or ``auto``; ``deep`` unless given.
-        form: ``text``, ``passages`` or ``pages``; ``text`` unless given.
+        question: the question.
+        max_rounds, passages: 3 and 14 by default.
+        tier: ``recall``, ``one_shot``, ``deep`` (the default) or ``auto``.
+        form: ``text`` (the default), ``passages`` or ``pages``.
         where: conditions on what may be read, the fields of :class:`~hexamem.memory_types.Where` as JSON.
-        as_of: ISO 8601; only what had happened, or was true, then. The question is read as asked at that time.
-        known_at: ISO 8601; only what was stored, and believed, then, in the words of then.
-        kinds: "step" and kinds of items that may be read; all unless given.
+        as_of: ISO 8601; only what had happened, or was true, then. The question is relative to that time.
+        known_at: ISO 8601; only what was stored then, in the version of then.
+        kinds: "step" and kinds of items that may be read; all by default.
     """
 
     question: str
@@ -87,7 +87,7 @@ class ResearchInput(TypedDict, total=False):
 
 
 class ResearchOutput(TypedDict, total=False):
-    """What the graph gives: the answer, a context for a prompt, and the whole :class:`Research` as JSON."""
+    """The output of the graph: the answer, a context for a prompt, and the whole :class:`Research` as JSON."""
 
     answer: str
     context: str
@@ -95,12 +95,12 @@ class ResearchOutput(TypedDict, total=False):
 
 
 class LaneFound(TypedDict, total=False):
-    """What one lane found in one round.
+    """The result of one lane in one round.
 
     Attributes:
         rankings: need → record ids, best first.
         pages: ids of pages to be read whole.
-        failed: why the lane found nothing; None where it did its work.
+        failed: the error of a search that failed; None if none did.
     """
 
     round: int
@@ -114,24 +114,25 @@ class LaneFound(TypedDict, total=False):
 
 
 def this_round(before: list[LaneFound], new: list[LaneFound]) -> list[LaneFound]:
-    """The findings of the latest round: those of earlier ones were read already."""
-    latest = max((one["round"] for one in (*before, *new)), default=0)
-    return [one for one in (*before, *new) if one["round"] == latest]
+    """Reducer: the results of the latest round; those of earlier rounds were read already."""
+    latest = max((found["round"] for found in (*before, *new)), default=0)
+    return [found for found in (*before, *new) if found["round"] == latest]
 
 
 class ResearchState(ResearchInput, total=False):
-    """What the nodes give each other.
+    """The state that the nodes share.
 
     Attributes:
-        begun_for, asked_as: the question as it was given, and without secrets.
+        begun_for, asked_as: the question as passed, and without secrets.
         filters: ``where``, ``as_of``, ``known_at`` and ``kinds`` of this question; another in the same thread has its own.
-        now, began: when it was asked, ISO 8601, and as seconds.
-        number: of the round. needs: what it is to find. asked: all needs so far.
-        requests: the round's plan. found: what the lanes found.
+        now, began: the time of the question, ISO 8601, and when the run began, in seconds.
+        number: of the round. needs: what the round searches for. asked: all needs so far.
+        requests: the round's plan. found: the results of the lanes.
         pool: candidates for the question that were not read yet, as ``[id, score, lanes, reasons]``, best first.
-        read: passages, in the order of reading. claims, answer, answerable: the evidence so far; reason: what its reader says of it.
-        current: the round as far as it went. rounds: those that are done.
-        chosen, why_tier: how deep it goes.
+        read: passages, in the order of reading. claims, answer, answerable: the evidence so far; reason: the
+            integrator's comment on it.
+        current: the round so far. rounds: the finished rounds.
+        chosen, why_tier: the tier, and why.
         round_calls: model calls of this round. spent: calls, tokens and seconds so far.
     """
 
@@ -164,7 +165,7 @@ class ResearchState(ResearchInput, total=False):
 
 
 class LaneInput(TypedDict):
-    """What a lane is sent."""
+    """The input of a lane."""
 
     number: int
     began: float
@@ -174,18 +175,18 @@ class LaneInput(TypedDict):
 
 @dataclass(kw_only=True)
 class ResearchContext:
-    """What a run is told beside its state. A host's own context may stand in its place, if it has a ``user``.
+    """The context of a run. A host's own context may replace it, if it has a ``user``.
 
     Attributes:
         user: whose memory it is.
-        budget: what models may spend on it, beyond the settings.
-        usage: who is told of it.
-        settings: in place of the graph's own.
-        kept: read once a run.
+        budget: of the run's model calls, beside the settings.
+        usage: counts the model calls.
+        settings: override the graph's own.
+        cache: values that are read once a run.
     """
 
     user: str = ""
     budget: Budget | None = None
     usage: UsageMeter | None = None
     settings: ResearchSettings | None = None
-    kept: dict[str, Any] = field(default_factory=dict)
+    cache: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The facts that superseded what an answer quotes: "My cat is called Mio" is shown with "Mio died"."""
+"""Finds the facts that superseded what an answer quotes: "My cat is called Mio" is shown with "Mio died"."""
 
 from __future__ import annotations
 
@@ -27,44 +27,44 @@ def superseding(
 ) -> list[dict[str, Any]]:
     """Passages of the current items that superseded items learned from the claims' steps, as JSON; at most two.
 
-    Only where the former item is near to the question, by the threshold of a follow-up query: of "I'm 34 and live in
-    Bristol with Marcus" a question about Marcus gets no later home.
+    Only if the superseded item is near to the question, by the threshold of a follow-up query: a question about Marcus,
+    answered by "I'm 34 and live in Bristol with Marcus", is not answered with a later home.
     """
     if not claims or not tx.user_id:
         return []
-    cited = {step_id for one in claims for step_id in one.step_ids}
-    quoted = {one.passage_id for one in claims}
+    cited = {step_id for claim in claims for step_id in claim.step_ids}
+    quoted = {claim.passage_id for claim in claims}
     former = [
-        one
-        for one in get_items(tx, items_citing(tx, sorted(cited))).values()
-        if one.status == "superseded" and one.kind in ("core", "semantic")
+        item
+        for item in get_items(tx, items_citing(tx, sorted(cited))).values()
+        if item.status == "superseded" and item.kind in ("core", "semantic")
     ]
     if not former:
         return []
-    asked, *texts = encode([question.undated, *(item_text(one.kind, one.text) for one in former)])
-    found: dict[str, MemoryItem] = {}
+    query, *texts = encode([question.undated, *(item_text(item.kind, item.text) for item in former)])
+    current: dict[str, MemoryItem] = {}
     for item, text in zip(former, texts, strict=True):
-        now = believed_now(tx, item) if float(asked.vector @ text.vector) >= THRESHOLDS.follows else None
+        now = believed_now(tx, item) if float(query.vector @ text.vector) >= THRESHOLDS.follows else None
         if now is None or now.kind == "vault" or now.id in quoted:
             continue
         if cited.isdisjoint(source.step_id for source in now.sources):
-            found[now.id] = now
-    ranked = [Ranked(one, 0.0) for one in list(found)[:_MOST]]
-    return passages_of(tx, ranked, number, items=found, filters=EvidenceFilter()) if ranked else []
+            current[now.id] = now
+    ranked = [Ranked(item_id, 0.0) for item_id in list(current)[:_MOST]]
+    return passages_of(tx, ranked, number, items=current, filters=EvidenceFilter()) if ranked else []
 
 
 def with_superseding(claims: Iterable[Claim], passages: Iterable[Passage], number: int) -> tuple[Claim, ...]:
     """Claims with those of the current items, in order of time."""
     later = []
-    for one in passages:
-        quote = one.text.partition("\n")[2] or one.text
+    for passage in passages:
+        quote = passage.text.partition("\n")[2] or passage.text
         later.append(
             Claim(
                 text=quote,
                 quote=quote,
-                passage_id=one.id,
-                step_ids=tuple(source.step_id for source in one.sources[:1]),
-                occurred_at=one.occurred_at,
+                passage_id=passage.id,
+                step_ids=tuple(source.step_id for source in passage.sources[:1]),
+                occurred_at=passage.occurred_at,
                 round=number,
             )
         )

@@ -40,8 +40,8 @@ def resolve_scope(
 
     The user is, in this order: ``user`` or ``user_id`` of ``runtime.context``, which may be a mapping or any object; then
     ``user_id`` or ``langgraph_user_id`` of ``config["configurable"]``. The thread is ``thread_id`` of the context, else that
-    of ``config["configurable"]``, as a host with a checkpointer gives it, else ``"default"``; the agent is ``agent_id`` of
-    the context. A resolver takes the place of the context.
+    of ``config["configurable"]``, which a checkpointer needs too, else ``"default"``; the agent is ``agent_id`` of the
+    context. A resolver replaces the context.
 
     Args:
         caller: what asks, for the message of the error.

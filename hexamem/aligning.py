@@ -1,20 +1,20 @@
-"""Hosts that hand over a whole history: what of it is new to a thread, and storing only that.
+"""Alignment of a host's message history with a stored thread: finds the messages that are new, and stores only those.
 
-A message that the thread holds under the same id is known. For the others, their role and text are compared with
-the end of the ledger's thread, since hosts without a checkpointer send the history again with fresh ids on every turn:
+A message that the thread holds under the same id is known. The other messages are compared with the end of the stored
+thread by role and text, since hosts without a checkpointer send the history again with new ids on every turn:
 
 1. The longest run at the thread's end that is in the history is known, and what follows it is new. What comes
-   before such a run is known too: a summary that a host put in place of older messages.
-2. Without one, a history that begins like some part of the thread was edited or is regenerated: what follows that is new.
-3. Else everything is new whose id is not known.
+   before such a run is known too: a summary with which a host replaced older messages.
+2. Otherwise, a history that begins like some part of the thread was edited or is regenerated: what follows that is new.
+3. Otherwise every message is new whose id is not known.
 
-Messages without words (calls of tools and their results) are compared only at the end: many hosts drop them. A secret in a
-message is compared by its digest with the reference in its place. In doubt a message is stored twice rather
-than lost. Not stored are system messages, summaries that LangChain's middleware marks, and what the memory itself gave (the
-traffic of its tools, evidence shown in place of an answer): they would be stored as the user's own words.
+Messages without text (tool calls and their results) are compared only at the end: many hosts drop them. A secret in a
+message is compared by its digest with the reference that replaced it. In doubt a message is stored twice rather than
+lost. Not stored are system messages, summaries that LangChain's middleware marks, and output of the memory itself
+(calls and results of its tools, evidence shown as a reply): they would be stored as the user's own words.
 
-A host's thread belongs to those who speak in it. Where one thread is used under several users, each memory takes only the
-turns that were begun under its own user. Their ids decide which these are.
+Where one thread is used under several users, each memory stores only the turns that began under its own user. The
+message ids decide which these are.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ MEMORY_TOOLS = frozenset(
         "use_secret",
     )
 )
-"""Tools whose calls and results are not stored: they say what memory holds already."""
+"""Tools whose calls and results are not stored: they repeat what memory holds already."""
 
 NOT_STORED = "hexamem_shown"
-"""A mark in a message's ``additional_kwargs``: it only shows what memory holds, and is not stored again."""
+"""A mark in a message's ``additional_kwargs``: it only shows what memory holds, and is not stored."""
 
-_REPLIES = frozenset(("ai", "assistant", "tool"))  # what belongs to the turn of the message before it
+_REPLIES = frozenset(("ai", "assistant", "tool"))  # messages that belong to the turn of the message before them
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
-_READS = case(  # what is read of a step that was forgotten, or of which a mark may replace a part that was
+_READS = case(  # the text of a step that is forgotten, or that may contain a mark in place of a forgotten part
     (steps.c.status != "active", ""), (steps.c.content.contains("["), steps.c.content)
 ).label("reads")
 _KNOWN = Prepared(
@@ -76,21 +76,22 @@ _COMPARED = select(
 _TAIL = Prepared(_COMPARED.order_by(steps.c.turn.desc()).limit(bindparam("most")))
 _AFTER = Prepared(_COMPARED.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most")))
 _SUMMARY = "summarization"  # LangChain's mark, additional_kwargs["lc_source"]
-_SLACK = 64  # steps of a thread that are read beyond four a message
+_SLACK = 64  # steps of a thread that are read beyond four per message
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caught:
-    """What became of a history.
+    """The result of :func:`catch_up_thread`.
 
     Attributes:
         visible: ids of all steps of the thread that are in the history, new ones included.
-        stored: the receipt of what was new; None where nothing was. messages: what was new.
-        degraded: messages that could not be read, one line each, and how many are another user's; what ``stored`` has to
-            say is not repeated.
+        stored: the receipt of the new messages; None if there were none.
+        messages: the new messages.
+        degraded: messages that could not be read, one line each, and how many are another user's; the lines of
+            ``stored`` are not repeated.
         secrets: how many the user's vault held before.
-        forgotten: message id → what is read of it by now, nothing where all of it is forgotten; of those messages of the
-            history of which anything is.
+        forgotten: for each message of the history that is forgotten in whole or in part: its id → its remaining text,
+            "" if all of it is forgotten.
     """
 
     visible: frozenset[str] = frozenset()
@@ -102,7 +103,7 @@ class Caught:
 
     @property
     def new(self) -> tuple[str, ...]:
-        """Ids of the steps that were stored."""
+        """Ids of the stored steps."""
         return self.stored.step_ids if self.stored is not None else ()
 
 
@@ -114,16 +115,16 @@ def catch_up_thread(
     agent_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Caught:
-    """Store what of a history the thread does not hold yet, in its order: once, however often it is handed over.
+    """Store the messages of a history that the thread does not hold yet, in order: each once, however often it is sent.
 
     Args:
-        messages: the history as the host has it, oldest first, in any form that ``UserMemory.remember`` takes.
+        messages: the host's history, oldest first, in any form that ``UserMemory.remember`` accepts.
         thread_id: the conversation.
-        agent_id, metadata: of the steps that are stored.
+        agent_id, metadata: of the stored steps.
 
     Raises:
-        HexamemError: as ``UserMemory.remember``, but for single messages that cannot be read: these are named in
-            ``degraded``, and the others are stored.
+        HexamemError: as ``UserMemory.remember``. Only messages that cannot be read are named in ``degraded`` instead,
+            and the others are stored.
     """
     with user.thread_lock(thread_id):
         with user.read() as tx:
@@ -143,7 +144,7 @@ def catch_up_thread(
 
 
 def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> frozenset[str]:
-    """The ids of the steps under which a thread holds messages of these very ids."""
+    """The ids of the steps of a thread that have the ids of these messages."""
     named = [message_id for message in messages if (message_id := _id_of(message)) is not None]
     if not named:
         return frozenset()
@@ -154,13 +155,13 @@ def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> fr
 
 
 def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> dict[str, str]:
-    """What of a history is forgotten by now, as in :attr:`Caught.forgotten`; nothing is stored."""
+    """The forgotten messages of a history, as in :attr:`Caught.forgotten`; nothing is stored."""
     with user.read() as tx:
         return _Alignment(tx, user, thread_id).align(messages).forgotten
 
 
 class _StoredStep(NamedTuple):
-    """A step of the thread, as far as it is compared."""
+    """The compared fields of a step of the thread."""
 
     id: str
     turn: int
@@ -177,7 +178,7 @@ class _StoredStep(NamedTuple):
 
 @dataclass(slots=True)
 class _Message:
-    """A message of the history. ``step`` is the id of its step, once that is found; by its id with its ``turn``."""
+    """A message of the history. ``step`` is the id of its step, if it has one; ``turn`` is set if it was found by id."""
 
     message: Any
     message_id: str | None
@@ -191,7 +192,7 @@ class _Message:
 
 
 class _Run(NamedTuple):
-    """Equal messages and steps that follow one another: where they begin in each, and how many there are."""
+    """Consecutive messages that equal consecutive steps: the first index in each, and the length."""
 
     message: int
     step: int
@@ -200,7 +201,7 @@ class _Run(NamedTuple):
 
 @dataclass(slots=True)
 class _Alignment:
-    """A history compared with a thread."""
+    """The comparison of a history with a thread."""
 
     tx: Transaction
     user: UserMemory
@@ -209,7 +210,7 @@ class _Alignment:
     known: list[str] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)
     forgotten: dict[str, str] = field(default_factory=dict)
-    _remains: dict[str, str] = field(default_factory=dict)  # step → its text now, where anything of it is forgotten
+    _remains: dict[str, str] = field(default_factory=dict)  # step → remaining text, where anything of it is forgotten
 
     def align(self, history: Sequence[Any]) -> _Alignment:
         """Sort the messages into those that the thread holds and those that are new."""
@@ -240,8 +241,8 @@ class _Alignment:
         self.new = [message.message for message in new if id(message) not in others]
         if others:
             self.degraded.append(
-                f"{len(others)} of the messages in thread {self.thread_id!r} were said under another user and are not "
-                "stored for this one: give each user's conversations thread ids of their own"
+                f"{len(others)} messages in thread {self.thread_id!r} belong to another user and are not stored for "
+                "this one: use separate thread ids for each user's conversations"
             )
         return self
 
@@ -258,9 +259,9 @@ class _Alignment:
     # ------------------------------------------------------------------ of other users
 
     def _of_other_users(self, messages: Sequence[_Message], new: Sequence[_Message]) -> set[int]:
-        """Which of the new messages are in turns that were begun under another user.
+        """The ``id()`` of each new message in a turn that began under another user.
 
-        Nothing is looked up for a turn of this user, nor for the last message, to which the run replies.
+        The ledger is queried only for turns that begin with a new message, and not for the history's last message.
         """
         if not new or (len(new) == 1 and new[0] is messages[-1] and _kind_of(new[0].message) not in _REPLIES):
             return set()
@@ -289,11 +290,11 @@ class _Alignment:
     # ------------------------------------------------------------------ by ids
 
     def _after_ids(self, last: _Message, rest: list[_Message]) -> list[_Message]:
-        """The usual case: all but the last messages are known by their ids. Those may still be known by their words."""
+        """The usual case: all but the last messages are known by their ids. The last may still be known by their text."""
         return self._drop_known(rest, self._steps(len(rest), after=last.turn)) if rest else rest
 
     def _drop_known(self, rest: list[_Message], after: list[_StoredStep]) -> list[_Message]:
-        """The messages without those at their beginning that are in the thread, in this order."""
+        """The messages without the leading ones that are in the thread, in this order."""
         for index, message in enumerate(rest):
             if index >= len(after) or not self._equal(message, after[index]):
                 return rest[index:]
@@ -325,14 +326,14 @@ class _Alignment:
             while length < min(end, len(stored)) and self._equal(messages[end - 1 - length], stored[-1 - length]):
                 length += 1
             begin = end - length
-            # What comes before the run is given up as known: only a summary before a longer run may be.
-            likely = begin == 0 or (length >= 2 and begin <= length)
-            if length and likely and (best is None or length > best.length):
+            # What comes before the run counts as known: allowed only for a summary before a run that is longer.
+            plausible = begin == 0 or (length >= 2 and begin <= length)
+            if length and plausible and (best is None or length > best.length):
                 best = _Run(begin, len(stored) - length, length)
         return best
 
     def _same_beginning(self, messages: list[_Message], stored: list[_StoredStep]) -> _Run | None:
-        """Where the history begins like some part of the thread, with an exchange at least."""
+        """The longest part of the thread, of at least two steps, with which the history begins."""
         best: _Run | None = None
         for line in range(len(stored)):
             length = 0
@@ -389,14 +390,14 @@ class _Alignment:
             return None
         try:
             drafts = read_messages([message], timezone=self.user.timezone)
-        except InvalidInputError as error:  # a host's odd message stops neither the others nor the agent
+        except InvalidInputError as error:  # an unreadable message stops neither the others nor the agent
             self.degraded.append(f"a message could not be read and was not stored: {error}")
             return None
         return drafts[0]
 
     def _steps(self, most: int, after: int | None = None) -> list[_StoredStep]:
-        """The last steps of the thread in their order, or the first after a turn; forgotten ones too: what was forgotten
-        is not stored anew."""
+        """The last steps of the thread in order, or the first after a turn; forgotten ones too, so that they are not stored
+        again."""
         wanted: dict[str, Any] = {"user": self.tx.user_id, "thread": self.thread_id, "most": most}
         rows = self.tx.all(_TAIL, **wanted)[::-1] if after is None else self.tx.all(_AFTER, turn=after, **wanted)
         self._note_forgotten(rows)
@@ -420,19 +421,19 @@ class _Alignment:
 
 
 def _id_of(message: Any) -> str | None:
-    found = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
-    return found if isinstance(found, str) and found else None
+    message_id = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
+    return message_id if isinstance(message_id, str) and message_id else None
 
 
 def _kind_of(message: Any) -> object:
-    """What the host calls a message: "human", "ai", …; None of a form that is not known here."""
+    """The role or type of a message: "human", "ai", …; None for any other form."""
     if isinstance(message, Mapping):
         return message.get("role") or message.get("type")
     return getattr(message, "type", None)
 
 
 def _is_empty(message: Any) -> bool:
-    """Whether a message says nothing, as a model's does that was cut off."""
+    """Whether a model's message is empty, as one is whose generation was stopped."""
     if isinstance(message, str | Mapping | tuple | list):
         return False
     return not getattr(message, "content", True) and not getattr(message, "tool_calls", None) and message.type == "ai"

@@ -1,4 +1,4 @@
-"""Checks of what callers pass: each refusal names the argument, its value and the rule."""
+"""Checks of the arguments of public calls: each error names the argument, its value and the rule."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_text(value: object, what: str) -> str:
     """The value if it is a string, empty or not.
 
     Raises:
-        InvalidInputError: naming what it is and the value.
+        InvalidInputError: naming the argument ``what`` and the value.
     """
     if not isinstance(value, str):
         raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give text")
@@ -55,7 +55,7 @@ def check_query(query: object, what: str = "query") -> None:
         InvalidInputError: naming the value.
     """
     if not isinstance(query, str) or not query.strip():
-        raise InvalidInputError(f"{what} = {query!r}: ask something")
+        raise InvalidInputError(f"{what} = {query!r}: pass a question or keywords")
 
 
 def check_choice(value: object, what: str, choices: Collection[object]) -> None:
@@ -72,7 +72,7 @@ def check_texts(values: object, what: str) -> list[str]:
     """Several strings, or one alone, as a list.
 
     Raises:
-        InvalidInputError: as :func:`check_text`, and for what is no collection of strings.
+        InvalidInputError: as :func:`check_text`, and for what is not a collection of strings.
     """
     if isinstance(values, str):
         return [values]
@@ -96,22 +96,23 @@ def check_count(value: object, what: str, highest: int | None = None) -> int:
 def kinds_in(
     kinds: str | Collection[str] | None, types: Iterable[str], *, items_only: bool = False
 ) -> frozenset[str] | None:
-    """The kinds named, or None for all.
+    """The kinds as a set, or None for all.
 
     Args:
         types: names of the memory's types.
+        items_only: whether "step" is not a kind here.
 
     Raises:
-        InvalidInputError: for an unknown kind, or none at all in the collection.
+        InvalidInputError: for an unknown kind, or an empty collection.
     """
     if kinds is None:
         return None
     known = set(types) if items_only else {"step", *types}
-    wanted = check_texts(kinds, "kinds")
-    strange = sorted(set(wanted) - known)
-    if strange or not wanted:
-        raise InvalidInputError(f"kinds = {strange or wanted!r}: use one or more of {', '.join(sorted(known))}")
-    return frozenset(wanted)
+    chosen = check_texts(kinds, "kinds")
+    unknown = sorted(set(chosen) - known)
+    if unknown or not chosen:
+        raise InvalidInputError(f"kinds = {unknown or chosen!r}: use one or more of {', '.join(sorted(known))}")
+    return frozenset(chosen)
 
 
 def json_mapping(value: object, what: str) -> dict[str, Any]:
@@ -134,7 +135,7 @@ def file_path(value: object, what: str = "path") -> Path:
     """The path of a file.
 
     Raises:
-        InvalidInputError: for what is no path, or names no file.
+        InvalidInputError: for what is not a path, or names no file.
     """
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
         raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give the path of a file")
@@ -145,7 +146,9 @@ def file_path(value: object, what: str = "path") -> Path:
 
 
 def check_message_size(draft: MessageDraft, metadata: Mapping[str, Any], position: int, limit: int) -> None:
-    """Everything that is kept of a message counts, in UTF-8; what is searched only where it is not the text itself.
+    """Check the size of a message: of everything that is stored of it, in UTF-8.
+
+    The searched text (``index_text``) counts only if it differs from the text.
 
     Raises:
         InvalidInputError: naming the message, its size and the limit in bytes.
@@ -159,7 +162,7 @@ def check_message_size(draft: MessageDraft, metadata: Mapping[str, Any], positio
     values.append([[call.id, call.name, call.arguments] for call in draft.tool_calls])
     texts += [json.dumps(value, ensure_ascii=False) for value in values if value]
     size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    size += sum(len(one.data or b"") for one in draft.media)
+    size += sum(len(media.data or b"") for media in draft.media)
     if size > limit:
         raise InvalidInputError(
             f"message {position} has {size:,} bytes; the limit is {limit:,}: add it as a file, split it, or raise "

@@ -1,9 +1,9 @@
-"""Work behind the calls: handlers of queued jobs, who runs them, and the one thread that does so in the background.
+"""Background work: handlers of queued jobs, the runner, and the background thread.
 
-What a handler must keep to: it runs **at least once**. A process may be killed after it has done its work and before
-the job was taken off the queue; on a ledger that several homes share, it may even run twice at a time once its claim
-has ended. So either doing it again does no harm, or what it does is written to the ledger in one
-:meth:`JobContext.write`, and :meth:`JobContext.complete` is called in the same transaction: that happens exactly once.
+The contract of a handler: it runs **at least once**. A process may be killed after the handler has done its work and
+before the job was removed from the queue; on a ledger that several homes share, a handler may even run twice at a time
+once its claim has expired. So either the handler is idempotent, or it writes all its results to the ledger in one
+:meth:`JobContext.write` and calls :meth:`JobContext.complete` in the same transaction: that happens exactly once.
 """
 
 from __future__ import annotations
@@ -42,37 +42,37 @@ __all__ = [
 ]
 
 _log = logging.getLogger("hexamem")
-_PAUSE = 30.0  # seconds, after the queue itself could not be read
-_BREATH = 0.1  # seconds of quiet before each thing is done
-_PATIENCE = 0.3  # seconds for which such quiet is waited for
-_LEISURE, _NEGLECTED = 0.5, 5.0  # seconds of quiet before what nobody waits for, and for how long that is waited for
-_SLICE = 0.05  # seconds between two parts of what nobody waits for
-_CONTENDED = 1.0  # seconds, where a due job is held by a writer or beside a running one of its kind
-_LONGEST_SLEEP = 600.0  # so that a clock that was set, or a machine that slept, delays nothing for long
-_SHARED_SLEEP = 60.0  # on a shared ledger: others enqueue without a word to this process, and die
+# All in seconds.
+_PAUSE = 30.0  # after the queue could not be read
+_QUIET, _QUIET_WAIT = 0.1, 0.3  # without calls before each step; the longest wait for that
+_IDLE_QUIET, _IDLE_WAIT = 0.5, 5.0  # the same before work that no call waits for
+_IDLE_PAUSE = 0.05  # between two parts of such work
+_CONTENDED = 1.0  # where a due job is locked by a writer or waits for a running one of its kind
+_LONGEST_SLEEP = 600.0  # so that a changed clock, or a suspended machine, delays nothing for long
+_SHARED_SLEEP = 60.0  # on a shared ledger: other processes enqueue without notice to this one, and may be killed
 
 UserT = TypeVar("UserT", default=Any)
 
 
 class JobError(HexamemError):
-    """What a handler raises to say in words why it failed.
+    """Raised by a handler to report why it failed.
 
-    The message is kept with the job and shown: it holds no words of the user, no secret, nothing of a prompt. Of any
-    other exception only the name, its class's own description and the place are kept.
+    The message is stored with the job and shown: it must not contain a user's texts, secrets or prompts. Of any other
+    exception only the class name, the first line of its docstring and the place are stored.
     """
 
 
 class JobLostError(HexamemError, RuntimeError):
-    """The job is no longer this handler's: its claim ended, its user was erased, or the memory was closed."""
+    """The job no longer belongs to this handler: its claim expired, its user was erased, or the memory was closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOutcome:
-    """What became of an attempt. Made by one of :meth:`done`, :meth:`retry`, :meth:`defer`, :meth:`park`.
+    """The result of an attempt. Created by one of :meth:`done`, :meth:`retry`, :meth:`defer`, :meth:`park`.
 
     Attributes:
-        reason: why, in words that hold nothing of the user's.
-        wait: how long until the next look; None leaves it to the backoff.
+        reason: why; must not contain a user's texts.
+        wait: how long until the next attempt; None for the exponential backoff.
     """
 
     status: Literal["done", "retry", "deferred", "parked"]
@@ -81,12 +81,12 @@ class JobOutcome:
 
     @classmethod
     def done(cls) -> JobOutcome:
-        """It is done; the job goes."""
+        """It is done; the job is deleted."""
         return cls(status="done")
 
     @classmethod
     def retry(cls, reason: str, wait: timedelta | None = None) -> JobOutcome:
-        """It failed and may succeed later: tried again after a growing pause, parked after the last attempt."""
+        """It failed and may succeed later: retried with backoff, parked after the last attempt."""
         return cls(status="retry", reason=reason, wait=wait)
 
     @classmethod
@@ -96,18 +96,18 @@ class JobOutcome:
 
     @classmethod
     def park(cls, reason: str) -> JobOutcome:
-        """It cannot succeed as it is: parked at once, until somebody retries or drops it."""
+        """It cannot succeed: parked at once, until it is retried or dropped by hand."""
         return cls(status="parked", reason=reason)
 
 
 class JobContext(Generic[UserT]):
-    """A job that runs, bound to its user.
+    """A running job, bound to its user.
 
     Attributes:
         user: the memory of the job's user, a :class:`~hexamem.UserMemory`.
         user_name: the user.
-        id, kind, payload: the job.
-        attempt: 1 at the first.
+        id, kind, payload: of the job.
+        attempt: the number of this attempt, from 1.
     """
 
     def __init__(self, runner: JobRunner, job: queue.ClaimedJob, user: UserT) -> None:
@@ -115,70 +115,75 @@ class JobContext(Generic[UserT]):
         self.id, self.kind, self.payload, self.attempt = job.id, job.kind, job.payload, job.attempts
         self.thread = threading.get_ident()
         self._runner, self._job = runner, job
-        self._guard = threading.RLock()  # held while the handler writes, and while it is decided whose the job is
+        self._guard = threading.RLock()  # held while the handler writes, and while the job changes owners
         self._lost = self._completing = self._settled = False
 
     @property
     def stopping(self) -> bool:
-        """Whether the memory is being closed: a long handler looks now and then, and returns a retry or gives up."""
+        """Whether the memory is being closed: a long handler checks this and returns :meth:`JobOutcome.retry`."""
         return self._lost or self._runner.closing()
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """A transaction of the job's user that is committed only while the job is ours; it renews the claim.
+        """A write transaction for the job's user, committed only if the handler still owns the job. Renews the claim.
 
         Keep it short: closing the memory waits for it.
 
         Raises:
-            JobLostError: if it is not: give up, another attempt does the work or nobody needs it.
+            JobLostError: if it does not: stop, another attempt does the work or it is no longer needed.
         """
         with self._guard:
             self._completing = False
             if self._lost:
-                raise JobLostError(f"job {self.id} ({self.kind}) was given back while it ran: leave the rest of it")
+                raise JobLostError(f"job {self.id} ({self.kind}) was returned to the queue while it ran: stop it")
             with self._runner.ledger.write(self.user_name, create=False) as tx:
                 if not queue.extend(tx, self._job, self._runner.clock() + self._runner.lease):
-                    raise JobLostError(f"job {self.id} ({self.kind}) is not held any more: leave the rest of it")
+                    raise JobLostError(f"the claim on job {self.id} ({self.kind}) has expired: stop it")
                 yield tx
             self._settled |= self._completing
 
     def complete(self, tx: Transaction) -> None:
-        """Take the job off the queue in the transaction of :meth:`write`: what it wrote there is then done once."""
+        """Delete the job in the transaction of :meth:`write`, so that what is written there is written exactly once."""
         queue.complete(tx, self._job)
         self._completing = True
 
-    def settle(self, put: Callable[[Transaction, queue.ClaimedJob], object], *, leave: bool = False) -> None:
-        """Write what became of the job, unless that was done; with ``leave`` the handler, if it runs on, lost it."""
+    def settle(self, write_result: Callable[[Transaction, queue.ClaimedJob], object], *, abandon: bool = False) -> None:
+        """Write the result of the attempt, unless it was written.
+
+        Args:
+            write_result: called with the transaction and the job.
+            abandon: whether the handler loses the job; if it still runs, its writes raise JobLostError.
+        """
         with self._guard:
             if not (self._settled or self._lost):
                 with self._runner.ledger.write(self.user_name, create=False) as tx:
-                    put(tx, self._job)
+                    write_result(tx, self._job)
                 self._settled = True
-            self._lost |= leave
+            self._lost |= abandon
 
 
 JobHandler = Callable[[JobContext], JobOutcome]
-"""Does one job; see the contract at the top of this module. It may raise: that is an attempt that failed."""
+"""Does one job; see the contract at the top of this module. An exception is a failed attempt."""
 
 
 class JobHandlers:
-    """The handlers of a memory by kind of job. Jobs of a kind that has none wait until it is registered."""
+    """The handlers of a memory by kind of job. Jobs of a kind without a handler wait until one is registered."""
 
     def __init__(self) -> None:
         self._handlers: dict[str, JobHandler] = {}
         self.registered: Callable[[], object] = lambda: None  # called after each registration
 
     def register(self, kind: str, handler: JobHandler) -> None:
-        """Run jobs of this kind by this handler from now on.
+        """Register the handler of a kind of job.
 
         Raises:
-            ConfigError: for a kind of another form, or one that has a handler already.
+            ConfigError: for a malformed kind, or one that has a handler already.
         """
         if not queue.is_kind(kind):
             raise ConfigError(f"job kind {kind!r}: {queue.KIND_RULE}")
         if kind in self._handlers:
             raise ConfigError(f"jobs of kind {kind!r} have a handler already; register each kind once")
-        self._handlers = {**self._handlers, kind: handler}  # readers in other threads see the old or the new
+        self._handlers = {**self._handlers, kind: handler}  # replaced, since other threads read it
         self.registered()
 
     def get(self, kind: str) -> JobHandler:
@@ -186,7 +191,7 @@ class JobHandlers:
         return self._handlers[kind]
 
     def kinds(self) -> frozenset[str]:
-        """The kinds that have one."""
+        """The kinds with a handler."""
         return frozenset(self._handlers)
 
 
@@ -195,11 +200,11 @@ class JobRunner:
 
     Args:
         home: the id of the home, which distinguishes its claims from others' on a shared ledger.
-        user_of: gives the memory of a user.
-        closing: whether the memory is being closed; then no further job is begun.
-        lease: how long a claim holds without a write of the job.
+        user_of: returns the memory of a user.
+        closing: whether the memory is being closed; then no further job is started.
+        lease: how long a claim is valid without a write by the job.
         max_attempts: after so many failed attempts a job is parked.
-        clock, draw: the time, and chance for the backoff.
+        clock: the time.
     """
 
     def __init__(
@@ -213,22 +218,24 @@ class JobRunner:
         lease: timedelta = timedelta(minutes=15),
         max_attempts: int = 5,
         clock: Callable[[], datetime] = utc_now,
-        draw: random.Random | None = None,
     ) -> None:
         self.ledger, self.handlers, self.home, self.closing = ledger, handlers, home, closing
         self.lease, self.max_attempts, self.clock = lease, max_attempts, clock
-        self.idle: Callable[[], object] = lambda: None  # called when somebody's turn has ended
+        self.idle: Callable[[], object] = lambda: None  # called when a thread has run all due jobs
         self._user_of = user_of
-        self._draw = draw or random.Random()
+        self._random = random.Random()  # of the backoff
         self._turn = threading.Lock()
         self._process = os.getpid()
         self._current: JobContext | None = None
 
     def run_one(self, user: str | None = None, *, timeout: float = 0.0) -> bool | None:
-        """Run the oldest due job, of one user or of any; False if there is none, None if another thread runs one.
+        """Run the oldest due job, of one user or of any.
 
         Args:
             timeout: seconds to wait for a job of another thread to end; -1 waits as long as it takes.
+
+        Returns:
+            Whether there was one; None if another thread runs jobs.
         """
         if not self._turn.acquire(timeout=timeout):
             return None
@@ -252,24 +259,24 @@ class JobRunner:
     def run_due(self, user: str | None = None, deadline: float | None = None) -> None:
         """Run due jobs until none is left, the memory is closing, or ``time.monotonic()`` passes the deadline.
 
-        A job that runs is not broken off: the deadline is looked at between two. Called by a handler, it does nothing.
+        A running job is not interrupted: the deadline is checked between two jobs. Called by a handler, it does nothing.
         """
         current = self._current
         if os.getpid() != self._process or (current is not None and current.thread == threading.get_ident()):
-            return  # a fork may have inherited a turn that nobody ends
+            return  # in a forked process the lock may be held by a thread that does not exist there
         try:
             while not self.closing():
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left < 0:
                     return
-                # In short waits, since closing may begin meanwhile and waits for this call.
+                # Short waits, since closing may begin meanwhile and waits for this call.
                 if self.run_one(user, timeout=0.5 if left is None else min(left, 0.5)) is False:
                     return
         finally:
             self.idle()
 
     def sleep(self) -> float | None:
-        """Seconds until there may be a job to run, to be asked after :meth:`run_one` found none; None if there is none."""
+        """Seconds until a job may be due, after :meth:`run_one` found none; None if there is no job."""
         longest = _LONGEST_SLEEP if self.ledger.embedded else _SHARED_SLEEP
         due = queue.next_due(self.ledger, self.handlers.kinds())
         if due is None:
@@ -277,27 +284,26 @@ class JobRunner:
         left = (due - self.clock()).total_seconds()
         return min(left, longest) if left > 0 else _CONTENDED
 
-    def give_back(self, thread: int) -> bool:
-        """Put the job that a thread runs back into the queue, its handler left behind; whether there was one.
+    def release(self, thread: int) -> bool:
+        """Return the job that a thread runs to the queue, though its handler still runs; returns whether there was one.
 
-        The handler's writes are refused from then on; one that is under way is waited for.
+        The handler's writes are refused from then on; one in progress is waited for.
         """
         current = self._current
         if current is None or current.thread != thread:
             return False
-        current.settle(queue.release, leave=True)
+        current.settle(queue.release, abandon=True)
         return True
 
     def _run(self, job: queue.ClaimedJob) -> None:
         try:
             context = JobContext(self, job, self._user_of(job.user))
         except HexamemError as error:
-            outcome = JobOutcome.retry(_in_words(error))
             with self.ledger.write(job.user, create=False) as tx:
                 if isinstance(error, StoreClosedError):  # closing began in between
                     queue.release(tx, job)
                 else:
-                    self._put(tx, job, outcome)
+                    self._write_outcome(tx, job, JobOutcome.retry(_described(error)))
             return
         self._current = context
         try:
@@ -315,10 +321,10 @@ class JobRunner:
             if isinstance(error, StoreClosedError) and self.closing():
                 context.settle(queue.release)
                 return
-            outcome = JobOutcome.retry(_in_words(error))
-        context.settle(lambda tx, job: self._put(tx, job, outcome))
+            outcome = JobOutcome.retry(_described(error))
+        context.settle(lambda tx, job: self._write_outcome(tx, job, outcome))
 
-    def _put(self, tx: Transaction, job: queue.ClaimedJob, outcome: JobOutcome) -> None:
+    def _write_outcome(self, tx: Transaction, job: queue.ClaimedJob, outcome: JobOutcome) -> None:
         now, reason = self.clock(), _without_secrets(outcome.reason)
         if outcome.status == "done":
             queue.complete(tx, job)
@@ -326,49 +332,46 @@ class JobRunner:
         if outcome.status == "deferred":
             queue.defer(tx, job, reason, now + (outcome.wait or timedelta()))
             return
-        wait = outcome.wait if outcome.wait is not None else queue.backoff(job.attempts, draw=self._draw)
+        wait = outcome.wait if outcome.wait is not None else queue.backoff(job.attempts, draw=self._random)
         parked = outcome.status == "parked" or job.attempts >= self.max_attempts
         queue.fail(tx, job, reason, None if parked else wait, now)
         if parked:
             _log.warning("a job is parked after %d attempts (%s): %s", job.attempts, job.kind, reason)
 
 
-def _in_words(error: BaseException) -> str:
-    """An error in words that come from the program: its own message may repeat a user's words."""
+def _described(error: BaseException) -> str:
+    """An error's class, its docstring's first line and its place. Its message is left out, since it may quote a user."""
     if isinstance(error, JobError):
         return str(error)
     kind = type(error)
-    described = (kind.__doc__ or "").strip().split("\n", 1)[0][:120]
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
-    names = [str(frame.f_globals.get("__name__", "?")) for frame in frames]
-    own = [number for number, name in enumerate(names) if name.split(".")[0] == "hexamem" and number] or [
-        len(names) - 1
+    summary = (kind.__doc__ or "").strip().split("\n", 1)[0][:120]
+    places = [
+        (str(frame.f_globals.get("__name__", "?")), line) for frame, line in traceback.walk_tb(error.__traceback__)
     ]
-    place = f" (at {names[own[-1]]}, line {lines[own[-1]]})" if names else ""
-    return f"{kind.__name__}{': ' + described if described else ''}{place}"
+    own = [place for place in places[1:] if place[0].split(".")[0] == "hexamem"] or places[-1:]
+    place = f" (at {own[-1][0]}, line {own[-1][1]})" if own else ""
+    return f"{kind.__name__}{': ' + summary if summary else ''}{place}"
 
 
 def _without_secrets(text: str) -> str:
     """A text without the secrets that are detected in it."""
     redactor = Redactor(None)
-    near: Any = redactor.look(text)
-    return str(redactor.clean(text, near))
+    return str(redactor.clean(text, redactor.look(text)))
 
 
 class BackgroundWorker:
-    """One thread that brings users' indexes up after writes and runs due jobs. It sleeps until there is something.
+    """One thread that brings users' indexes up to the ledger after writes and runs due jobs.
 
-    An error of an index is left for the next recall to meet. The thread begins with the first thing to do, and never
-    keeps the process alive.
+    An error in an index is logged here, and the next recall repairs or raises it. The thread starts when it is first
+    needed, and never keeps the process alive.
 
     Args:
-        wait: how it sleeps on its condition, for so many seconds or until woken.
-        brought_up: called with each user whose indexes were brought up, at once.
-        idle: called with each user who was brought up, when there is nothing else to do; whether there is more to do, of
-            which it does a little at a time.
-        quiet: for how many seconds nobody but this thread has called the memory. Whoever does shares the
-            interpreter with this thread, so each thing waits until there was a breath of quiet, though not for long.
+        wait: waits on the condition for so many seconds, or until notified.
+        brought_up: called with each user whose indexes were brought up.
+        idle: called with each such user when there is nothing else to do, for a small part of the work that no call
+            waits for; returns whether there is more.
+        quiet: for how many seconds no other thread has called the memory. Those threads share the interpreter with this
+            one, so each step waits for a short time without calls.
     """
 
     def __init__(
@@ -382,51 +385,51 @@ class BackgroundWorker:
         quiet: Callable[[], float] = lambda: math.inf,
     ) -> None:
         self._quiet, self._stopped = quiet, threading.Event()
-        self._patience = _PATIENCE
-        self._idle_since: float | None = None  # when there began to be nothing else to do
+        self._quiet_wait = _QUIET_WAIT
+        self._idle_since: float | None = None  # since when there is nothing else to do
         self._projector, self._runner, self._wait, self._brought_up = projector, runner, wait, brought_up
         self._state = threading.Condition()
-        self._users: dict[str, None] = {}  # in the order in which they wrote
+        self._users: dict[str, None] = {}  # users with writes, in the order of writing
         self._idle = idle
-        self._untidy: dict[str, None] = {}  # users who were brought up since there was nothing to do
-        self._news = False
-        self._job_next = False  # jobs and users take turns, so that neither waits for the last of the other
+        self._idle_users: dict[str, None] = {}  # users for whom ``idle`` has work
+        self._woken = False
+        self._job_next = False  # jobs and users take turns, so that neither waits for all of the other
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
         runner.idle = self.wake_if_running
 
     def put(self, user: str) -> None:
-        """Ask for a user to be brought up, and for a look at the queue; asked twice before it ran, it runs once."""
+        """Request that a user's indexes be brought up, and the queue be read. Requests for the same user are merged."""
         self._wake({user: None})
 
     def wake(self) -> None:
-        """Ask for a look at the queue."""
+        """Request that the queue be read."""
         self._wake({})
 
     def wake_if_running(self) -> None:
-        """Ask for a look at the queue, if the thread was needed before."""
+        """Request that the queue be read, if the thread was started before."""
         if self._thread is not None:
             self._wake({})
 
     def _wake(self, users: Mapping[str, None]) -> None:
-        if os.getpid() != self._process:  # a fork has no such thread, and its locks may be held for ever
+        if os.getpid() != self._process:  # a forked process has no such thread, and its locks may be held for ever
             return
         with self._state:
             if self._stopping:
                 return
             self._users |= users
-            self._news = True
+            self._woken = True
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="hexamem-background", daemon=True)
                 self._thread.start()
             self._state.notify()
 
     def stop(self, timeout: float = 10.0) -> None:
-        """End the thread; what is left is done after the next open.
+        """Stop the thread; what is left is done after the next open.
 
-        The user whose indexes are being brought up is finished. A job gets ``timeout`` seconds to end; then it is put
-        back into the queue as if it had not been begun, and its handler is left behind, unable to write.
+        The user whose indexes are being brought up is finished. A running job has ``timeout`` seconds to end; then it
+        is returned to the queue as if it had not been started, and its handler's writes are refused.
         """
         if os.getpid() != self._process:
             return
@@ -439,16 +442,16 @@ class BackgroundWorker:
             return
         ident = thread.ident or 0
         if thread is threading.current_thread():  # a handler closes the memory
-            self._runner.give_back(ident)
+            self._runner.release(ident)
             return
         thread.join(timeout)
-        while thread.is_alive() and not self._runner.give_back(ident):
+        while thread.is_alive() and not self._runner.release(ident):
             thread.join(0.5)
 
     def step(self) -> float | None:
-        """Do one thing. Returns how many seconds to sleep then: 0 if there may be more, None until woken."""
+        """Bring up one user or run one job. Returns how many seconds to sleep then: 0 if there may be more, None until woken."""
         with self._state:
-            self._news = False
+            self._woken = False
             user = None if self._job_next else next(iter(self._users), None)
             self._job_next = user is not None
             if user is not None:
@@ -458,7 +461,7 @@ class BackgroundWorker:
                 self._projector.catch_up(user)
                 self._brought_up(user)
                 if self._idle is not None:
-                    self._untidy[user] = None
+                    self._idle_users[user] = None
             except Exception as error:  # noqa: BLE001 - the edge of a thread: the ledger is safe, recall meets it again
                 _log.warning("the indexes of a user could not be brought up in the background: %s", error)
             return 0.0
@@ -467,36 +470,36 @@ class BackgroundWorker:
                 return None
             ran = self._runner.run_one()
             if ran is None:
-                return None  # another thread runs jobs, and wakes this one when it is through
-            if not ran and self._idle is not None and self._untidy:  # nothing else to do
-                if (left := self._leisure()) > 0:
+                return None  # another thread runs jobs, and wakes this one when it is done
+            if not ran and self._idle is not None and self._idle_users:
+                if (left := self._until_idle()) > 0:
                     return left
-                tidied = self._untidy.popitem()[0]
-                if self._idle(tidied):
-                    self._untidy[tidied] = None
-                    return _SLICE
+                idle_user = self._idle_users.popitem()[0]
+                if self._idle(idle_user):
+                    self._idle_users[idle_user] = None
+                    return _IDLE_PAUSE
                 return 0.0
             return 0.0 if ran else self._runner.sleep()
         except Exception as error:  # noqa: BLE001 - as above: the queue is safe in the ledger
             _log.warning("the job queue could not be served in the background: %s", error)
             return _PAUSE
 
-    def _leisure(self) -> float:
-        """How many seconds are left until the memory has been quiet long enough for what nobody waits for."""
+    def _until_idle(self) -> float:
+        """Seconds until the memory has been quiet long enough for work that no call waits for."""
         now = time.monotonic()
         if self._idle_since is None:
             self._idle_since = now
-        left = min(_LEISURE - self._quiet(), self._idle_since + _NEGLECTED - now)
+        left = min(_IDLE_QUIET - self._quiet(), self._idle_since + _IDLE_WAIT - now)
         if left <= 0:
             self._idle_since = None
         return left
 
     def _give_way(self) -> None:
-        """Wait for a breath of quiet, as long as patience lasts."""
-        end = time.monotonic() + self._patience
+        """Wait until there was a short time without calls, though not for long."""
+        end = time.monotonic() + self._quiet_wait
         while not self._stopping:
             now = time.monotonic()
-            left = min(_BREATH - self._quiet(), end - now)
+            left = min(_QUIET - self._quiet(), end - now)
             if left <= 0:
                 return
             self._stopped.wait(left)
@@ -504,14 +507,14 @@ class BackgroundWorker:
     def _run(self) -> None:
         rested = True
         while not self._stopping:
-            if self._users or self._news or not rested:
+            if self._users or self._woken or not rested:
                 self._give_way()
             began = time.monotonic()
             seconds = self.step()
             took = time.monotonic() - began
             with self._state:
-                rested = not (self._stopping or self._users or self._news or seconds == 0.0)
-                # Where calls never end, it takes a third of the time.
-                self._patience = _PATIENCE if rested else min(2 * took, _PATIENCE)
+                rested = not (self._stopping or self._users or self._woken or seconds == 0.0)
+                # Under constant calls the thread works a third of the time.
+                self._quiet_wait = _QUIET_WAIT if rested else min(2 * took, _QUIET_WAIT)
                 if rested:
                     self._wait(self._state, seconds)

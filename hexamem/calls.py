@@ -1,5 +1,5 @@
-"""The public calls of a memory: counted, so that closing waits for those that run and lets no new one begin; and their
-``a…`` twins for asyncio."""
+"""The public calls of a memory: counted, so that closing waits for running calls and refuses new ones; and their ``a…``
+twins for asyncio."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ Result = TypeVar("Result")
 class Calls:
     """Which threads are in a call of one memory. Re-entrant: a call may make others, and may close the memory.
 
-    ``with calls:`` around each call; :meth:`begin_closing` and :meth:`end_closing` around the closing.
+    ``with calls:`` encloses each call; :meth:`begin_closing` and :meth:`end_closing` enclose the closing.
 
     Args:
-        closed: the message of the StoreClosedError that a call gets once closing has begun.
+        closed: the message of the StoreClosedError for calls after closing has begun.
     """
 
     def __init__(self, closed: str) -> None:
         self._closed_message = closed
         self._state = threading.Condition()
-        self._running: Counter[int] = Counter()  # thread → how deep it is in calls
+        self._running: Counter[int] = Counter()  # thread → depth of nested calls
         self._closer: int | None = None
         self._closed = False
-        # Which thread's call ended last, and when by the monotonic clock; and the same of the last other thread.
+        # The thread whose call ended last, and when by the monotonic clock; and the same of the last other thread.
         self._ended, self._ended_before = (0, -math.inf), (0, -math.inf)
 
     @property
     def busy(self) -> bool:
-        """Whether some call is under way."""
+        """Whether any call is running."""
         return bool(self._running)
 
     @property
@@ -52,9 +52,9 @@ class Calls:
         return self._closer is not None
 
     def quiet(self) -> float:
-        """For how many seconds no other thread than the asking one has been in a call; 0 while one is.
+        """For how many seconds no other thread has been in a call; 0 while one is.
 
-        Looks without the lock, which the background would else hold now and then while another thread forks.
+        Reads without the lock: the background thread must not hold it while another thread forks.
         """
         me = threading.get_ident()
         if self._running.keys() - {me}:
@@ -62,13 +62,8 @@ class Calls:
         last = self._ended
         return time.monotonic() - (last if last[0] != me else self._ended_before)[1]
 
-    def check(self) -> None:
-        """Raise StoreClosedError if a call of this thread may not begin."""
-        with self._state:
-            self._check(threading.get_ident())
-
     def _check(self, thread: int) -> None:
-        # What a running call calls in its turn still goes through: closing waits for all of it.
+        # Nested calls of a running call are still allowed: closing waits for all of it.
         if self._closed or (self._closer is not None and thread not in self._running):
             raise StoreClosedError(self._closed_message)
 
@@ -90,10 +85,10 @@ class Calls:
                 self._state.notify_all()
 
     def begin_closing(self) -> bool:
-        """Let no new call begin and wait for those of other threads; whether the caller is the one to close.
+        """Refuse new calls and wait for those of other threads; returns whether the caller is the one to close.
 
-        It is not where the memory is closed already, or another thread is closing it: then this waits until that is
-        done, but from inside a call, which the other one waits for.
+        It is not if the memory is closed already, or another thread is closing it. This waits for that thread, unless
+        the caller is inside a call, for which the other thread waits.
         """
         me = threading.get_ident()
         with self._state:
@@ -113,16 +108,16 @@ class Calls:
             return True
 
     def end_closing(self) -> None:
-        """Everything is closed: whoever waited for that goes on."""
+        """Everything is closed: wake the threads that wait for that."""
         with self._state:
             self._closed = True
             self._state.notify_all()
 
 
 def public(call: F) -> F:
-    """A method that callers may use: refused once its memory is closing, waited for by it, its errors free of secrets.
+    """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets.
 
-    Its object holds the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
+    The object has the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
     """
     safe = safe_errors(call)
 
@@ -137,9 +132,9 @@ def public(call: F) -> F:
 def in_thread(
     method: Callable[Concatenate[Owner, Arguments], Result],
 ) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, Result]]:
-    """The async twin of a method, with its signature: it runs the method in a thread, so the event loop stays free.
+    """The async twin of a method, with its signature: it runs the method in a thread, so that the event loop is not blocked.
 
-    ``aremember = in_thread(remember)`` in the class's body; what a subclass overrides is called.
+    ``aremember = in_thread(remember)`` in the class body; a subclass's override is called.
     """
 
     @wraps(method)

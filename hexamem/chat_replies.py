@@ -1,4 +1,4 @@
-"""What a chat without a model replies: the sentences that research extracted, or the lines nearest to the question."""
+"""The replies of a chat without a model: the sentences that research extracted, or the lines nearest to the question."""
 
 from __future__ import annotations
 
@@ -34,52 +34,58 @@ class _Line(NamedTuple):
     step_ids: tuple[str, ...]
 
 
-def reply_by_evidence(user: UserMemory, found: Research) -> str:
-    """The extracted sentences, each with its day and speaker; where there are none, that there are none and the nearest
-    lines. A message without a question mark need not be a question: it is stored, and sentences stand beside that.
+def reply_by_evidence(user: UserMemory, research: Research) -> str:
+    """The extracted sentences, each with its day and speaker; without any, the lines nearest to the question.
+
+    A message without a question mark may be a statement: the reply begins with the note that it is stored.
     """
-    asked = any(mark in found.question for mark in QUESTION_MARKS)
-    if found.answerable and found.evidence:
-        lines = [_Line(one.quote, one.occurred_at, one.speaker, one.step_ids) for one in found.evidence]
-        return "\n".join(["From memory:" if asked else f"{STORED} Near to it in memory:", *_shown(user, lines)])
-    if not asked:
+    is_question = any(mark in research.question for mark in QUESTION_MARKS)
+    if research.answerable and research.evidence:
+        lines = [_Line(claim.quote, claim.occurred_at, claim.speaker, claim.step_ids) for claim in research.evidence]
+        return "\n".join(["From memory:" if is_question else f"{STORED} Near to it in memory:", *_shown(user, lines)])
+    if not is_question:
         return STORED
     near = [
-        _Line(item_text(one.kind, one.text), one.occurred_at, one.speaker, tuple(each.step_id for each in one.sources))
-        for one in nearest_passages(found)
+        _Line(
+            item_text(passage.kind, passage.text),
+            passage.occurred_at,
+            passage.speaker,
+            tuple(source.step_id for source in passage.sources),
+        )
+        for passage in nearest_passages(research)
     ]
     if not near:
         return "Memory holds nothing on this."
     return "\n".join(["Memory holds no clear answer. Nearest to it:", *_shown(user, near)])
 
 
-def nearest_passages(found: Research) -> list[Passage]:
-    """The passages that are quoted, then those that were read first and are no mere questions; of a step and the items with
-    that source only one."""
-    cited = {one.passage_id for one in found.evidence}
+def nearest_passages(research: Research) -> list[Passage]:
+    """The best passages: quoted ones first, then in the order of reading, without mere questions; of a step and the items
+    extracted from it only the first."""
+    cited = {claim.passage_id for claim in research.evidence}
     shown: set[str] = set()
     near = []
-    for one in sorted(found.passages, key=lambda one: one.id not in cited):
-        steps = {source.step_id for source in one.sources}
-        if (steps and steps <= shown) or asks_only(item_text(one.kind, one.text)):
+    for passage in sorted(research.passages, key=lambda passage: passage.id not in cited):
+        steps = {source.step_id for source in passage.sources}
+        if (steps and steps <= shown) or asks_only(item_text(passage.kind, passage.text)):
             continue
         shown |= steps
-        near.append(one)
+        near.append(passage)
     return near[:_NEAREST]
 
 
 def _shown(user: UserMemory, lines: Sequence[_Line]) -> list[str]:
-    """Lines for the reader, secrets as whole references."""
+    """Lines for the reader, with captions of secrets replaced by whole references."""
     zone, shown = read_zone(user.timezone), []
     with user.memory.ledger.read(user.name) as tx:
-        steps = get_steps(tx, {step_id for one in lines for step_id in one.step_ids})
-    for one in lines:
-        text = " ".join(one.text.split())
-        for step_id in one.step_ids:
+        steps = get_steps(tx, {step_id for line in lines for step_id in line.step_ids})
+    for line in lines:
+        text = " ".join(line.text.split())
+        for step_id in line.step_ids:
             content = steps[step_id].content if step_id in steps else ""
-            for each in find_references(content):
-                reference = content[each.start : each.end]
+            for span in find_references(content):
+                reference = content[span.start : span.end]
                 text = text.replace(format_references(reference), reference, 1)
-        day = f"{in_zone(one.occurred_at, zone):%Y-%m-%d}, " if one.occurred_at else ""
-        shown.append(f"- “{text}” ({day}{one.speaker or 'learned'})")
+        day = f"{in_zone(line.occurred_at, zone):%Y-%m-%d}, " if line.occurred_at else ""
+        shown.append(f"- “{text}” ({day}{line.speaker or 'learned'})")
     return shown

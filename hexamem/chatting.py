@@ -19,6 +19,7 @@ from hexamem.graphs.scope import ScopeResolver, resolve_scope
 from hexamem.memory_types.research import Research
 from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
 from hexamem.models.chat_models import open_chat_model
+from hexamem.prompting import shown_hit
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -37,10 +38,10 @@ _PROMPT = (
 
 
 class ChatContext(TypedDict, total=False):
-    """What a run of the chat is told: whose memory it is.
+    """The context of a run of the chat.
 
     Attributes:
-        user: needed.
+        user: whose memory it is; required.
         thread_id: the conversation; that of the configuration when left out.
     """
 
@@ -63,8 +64,8 @@ def chat_graph(
 
     With a model it is LangChain's ``create_agent`` with :class:`~hexamem.middleware.MemoryMiddleware`. Without one it
     answers with sentences from memory, or says that memory holds no answer and lists the nearest lines; such a reply is
-    not stored, since memory holds it already. It says once that it has no
-    model. Either way the user's message is stored before anything is answered.
+    not stored, since memory holds it already. The first reply of a conversation says that there is no model. Either way
+    the user's message is stored before the reply is generated.
 
     Args:
         memory: an open memory.
@@ -73,8 +74,8 @@ def chat_graph(
         tools: of the application, beside the memory's own.
         system_prompt: what comes before the memory's data.
         settings: of the middleware.
-        scope: tells the user from the run's ``Runtime``, in place of the context.
-        checkpointer: keeps the conversation itself, where the host does not send it whole.
+        scope: finds the user in the run's ``Runtime``, in place of the context.
+        checkpointer: stores the conversation itself, if the host does not send it whole.
 
     Raises:
         ConfigError: for a model that cannot be opened.
@@ -101,21 +102,20 @@ def _evidence_graph(
     memory: Memory, scope: ScopeResolver | None, checkpointer: Checkpointer
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     def answer(state: MessagesState) -> dict[str, Any]:
-        found = resolve_scope("chat_graph", get_runtime(), get_config(), scope)
-        user = memory.user(found.user)
+        run_scope = resolve_scope("chat_graph", get_runtime(), get_config(), scope)
+        user = memory.user(run_scope.user)
         messages: Sequence[AnyMessage] = state["messages"]
-        asked = str(messages[-1].text).strip() if messages and messages[-1].type == "human" else ""
-        known = _look(user, asked) if asked else None  # before the question itself is stored
-        caught = catch_up_thread(user, messages, found.thread_id, agent_id=found.agent_id)
+        question = str(messages[-1].text).strip() if messages and messages[-1].type == "human" else ""
+        research = _research(user, question) if question else None  # before the question itself is stored
+        caught = catch_up_thread(user, messages, run_scope.thread_id, agent_id=run_scope.agent_id)
         degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
         write = get_stream_writer()
-        write({"stage": "recall", "recall": research_as_recall(known), "degraded": degraded})
+        write({"stage": "recall", "recall": research_as_recall(research), "degraded": degraded})
         write({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
-        return (
-            {"messages": [AIMessage(_reply(user, messages, known), additional_kwargs={NOT_STORED: True})]}
-            if asked
-            else {}
-        )
+        if research is None:
+            return {}
+        reply = AIMessage(_reply(user, messages, research), additional_kwargs={NOT_STORED: True})
+        return {"messages": [reply]}
 
     graph = StateGraph(MessagesState, context_schema=ChatContext)
     graph.add_node("answer", answer)
@@ -124,44 +124,32 @@ def _evidence_graph(
     return graph.compile(checkpointer=checkpointer, name="chat")
 
 
-def _look(user: UserMemory, asked: str) -> Research | str:
+def _research(user: UserMemory, question: str) -> Research | str:
+    """The research without model calls, or why it failed."""
     try:
-        return user.research(asked[:2_000], 2, calls=0)
+        return user.research(question[:2_000], 2, calls=0)
     except HexamemError as error:
         return str(error)
 
 
-def _reply(user: UserMemory, messages: Sequence[AnyMessage], found: Research | str | None) -> str:
-    """What is said without a model; that there is none, once: no reply of this kind stands in the messages yet."""
-    if isinstance(found, str):
-        return f"{STORED} Memory could not be read: {found}"
-    reply = reply_by_evidence(user, found) if found is not None else STORED
-    told = any(one.additional_kwargs.get(NOT_STORED) for one in messages)
-    return reply if told else f"{reply}\n{NO_MODEL}"
+def _reply(user: UserMemory, messages: Sequence[AnyMessage], research: Research | str) -> str:
+    """The reply without a model; the first such reply in a conversation adds that there is none."""
+    if isinstance(research, str):
+        return f"{STORED} Memory could not be read: {research}"
+    reply = reply_by_evidence(user, research)
+    repeated = any(message.additional_kwargs.get(NOT_STORED) for message in messages)
+    return reply if repeated else f"{reply}\n{NO_MODEL}"
 
 
-def research_as_recall(found: Research | str | None) -> dict[str, Any]:
-    """What research found, in the form in which the middleware tells a recall; empty where there was none."""
-    if not isinstance(found, Research):
+def research_as_recall(research: Research | str | None) -> dict[str, Any]:
+    """The nearest passages of a research in the form of the middleware's "recall" events; empty without a research."""
+    if not isinstance(research, Research):
         return {}
-    shown = {one.id for one in nearest_passages(found)}
+    nearest = {passage.id for passage in nearest_passages(research)}
     return {
-        "id": found.id,
-        "query": found.question,
+        "id": research.id,
+        "query": research.question,
         "answerable": None,
-        "elapsed_ms": found.elapsed_ms,
-        "hits": [
-            {
-                "id": one.id,
-                "kind": one.kind,
-                "text": one.text,
-                "score": one.score,
-                "occurred_at": one.occurred_at.isoformat() if one.occurred_at else None,
-                "speaker": one.speaker,
-                "thread_id": one.thread_id,
-                "why": one.explain(),
-            }
-            for one in found.passages
-            if one.id in shown
-        ],
+        "elapsed_ms": research.elapsed_ms,
+        "hits": [shown_hit(passage) for passage in research.passages if passage.id in nearest],
     }

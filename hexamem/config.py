@@ -70,7 +70,7 @@ class Settings:
         job_lease: seconds for which a job may run without writing before another home on the same ledger takes it over.
         job_stop: seconds that closing gives a job of the background thread to end before it is put back.
         recall_log: how many recalls are gathered before they are written to the ledger.
-        max_message_bytes: a longer message is refused. Counted in UTF-8 is everything that is kept of it: text,
+        max_message_bytes: a longer message is refused. Everything that is stored of it counts, in UTF-8: text,
             blocks, reasoning, metadata and tool calls as JSON, the bytes of its media, and what is searched where that
             is not the text itself.
         max_file_bytes: a larger file is refused by ``add_file``, and so is one that unpacks to more.

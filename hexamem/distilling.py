@@ -1,4 +1,4 @@
-"""The durable job ``distil``: a finished run becomes experience. It waits where no model is set, until one is."""
+"""The durable job ``distil``: a finished run is distilled into experience. Without a model it waits until there is one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SWITCHED_OFF = "distilling waits: it is switched off by Settings.experience"
 
 
 class Distilling:
-    """Does the ``distil`` jobs of a home. Nothing of a model is loaded until one is run."""
+    """Runs the ``distil`` jobs of a home. No model code is loaded until one runs."""
 
     def __init__(self, home: Home, tier: ModelTier, handlers: JobHandlers, wrote: Callable[[str], object]) -> None:
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
@@ -48,35 +48,35 @@ class Distilling:
 
     @property
     def ready(self) -> bool:
-        """Whether there is a model to distil with, and it is not switched off."""
+        """Whether there is a model to distil with, and distilling is not switched off."""
         return not self.waits
 
     @property
     def waits(self) -> str:
-        """Why nothing is distilled; "" where something is."""
+        """Why nothing is distilled; "" if runs are distilled."""
         if not self._settings.experience:
             return SWITCHED_OFF
         models = self._tier.models
         return WAITS if models.of("distiller") is None or models.of("judge") is None else ""
 
     def queue(self, tx: Transaction, run_id: str) -> str:
-        """Ask for a run to be distilled, in this transaction; returns why that waits, or ""."""
+        """Queue the distilling of a run in this transaction; returns why it waits, or ""."""
         enqueue(tx, KIND, {"run": run_id}, key=run_id, due_at=None if self.ready else NEVER)
         return self.waits
 
     def queue_explored(self, tx: Transaction, run_ids: Sequence[str], mode: str) -> str:
-        """The same for what an exploration brought, the chosen run first."""
+        """The same for the runs of an exploration, the chosen run first."""
         payload = {"run": run_ids[0], "runs": list(run_ids), "mode": mode}
         enqueue(tx, KIND, payload, key=run_ids[0], due_at=None if self.ready else NEVER)
         return self.waits
 
     def embed_for(self, user: str) -> EmbedTexts:
-        """What makes vectors for a user."""
+        """A function that computes vectors for a user."""
         return lambda texts: embed_texts(self._ledger, user, self._home.embedder, texts)
 
     @contextmanager
     def model_for(self, user: str, agent: str, operation: str = KIND) -> Iterator[ExperienceModel | None]:
-        """The chat model of an agent (None where there is none); what it costs is added to the user's usage at the end."""
+        """The chat model of an agent, or None; its usage is added to the user's at the end."""
         models = self._tier.models
         model = models.of(agent) if agent in _OWN_MODEL else models.of("experience") or models.of("distiller")
         if model is None:
@@ -96,12 +96,12 @@ class Distilling:
                 usage=usage,
             )
         finally:
-            # In a transaction of its own: the transaction that ends a job takes no writes after it.
+            # In a transaction of its own: after a job's end, its transaction accepts no writes.
             keep_usage(self._ledger, user, usage.drain())
 
     def run(self, job: JobContext) -> JobOutcome:
-        """Judge a run whose outcome is unknown, and distil it; what is learned and the job's end are one write."""
-        if not self.ready:  # made due by a memory that had a model
+        """Judge a run whose outcome is unknown, and distil it; the experience and the job's end are one transaction."""
+        if not self.ready:  # queued by a memory that had a model
             with job.write() as tx:
                 job.complete(tx)
                 enqueue(tx, KIND, job.payload, key=str(job.payload["run"]), due_at=NEVER)
@@ -122,10 +122,10 @@ class Distilling:
 
     def _read(self, job: JobContext) -> list[Run]:
         """The runs of a job that were not forgotten since, in its order."""
-        wanted: list[str] = job.payload.get("runs") or [job.payload["run"]]
+        run_ids: list[str] = job.payload.get("runs") or [job.payload["run"]]
         with self._ledger.read(job.user_name) as tx:
-            found = {one.id: one for one in read_runs(tx)}
-        return [found[one] for one in wanted if one in found]
+            runs = {run.id: run for run in read_runs(tx)}
+        return [runs[run_id] for run_id in run_ids if run_id in runs]
 
     def _judged(self, job: JobContext, run: Run) -> tuple[Outcome | None, StructuredResult[Any]]:
         from hexamem.experience.distilling import judge_outcome
@@ -140,14 +140,14 @@ class Distilling:
                 label=False,
                 source="judge",
                 confidence=0.0,
-                reason="the judge gave no usable reply; what nobody vouches for counts as a failure",
+                reason="the judge's reply was not usable; an unknown outcome counts as a failure",
             )
         return outcome, result
 
     def _decided(self, job: JobContext, run_id: str, outcome: Outcome) -> Run | None:
         """Write a judge's outcome, unless another was written meanwhile."""
         with job.write() as tx:
-            run = next((one for one in read_runs(tx) if one.id == run_id), None)
+            run = next((run for run in read_runs(tx) if run.id == run_id), None)
             if run is not None and run.outcome is None:
                 (reason,) = self._home.redacted(tx, outcome.reason)
                 run = run.changed(outcome=outcome.changed(reason=reason))
@@ -165,59 +165,62 @@ class Distilling:
                 planned = plan_explored(runs, job.payload["mode"])
             else:
                 planned = plan(run, read_runs(tx, run.environment, finished=True))
-            steps: dict[str, list[RunStep]] = read_run_steps(tx, [one.id for one in planned.runs])
-            known = [one for one in read_experience(tx, run.environment) if one.origin != "focus"]
+            steps: dict[str, list[RunStep]] = read_run_steps(tx, [planned_run.id for planned_run in planned.runs])
+            known = [item for item in read_experience(tx, run.environment) if item.origin != "focus"]
         embed = self.embed_for(job.user_name)
         nearest = _nearest(run.task, known, embed)
         with self.model_for(job.user_name, "distiller") as model:
             assert model is not None
-            made, result = distil(model, planned, steps, nearest)
-        if made is None:
+            distilled, result = distil(model, planned, steps, nearest)
+        if distilled is None:
             return _unusable("distiller", result)
-        merged = merge(made.items, known, embed, corrects=made.corrects)
+        merged = merge(distilled.items, known, embed, corrects=distilled.corrects)
         with job.write() as tx:
-            held = {one.id: one for one in read_runs(tx)}
-            # Forgotten meanwhile, nothing is learned from it; decided otherwise, it has another job.
-            if all(one.id in held and held[one.id].outcome == one.outcome for one in runs):
+            current = {stored.id: stored for stored in read_runs(tx)}
+            # Nothing is learned from a run forgotten meanwhile; one with another outcome by now has another job.
+            if all(used.id in current and current[used.id].outcome == used.outcome for used in runs):
                 self._write(tx, merged)
-                for one in runs:
-                    set_run(tx, held[one.id].changed(distilled=True))
+                for used in runs:
+                    set_run(tx, current[used.id].changed(distilled=True))
             job.complete(tx)
         self._wrote(job.user_name)
         return JobOutcome.done()
 
     def _write(self, tx: Transaction, merged: Merged) -> None:
         cipher, find = self._home.cipher, self._settings.find_secrets
-        for one in merged.new:
-            self._add(tx, one)
-        known = {one.id: one for one in read_experience(tx)}  # as it is now: a person may have retired some
-        for item_id, one in merged.instead.items():
-            # What a person wrote keeps its text, and what is retired stays so: the new text is added beside it.
-            if item_id in known and all(made.actor == ACTOR for made in history_of(tx, item_id)):
-                runs = tuple(dict.fromkeys([*known[item_id].run_ids, *one.run_ids]))
-                fields = replaced(get_items(tx, [item_id])[item_id].metadata, one.changed(run_ids=runs))
+        for experience in merged.new:
+            self._add(tx, experience)
+        known = {stored.id: stored for stored in read_experience(tx)}  # as it is now: a person may have retired some
+        for item_id, experience in merged.instead.items():
+            # What a person edited or retired stays as it is: the new experience is added beside it.
+            if item_id in known and all(operation.actor == ACTOR for operation in history_of(tx, item_id)):
+                runs = tuple(dict.fromkeys([*known[item_id].run_ids, *experience.run_ids]))
+                fields = replaced(get_items(tx, [item_id])[item_id].metadata, experience.changed(run_ids=runs))
                 edit_item(tx, item_id, fields, cipher, actor=ACTOR, reason=REPLACED, find=find)
             else:
-                self._add(tx, one)
-        held = get_items(tx, known.keys() & merged.again.keys())
-        for item_id, item in held.items():
+                self._add(tx, experience)
+        items = get_items(tx, known.keys() & merged.again.keys())
+        for item_id, item in items.items():
             runs = tuple(dict.fromkeys([*known[item_id].run_ids, *merged.again[item_id]]))
             if runs != known[item_id].run_ids:
                 fields = {"metadata": {**item.metadata, **metadata_of(known[item_id].changed(run_ids=runs))}}
                 edit_item(tx, item_id, fields, cipher, actor=ACTOR, reason="learned again", find=find)
 
-    def _add(self, tx: Transaction, one: Experience) -> None:
-        reason = f"distilled from {len(one.run_ids)} run{'' if len(one.run_ids) == 1 else 's'} ({one.origin})"
+    def _add(self, tx: Transaction, experience: Experience) -> None:
+        count = len(experience.run_ids)
+        reason = f"distilled from {count} run{'' if count == 1 else 's'} ({experience.origin})"
         find = self._settings.find_secrets
-        add_item(tx, item_values(one), self._home.cipher, actor=ACTOR, reason=reason, find=find)
+        add_item(tx, item_values(experience), self._home.cipher, actor=ACTOR, reason=reason, find=find)
 
 
 def _nearest(task: str, known: Sequence[Experience], embed: EmbedTexts) -> list[Experience]:
-    scores = nearness(task, [f"{one.title}. {one.description}" for one in known], embed)
-    return [known[at] for at in sorted(range(len(known)), key=lambda at: -scores[at])]
+    scores = nearness(task, [f"{experience.title}. {experience.description}" for experience in known], embed)
+    return [known[index] for index in sorted(range(len(known)), key=lambda index: -scores[index])]
 
 
 def _unusable(agent: str, result: StructuredResult[Any]) -> JobOutcome:
     if not result.usage.calls:
-        return JobOutcome.defer(f"the {agent} could not be asked: the budget is used up, or its server does not answer")
-    return JobOutcome.retry(f"the {agent} gave no usable reply")
+        return JobOutcome.defer(
+            f"the {agent} could not be called: the budget is used up, or its server does not answer"
+        )
+    return JobOutcome.retry(f"the {agent}'s reply was not usable")

@@ -1,4 +1,4 @@
-"""Examining a home: what is there, whether it fits together, and what to do where it does not."""
+"""Examines a home: lists what is there, checks that it is consistent, and says how to repair it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One thing looked at. ``note`` is worth knowing, ``wrong`` needs a hand; the detail says what to do."""
+    """One check. ``note`` is information, ``wrong`` needs an action; the detail says which."""
 
     name: str
     status: Status = "ok"
@@ -55,33 +55,33 @@ class Finding:
 
 
 def examine_home(home: Path) -> list[Finding]:
-    """What can be said of a home without opening it: place, sizes, versions."""
-    found = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=_versions())]
+    """Examine a home without opening it: place, sizes, versions."""
+    findings = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=_versions())]
     if home.exists() and not home.is_dir():
         detail = f"{home} is a file, not a folder: name the folder of a memory"
-        return [*found, Finding(name="memory", status="wrong", detail=detail)]
+        return [*findings, Finding(name="memory", status="wrong", detail=detail)]
     if not (home / "ledger.sqlite3").exists():
         if (reason := _cannot_make(home)) is not None:
             detail = f"none there, and none can be made ({reason}): name a folder in a place where you may write"
-            return [*found, Finding(name="permissions", status="wrong", detail=detail)]
-        return [*found, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
+            return [*findings, Finding(name="permissions", status="wrong", detail=detail)]
+        return [*findings, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
     if not os.access(home, os.W_OK):
-        found.append(Finding(name="permissions", status="wrong", detail=_unwritable(home)))
+        findings.append(Finding(name="permissions", status="wrong", detail=_unwritable(home)))
     mode = stat.S_IMODE(home.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         detail = f"{home} has mode {mode:03o}, so other users of this machine may read the memory: chmod 700 {home}"
-        found.append(Finding(name="permissions", status="note", detail=detail))
+        findings.append(Finding(name="permissions", status="note", detail=detail))
     sizes = {name: sum(_sizes(home, pattern)) for name, pattern in _PARTS.items()}
     total = ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items())
-    return [*found, Finding(name="disk", detail=f"{_bytes(sum(sizes.values()))}: {total}")]
+    return [*findings, Finding(name="disk", detail=f"{_bytes(sum(sizes.values()))}: {total}")]
 
 
 def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: None) -> list[Finding]:
-    """What can be said of an open home: embedder, ledger, vault key, indexes, jobs, repairs.
+    """Examine an open home: embedder, ledger, vault key, indexes, jobs, repairs.
 
     Args:
         memory: the open memory; nothing in it is changed.
-        progress: called with the name of each user who was looked at.
+        progress: called with the name of each examined user.
     """
     embedder = memory.embedder
     return [
@@ -101,17 +101,17 @@ def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: 
 
 
 def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any]]:
-    """``{"user", "steps", "items"}`` of each user in order of arrival, or of the one named (none if unknown).
+    """``{"user", "steps", "items"}`` of each user in order of their first write, or of the one named (none if unknown).
 
-    Counted is what is in memory: not what was forgotten or removed.
+    Forgotten and removed records do not count.
     """
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         chosen = select(users.c.id, users.c.name).order_by(users.c.id)
         rows = connection.execute(chosen if user is None else chosen.where(users.c.name == user)).all()
-        alive = steps.c.status == "active"
-        kept = items.c.status.in_(["active", "superseded"])
+        active_steps = steps.c.status == "active"
+        stored_items = items.c.status.in_(["active", "superseded"])
         counts: dict[str, dict[int, int]] = {}
-        for table, condition in ((steps, alive), (items, kept)):
+        for table, condition in ((steps, active_steps), (items, stored_items)):
             grouped = select(table.c.user_id, func.count()).where(condition).group_by(table.c.user_id)
             counts[table.name] = {int(row[0]): int(row[1]) for row in connection.execute(grouped)}
     return [
@@ -121,11 +121,11 @@ def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any
 
 
 def _cannot_make(home: Path) -> str | None:
-    """Why nothing can be made in a folder, or on the way to one that is not there; None where it can.
+    """Why no folder can be created at a path; None if it can.
 
-    It is tried, since no permission tells of a file system that takes nothing; the trial is taken away again.
+    Tested by creating a folder and removing it, since permissions do not show whether a file system is writable.
     """
-    place = next(one for one in (home, *home.absolute().parents) if one.exists())
+    place = next(folder for folder in (home, *home.absolute().parents) if folder.exists())
     try:
         os.rmdir(tempfile.mkdtemp(prefix=".hexamem-", dir=place))
     except OSError as error:
@@ -134,21 +134,21 @@ def _cannot_make(home: Path) -> str | None:
 
 
 def _unwritable(home: Path) -> str:
-    """Why a home cannot be written, and what helps: on a read-only mount no permission does."""
+    """Why a home cannot be written, and what to do: permissions do not help on a read-only mount."""
     needed = "a memory must be writable to be read too"
     if hasattr(os, "statvfs") and os.statvfs(home).f_flag & os.ST_RDONLY:
-        return f"{home} stands on a read-only file system, and {needed}: mount it writable, or copy it elsewhere"
+        return f"{home} is on a read-only file system, and {needed}: mount it writable, or copy it elsewhere"
     return f"{home} cannot be written, and {needed}: chmod u+w {home} (its owner may), or copy it elsewhere"
 
 
 def _versions() -> str:
-    found = [f"hexamem {__version__}", f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"]
+    versions = [f"hexamem {__version__}", f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"]
     for name in _PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            found.append(f"{name} is missing")
-    return ", ".join(found)
+            versions.append(f"{name} is missing")
+    return ", ".join(versions)
 
 
 def _sizes(home: Path, pattern: str) -> Iterator[int]:
@@ -156,7 +156,7 @@ def _sizes(home: Path, pattern: str) -> Iterator[int]:
         for path in (top, *top.rglob("*")) if top.is_dir() else (top,):
             try:
                 status = path.lstat()
-            except FileNotFoundError:  # a log file that went meanwhile
+            except FileNotFoundError:  # a log file that was deleted meanwhile
                 continue
             if stat.S_ISREG(status.st_mode):
                 yield status.st_size
@@ -179,9 +179,9 @@ def _ledger(memory: Memory) -> list[Finding]:
         damage = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)") if row[0] != "ok"]
         orphans = len(connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall())
     if damage or orphans:
-        said = "; ".join([*damage, *([f"{orphans} rows point at nothing"] if orphans else [])])
+        problems = "; ".join([*damage, *([f"{orphans} rows refer to missing rows"] if orphans else [])])
         return [
-            Finding(name="ledger", status="wrong", detail=f"damaged: {said}; restore it from an export or a backup")
+            Finding(name="ledger", status="wrong", detail=f"damaged: {problems}; restore it from an export or a backup")
         ]
     return [Finding(name="ledger", detail=f"intact, version {ledger.settings().get('version', '?')}")]
 
@@ -191,7 +191,7 @@ def _vault(memory: Memory) -> list[Finding]:
         return [Finding(name="vault key", detail=f"from the environment ({KEY_VARIABLE})")]
     path = memory.home / KEY_FILE_NAME
     if not path.exists():
-        return [Finding(name="vault key", status="note", detail=f"not in {path}; kept elsewhere")]
+        return [Finding(name="vault key", status="note", detail=f"not in {path}; it must be elsewhere")]
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         detail = f"{path} has mode {mode:03o}, so others can read it: chmod 600 {path}"
@@ -216,20 +216,20 @@ def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]
         if reason is not None:
             damaged[name] = reason
         progress(name)
-    found = []
+    findings = []
     for name, reason in damaged.items():
         detail = f"of user {name!r}: {reason}; the next recall rebuilds it, or: hexamem reindex --user {name!r}"
-        found.append(Finding(name="index", status="wrong", detail=detail))
+        findings.append(Finding(name="index", status="wrong", detail=detail))
     if behind:
         largest = max(behind, key=lambda name: behind[name])
         detail = (
             f"{len(behind)} of {len(counts)} users have changes that are not indexed yet (most: {largest!r}, "
             f"{behind[largest]:,}); the next recall catches up"
         )
-        found.append(Finding(name="indexes", status="note", detail=detail))
+        findings.append(Finding(name="indexes", status="note", detail=detail))
     elif not damaged:
-        found.append(Finding(name="indexes", detail=f"up to date for {len(counts)} user(s)"))
-    return found
+        findings.append(Finding(name="indexes", detail=f"up to date for {len(counts)} user(s)"))
+    return findings
 
 
 def _labels(memory: Memory) -> Finding:
@@ -239,9 +239,9 @@ def _labels(memory: Memory) -> Finding:
     named = select(func.count()).where(labels.c.alias_of.is_(None), labels.c.undone.is_(False))
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         total, labelled = connection.execute(counted.where(steps.c.status == "active")).one()
-        held = connection.execute(named).scalar_one()
+        count = connection.execute(named).scalar_one()
     bare = total - labelled
-    detail = f"{held:,} labels on {labelled:,} of {total:,} steps"
+    detail = f"{count:,} labels on {labelled:,} of {total:,} steps"
     if bare and memory.labelling is not None:
         detail += "; the next recall labels new ones, `hexamem reindex` those that were given up"
         return Finding(name="labels", status="note", detail=detail)
@@ -249,48 +249,48 @@ def _labels(memory: Memory) -> Finding:
 
 
 def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
-    """Why an index that says it is up to date is not."""
+    """Why an index that is marked as up to date is not."""
     with memory.ledger.read(row["user"]) as tx:
         passages = count_passages(tx) if tx.user_id else 0
     for stream in _STREAMS:
         expected = row[stream] + (passages if stream == "items" else 0)
         try:
-            held = memory.vectors.count(key, stream)
+            count = memory.vectors.count(key, stream)
         except CorruptFileError as error:
             return str(error)
-        if held != expected:
-            return f"{held:,} of {expected:,} vectors of {stream}"
+        if count != expected:
+            return f"{count:,} of {expected:,} vectors of {stream}"
     expected = sum(row[stream] for stream in _STREAMS) + passages
-    if (held := memory.lexical.count(key)) != expected:
-        return f"{held:,} of {expected:,} documents"
+    if (count := memory.lexical.count(key)) != expected:
+        return f"{count:,} of {expected:,} documents"
     return None
 
 
 def _media(memory: Memory) -> list[Finding]:
-    """How many pictures and recordings nobody has put into words."""
+    """How many pictures and recordings have no text."""
     counts = count_waiting(memory.ledger)
     nouns = {"describe": "pictures", "transcribe": "recordings"}
     return [
         Finding(
             name="media",
-            detail=f"{count:,} {nouns[kind]} without words: kept, and found by them once the home is opened with {kind}=",
+            detail=f"{count:,} {nouns[kind]} without a text: stored, and searchable once the home is opened with {kind}=",
         )
         for kind, count in sorted(counts.items())
     ]
 
 
 def _distilling(memory: Memory) -> list[Finding]:
-    """How many runs wait for a model that makes experience of them."""
+    """How many runs wait for a model to distil them."""
     waiting = sum(job.kind == KIND and job.due_at >= NEVER for job in list_jobs(memory.ledger))
     return (
-        [Finding(name="experience", detail=f"{waiting:,} run{'' if waiting == 1 else 's'} kept; {WAITS}")]
+        [Finding(name="experience", detail=f"{waiting:,} run{'' if waiting == 1 else 's'} stored; {WAITS}")]
         if waiting
         else []
     )
 
 
 def _managing(memory: Memory) -> Finding:
-    """How items are learned from steps, and how many steps wait for that."""
+    """The mode in which items are extracted from steps, and how many steps wait for that."""
     mark = and_(projections.c.user_id == steps.c.user_id, projections.c.home == "", projections.c.name == MANAGED)
     new = steps.c.seq > func.coalesce(projections.c.change, 0)
     counted = select(func.count()).select_from(steps).outerjoin(projections, mark)
@@ -299,41 +299,44 @@ def _managing(memory: Memory) -> Finding:
     if not memory.ingesting.on:
         return Finding(name="managers", detail=f"Settings.mode is off: nothing is learned from {waiting:,} steps")
     tier = memory.settings.mode
-    told = (
-        f"{waiting:,} steps wait to be read: `hexamem flush` reads them, or a program that keeps the home open for a while"
+    state = (
+        f"{waiting:,} steps wait to be read: `hexamem flush` reads them, or a program that holds the home open for a while"
         if waiting
-        else ""
+        else "every step was read"
     )
-    return Finding(name="managers", detail=f"mode {tier}: {told or 'every step was read'}")
+    return Finding(name="managers", detail=f"mode {tier}: {state}")
 
 
 def _jobs(memory: Memory) -> list[Finding]:
     """Parked jobs one by one, what waits for something by its reason, and how many there are of each status."""
     jobs = list_jobs(memory.ledger)
     parked = [job for job in jobs if job.status == "parked"]
-    found = [
+    findings = [
         Finding(
             name="job",
             status="wrong",
             detail=f"{job.kind} of user {job.user!r}, parked after {job.attempts} attempts: "
-            f"{job.error or 'no reason kept'}; when that is mended: hexamem jobs retry {job.id} --user {job.user!r}",
+            f"{job.error or 'no reason stored'}; when that is fixed: hexamem jobs retry {job.id} --user {job.user!r}",
         )
         for job in parked[:_SHOWN_JOBS]
     ]
     if len(parked) > _SHOWN_JOBS:
         more = f"{len(parked) - _SHOWN_JOBS:,} more parked jobs: hexamem jobs list"
-        found.append(Finding(name="job", status="wrong", detail=more))
+        findings.append(Finding(name="job", status="wrong", detail=more))
     deferred = Counter((job.kind, job.error) for job in jobs if job.status == "deferred")
     for (kind, reason), count in deferred.items():
-        detail = f"{count:,} of kind {kind} deferred: {reason}; tried again by and by, and when the home is opened"
-        found.append(Finding(name="deferred jobs", status="note", detail=detail))
+        detail = f"{count:,} of kind {kind} deferred: {reason}; retried later, and when the home is opened"
+        findings.append(Finding(name="deferred jobs", status="note", detail=detail))
     known = memory.handlers.kinds()
     unknown = Counter(job.kind for job in jobs if job.kind not in known and job.status != "parked")
     for kind, count in unknown.items():
         detail = (
             f"{count:,} of kind {kind!r} wait, which nothing here handles: open the home with the program that does"
         )
-        found.append(Finding(name="unknown jobs", status="note", detail=detail))
+        findings.append(Finding(name="unknown jobs", status="note", detail=detail))
     counts = Counter(job.status for job in jobs)
-    said = ", ".join(f"{counts[status]:,} {status}" for status in ("waiting", "running", "deferred") if counts[status])
-    return [*found, Finding(name="jobs", detail=f"{said or '0 waiting'}, {len(parked) or 'none'} parked")]
+    states = [f"{counts[status]:,} {status}" for status in ("waiting", "running", "deferred") if counts[status]]
+    return [
+        *findings,
+        Finding(name="jobs", detail=f"{', '.join(states) or '0 waiting'}, {len(parked) or 'none'} parked"),
+    ]

@@ -46,7 +46,7 @@ class MissingUserError(InvalidInputError):
 
 
 class NotFoundError(HexamemError, KeyError):
-    """The named record does not exist for this user (whether another user has one is never told)."""
+    """The named record does not exist for this user. The message never reveals whether another user has it."""
 
 
 class UndoRefusedError(HexamemError, RuntimeError):

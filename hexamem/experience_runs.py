@@ -1,4 +1,4 @@
-"""A user's runs and what they taught, as the calls of ``user.experience`` write and read them."""
+"""Reads and writes a user's runs and experience for the calls of ``user.experience``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["OFF", "Draft", "UserRuns"]
 
 OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
 T = TypeVar("T")
-_SOURCES = tuple(one for one in get_args(OutcomeSource) if one != "judge")
+_SOURCES = tuple(source for source in get_args(OutcomeSource) if source != "judge")
 _MOST_K = 20
 
 
@@ -46,20 +46,20 @@ class Draft(NamedTuple):
     values: dict[str, Any]
     texts: list[str]
     redactor: Redactor
-    near: frozenset[str]
+    secrets: frozenset[str]
 
 
 class UserRuns:
-    """Reads and writes the runs of one user. Secrets are taken out of everything before it is written."""
+    """Reads and writes the runs of one user. Secrets are removed before anything is written."""
 
     def __init__(
         self, home: Home, distilling: Distilling, wrote: Callable[[str], object], user: str, timezone: str
     ) -> None:
-        """Made for each :class:`~hexamem.learning.UserExperience`.
+        """Created for each :class:`~hexamem.learning.UserExperience`.
 
         Args:
-            wrote: called with the user after a change that has work in the background.
-            timezone: in which the user is registered with a first run.
+            wrote: called with the user after a change that the background thread has to process.
+            timezone: of the user, stored if the user's first write is a run.
         """
         self.home, self.distilling, self.user = home, distilling, user
         self.on = home.settings.experience
@@ -69,17 +69,17 @@ class UserRuns:
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """A transaction that reads what the user has."""
+        """A read transaction of the user."""
         with self.home.ledger.read(self.user) as tx:
             yield tx
 
     @contextmanager
     def write(self, *, create: bool = False, wakes: bool = True) -> Iterator[Transaction]:
-        """A transaction that writes.
+        """A write transaction of the user.
 
         Args:
-            create: registers a user who has stored nothing yet.
-            wakes: whether the background has something to do then.
+            create: whether a user who has stored nothing yet is registered.
+            wakes: whether the background thread is notified.
         """
         with self.home.ledger.write(self.user, create=create, timezone=self._timezone) as tx:
             yield tx
@@ -106,7 +106,7 @@ class UserRuns:
     # -- recording ----------------------------------------------------------------------------------------------
 
     def begin(self, task: str, env: str, metadata: Mapping[str, Any], shown: tuple[str, ...]) -> Run:
-        """A new run. ``shown`` are the ids of the advice that it was given."""
+        """Store a new run. ``shown`` are the ids of the advice that it was shown."""
         draft = self.draft({"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
         with self.write(create=True, wakes=False) as tx:
             run = Run(user=self.user, shown=shown, **self.clean(tx, draft))
@@ -119,7 +119,7 @@ class UserRuns:
             if value is not None:
                 check_text(value, name)
         if not any(value and value.strip() for value in values.values()):
-            raise InvalidInputError("the step is empty: give a thought, an action, an observation or an error")
+            raise InvalidInputError("the step is empty: pass a thought, an action, an observation or an error")
         draft = self.draft(dict(values), "the step")
         with self.write(wakes=False) as tx:
             if get_run(tx, run_id).status == "finished":
@@ -139,38 +139,38 @@ class UserRuns:
         """See :meth:`~hexamem.recording.RunRecorder.finish`.
 
         Args:
-            again: whether the outcome of a run that is finished may be replaced.
+            again: whether the outcome of a finished run may be replaced.
             queue: whether a distilling job is queued.
         """
         check_text(run_id, "run_id")
         check_text(evidence, "evidence")
         if outcome is not None and not isinstance(outcome, bool):
-            raise InvalidInputError(f"outcome = {outcome!r}: give True, False, or None where nobody knows yet")
+            raise InvalidInputError(f"outcome = {outcome!r}: pass True, False, or None if it is unknown")
         check_choice(source, "source", _SOURCES)
         draft = self.draft({"evidence": evidence}, "the evidence")
         with self.write() as tx:
             run = get_run(tx, run_id)
             if run.status == "finished" and not again:
-                raise InvalidInputError(f"run {run_id} is finished already; say how it ended with decide()")
+                raise InvalidInputError(f"run {run_id} is finished already; set its outcome with decide()")
             label = None if outcome is None else Outcome(label=outcome, source=source)
-            new = run.changed(
+            finished = run.changed(
                 status="finished",
                 outcome=label,
                 evidence=self.clean(tx, draft)["evidence"] or run.evidence,
                 finished_at=run.finished_at or utc_now(),
                 distilled=run.distilled and run.outcome is not None and run.outcome.label == outcome,
             )
-            set_run(tx, new)
-            if run.distilled and not new.distilled:
+            set_run(tx, finished)
+            if run.distilled and not finished.distilled:
                 retire_mistaken(tx, run_id)
             if label is not None and not label.label:
-                retire_hurting(tx, new.shown)
-            waits = "" if new.distilled or not queue else self.distilling.queue(tx, run_id)
+                retire_hurting(tx, finished.shown)
+            waits = "" if finished.distilled or not queue else self.distilling.queue(tx, run_id)
             steps = read_run_steps(tx, [run_id])[run_id]
-        return RunReceipt(run=new, digest=digest_of(new, steps), distilling=waits)
+        return RunReceipt(run=finished, digest=digest_of(finished, steps), distilling=waits)
 
     def add_shown(self, run_id: str, ids: Sequence[str]) -> None:
-        """Count experience and runs as given to a run that is under way."""
+        """Record that experience and runs were shown to an unfinished run."""
         if not ids:
             return
         with self.write(wakes=False) as tx:
@@ -179,7 +179,7 @@ class UserRuns:
                 set_run(tx, run.changed(shown=tuple(dict.fromkeys([*run.shown, *ids]))))
 
     def draft(self, values: dict[str, Any], what: str) -> Draft:
-        """Find the secrets in what is to be written: outside of a transaction, since millions of characters take seconds.
+        """Find the secrets in values to be written: outside of a transaction, since millions of characters take seconds.
 
         Raises:
             InvalidInputError: for more bytes than a message may have.
@@ -188,7 +188,7 @@ class UserRuns:
         texts = strings_in(values)
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         if size > limit:
-            raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten what came back")
+            raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten it")
         redactor = Redactor(None, self.home.settings.find_secrets)
         return Draft(values, texts, redactor, redactor.look(values))
 
@@ -198,7 +198,7 @@ class UserRuns:
         redactor.keep = keep_in_vault(tx, cipher)
         if self.home.settings.find_secrets:
             redactor.know(find_known(tx, cipher, draft.texts))
-        return dict(redactor.clean(draft.values, draft.near))
+        return dict(redactor.clean(draft.values, draft.secrets))
 
     # -- recalling ----------------------------------------------------------------------------------------------
 
@@ -210,13 +210,13 @@ class UserRuns:
         lore = self.lore(env)
         if not lore.runs and not lore.experience:
             return Advice()
-        asked = self.home.without_secrets(self.user, task)
+        query = self.home.without_secrets(self.user, task)
         options: dict[str, Any] = {"k": k, "include": include, "facet": facet, "same_task": same_task}
-        advice, degraded = self.with_vectors(lambda embed: advise(asked, lore, embed, **options))
+        advice, degraded = self.with_vectors(lambda embed: advise(query, lore, embed, **options))
         return advice.changed(degraded=degraded) if degraded else advice
 
     def lore(self, env: str) -> Lore:
-        """The runs and items of an environment."""
+        """The runs and experience of an environment."""
 
         def read_steps(run_ids: Any) -> Mapping[str, list[RunStep]]:
             with self.read() as tx:
@@ -229,11 +229,11 @@ class UserRuns:
         return Lore(runs=runs, experience=experience, lengths=lengths, read_steps=read_steps)
 
     def with_vectors(self, work: Callable[[EmbedTexts | None], T]) -> tuple[T, tuple[str, ...]]:
-        """The result of ``work`` with vectors; where the embedder fails, by words alone, and why."""
+        """The result of ``work`` with vectors and no reason; if the embedder fails, without vectors and the reason."""
         try:
             return work(self.distilling.embed_for(self.user)), ()
         except (HexamemError, GraphBubbleUp):
             raise
-        except Exception as error:  # noqa: BLE001 - a remote embedder's own errors; words alone serve meanwhile
-            fallback = f"the embedder failed ({type(error).__name__}): what is near was found by words alone"
+        except Exception as error:  # noqa: BLE001 - a remote embedder may raise anything; `degraded` names it
+            fallback = f"the embedder failed ({type(error).__name__}): texts were compared by words alone"
             return work(None), (fallback,)

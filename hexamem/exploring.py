@@ -49,11 +49,11 @@ class Attempt:
     """One attempt at a task, as the caller's agent receives it.
 
     Attributes:
-        run: what records it. The agent need not finish it; one that it has finished is not looked at again.
-        number: from 1: which of the parallel attempts, or which time the run is gone through.
-        task: what is to be done, as the caller gave it; in the record secrets are taken out of it.
-        advice: what earlier runs have to say, the same for all attempts; ``advice.text`` is for a prompt.
-        earlier: in a re-examination the run so far, with what to look at, for a prompt; "" at the first time.
+        run: its recorder. The agent need not finish it; a run that it finished is not re-examined.
+        number: from 1: of the parallel attempt, or of the pass over the run.
+        task: the caller's text; in the recorded run secrets are removed from it.
+        advice: from earlier runs, the same for all attempts; ``advice.text`` is for a prompt.
+        earlier: in a re-examination the run so far, with what to examine, for a prompt; "" at the first pass.
         tools: the agent's tools; those with side effects are guarded.
     """
 
@@ -139,7 +139,7 @@ class Exploring:
                         raise
                     self._record_error(attempt, error)
                     self._degraded.append(
-                        f"a re-examination failed with {type(error).__name__}: what was before it counts"
+                        f"a re-examination failed with {type(error).__name__}: the result before it counts"
                     )
                     break
                 passes += 1
@@ -150,7 +150,7 @@ class Exploring:
                 if result.outcome or passes > k or (passes > 1 and nothing_done):
                     break
                 if self._is_finished(attempt):
-                    self._degraded.append("the agent finished its run itself: it was not looked at again")
+                    self._degraded.append("the agent finished its run itself: it was not re-examined")
                     break
                 attempt.run.step(thought=f"Re-examination {passes} of at most {k}:")
                 shown = earlier_text(attempt.run.run, steps, _EARLIER_TOKENS)
@@ -190,7 +190,7 @@ class Exploring:
         return read_result(returned, self._success_from)
 
     def _tried(self, attempt: Attempt) -> Tried | Exception:
-        """An attempt to its end. An error of its agent is returned, since the other attempts go on."""
+        """Run an attempt to its end. An error of its agent is returned, since the other attempts continue."""
         try:
             return self._finished(attempt, self._call(attempt))
         except GraphBubbleUp:  # an interrupt is for the graph around the exploration
@@ -198,7 +198,7 @@ class Exploring:
         except Exception as error:  # noqa: BLE001 - the caller's agent may raise anything; `degraded` names it
             if self._is_finished(attempt):
                 self._degraded.append(
-                    f"an attempt failed with {type(error).__name__} after its run was finished: that counts"
+                    f"an attempt failed with {type(error).__name__} after its run was finished: the run's outcome counts"
                 )
                 return self._finished(attempt, AttemptResult())
             if not isinstance(error, InvalidInputError):
@@ -210,7 +210,7 @@ class Exploring:
             attempt.run.step(error=f"{type(error).__name__}: {error}")
 
     def _is_finished(self, attempt: Attempt) -> bool:
-        """Whether the agent has finished its run itself: then it takes no more steps."""
+        """Whether the agent has finished its run itself: then no more steps can be added."""
         return self._runs.run(attempt.run.id).status == "finished"
 
     def _finished(self, attempt: Attempt, result: AttemptResult) -> Tried:

@@ -1,4 +1,4 @@
-"""Files and media in memory: what ``UserMemory.add_file`` does, and the jobs that put media into words."""
+"""Files and media: the implementation of ``UserMemory.add_file``, and the jobs that describe pictures and recordings."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, m
 __all__ = ["MediaReader", "MediaReaders", "add_to"]
 
 MediaReader = Callable[[bytes, str], str]
-"""Puts a picture or recording into words: given its bytes and MIME type, returns its description or transcript.
+"""``(data, mime_type) -> text``: describes a picture or transcribes a recording.
 
-It may raise: as a job it is then tried again, and parked after the last attempt.
+If it raises, the job is retried, and parked after the last attempt.
 """
 
 
 class MediaReaders:
-    """The functions that put pictures and recordings into words, and the ``describe`` and ``transcribe`` jobs of a home.
+    """The functions that describe pictures and transcribe recordings, and the jobs of a home that call them.
 
     Args:
-        wrote: called with the user whose media were put into words.
+        wrote: called with a user after a text was stored.
 
     Attributes:
-        ready: the kinds of job that have a function.
+        ready: the kinds of job ("describe", "transcribe") that have a function.
 
     Raises:
-        ConfigError: for what cannot be called.
+        ConfigError: for what is not callable.
     """
 
     def __init__(
@@ -65,36 +65,37 @@ class MediaReaders:
             make_due(home.ledger, self.ready)
 
     def run(self, job: JobContext) -> JobOutcome:
-        """Put one picture or recording into words; the words and the end of the job are one transaction."""
+        """Describe one picture or recording; the text and the end of the job are one transaction."""
         reader = self._readers.get(job.kind)
-        if reader is None:  # made due by a memory that had one
+        if reader is None:  # queued by a memory that had one
             with job.write() as tx:
                 job.complete(tx)
                 enqueue(tx, job.kind, job.payload, due_at=NEVER)
             return JobOutcome.done()
-        found = self._media(job)
-        if found is None:
+        media = self._media(job)
+        if media is None:
             return JobOutcome.done()
+        sha256, mime_type = media
         try:
-            data = self._home.media.get(user_key(job.user_name), found[0])
+            data = self._home.media.get(user_key(job.user_name), sha256)
         except NotFoundError:
             return JobOutcome.done()  # erased or redacted since
-        words = _words(reader(data, found[1]), job.kind)
+        text = _checked_text(reader(data, mime_type), job.kind)
         with job.write() as tx:
-            (words,) = self._home.redacted(tx, *replace_known(tx, self._home.cipher, [words]))
+            (text,) = self._home.redacted(tx, *replace_known(tx, self._home.cipher, [text]))
             if "step" in job.payload:
-                put_words(tx, job.payload["step"], job.payload["media"], words, job.kind)
-            elif _wordless(tx, job.payload["item"]) is not None:
-                edit_item(tx, job.payload["item"], {"content": words}, self._home.cipher, actor=job.kind, find=False)
+                put_words(tx, job.payload["step"], job.payload["media"], text, job.kind)
+            elif _without_text(tx, job.payload["item"]) is not None:
+                edit_item(tx, job.payload["item"], {"content": text}, self._home.cipher, actor=job.kind, find=False)
             job.complete(tx)
         self._wrote(job.user_name)
         return JobOutcome.done()
 
     def _media(self, job: JobContext) -> tuple[str, str] | None:
-        """The hash and MIME type of the media that the job is for, if they still lack words."""
+        """The hash and MIME type of the job's picture or recording, if it still has no text."""
         with self._home.ledger.read(job.user_name) as tx:
             if "item" in job.payload:
-                item = _wordless(tx, job.payload["item"])
+                item = _without_text(tx, job.payload["item"])
                 file = item.metadata.get("file", {}) if item is not None else {}
                 return (file["sha256"], file["mime_type"]) if file.get("sha256") else None
             step = get_steps(tx, [job.payload["step"]]).get(job.payload["step"])
@@ -105,21 +106,21 @@ class MediaReaders:
             return media.sha256, media.mime_type or "application/octet-stream"
 
 
-def _wordless(tx: Transaction, item_id: str) -> ResourceItem | None:
+def _without_text(tx: Transaction, item_id: str) -> ResourceItem | None:
     item = get_items(tx, [item_id]).get(item_id)
     return item if isinstance(item, ResourceItem) and item.status == "active" and not item.content else None
 
 
 def check_reader(reader: object, name: str, error: type[HexamemError] = InvalidInputError) -> None:
-    """Refuse what cannot be called."""
+    """Raise ``error`` unless the reader is None or callable."""
     if reader is not None and not callable(reader):
-        raise error(f"{name} = {reader!r} cannot be called: give a function of bytes and MIME type that returns text")
+        raise error(f"{name} = {reader!r} cannot be called: pass a function of bytes and MIME type that returns text")
 
 
-def _words(words: object, kind: str) -> str:
-    if not isinstance(words, str) or not words.strip():
-        raise JobError(f"the {kind} function returned {'no text' if isinstance(words, str) else type(words).__name__}")
-    return words.replace("\0", "").strip()
+def _checked_text(text: object, kind: str) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise JobError(f"the {kind} function returned {'no text' if isinstance(text, str) else type(text).__name__}")
+    return text.replace("\0", "").strip()
 
 
 def add_to(
@@ -148,26 +149,28 @@ def add_to(
     """
     place = file_path(path)
     if title is not None and not check_text(title, "title").strip():
-        raise InvalidInputError("title is blank; give one, or leave it out")
+        raise InvalidInputError("title is blank; pass a title or None")
     check_text(actor, "actor")
     check_text(reason, "reason")
     check_reader(describe, "describe")
     check_reader(transcribe, "transcribe")
     if not isinstance(keep_bytes, bool):
-        raise InvalidInputError(f"keep_bytes = {keep_bytes!r}: give True or False")
+        raise InvalidInputError(f"keep_bytes = {keep_bytes!r}: pass True or False")
     fields = json_mapping(metadata, "metadata")
     if "file" in fields:
-        raise InvalidInputError("metadata has a field 'file', which add_file sets; name it otherwise")
+        raise InvalidInputError("metadata has a field 'file', which add_file sets; rename it")
     levels = _levels(place, root, tree_path)
     settings = home.settings
     data = load_file(place, settings.max_file_bytes)
     read = _read(data, place.name, settings.max_file_bytes, {"describe": describe, "transcribe": transcribe})
     if not read.content and not keep_bytes:
         if read.resource_type not in FILE_KINDS:
-            raise InvalidInputError(f"{read.degraded[0].partition(';')[0]}, so without its bytes nothing is kept of it")
+            raise InvalidInputError(
+                f"{read.degraded[0].partition(';')[0]}, so without its bytes there is nothing to store"
+            )
         noun = "picture" if read.resource_type == "image" else "recording"
         raise InvalidInputError(
-            f"{place.name} is a {noun} without words: give {FILE_KINDS[read.resource_type]}=, or keep its bytes"
+            f"{place.name} is a {noun} without a text: pass {FILE_KINDS[read.resource_type]}=, or keep its bytes"
         )
     file = FileToAdd(
         read=read,
@@ -195,13 +198,13 @@ def add_to(
 
 
 def _read(data: bytes, name: str, max_bytes: int, readers: Mapping[str, MediaReader | None]) -> ReadFile:
-    """The file's text; of a picture or recording the words that the call's own reader finds."""
+    """The file with its text; of a picture or recording with the result of the call's own reader."""
     read = read_data(data, name, max_bytes=max_bytes)
     reader = readers.get(FILE_KINDS.get(read.resource_type, ""))
     if reader is None:
         return read
     try:
-        return read.changed(content=_words(reader(data, read.mime_type), FILE_KINDS[read.resource_type]))
+        return read.changed(content=_checked_text(reader(data, read.mime_type), FILE_KINDS[read.resource_type]))
     except JobError as error:
         raise InvalidInputError(f"{name}: {error}") from None
 
@@ -209,13 +212,13 @@ def _read(data: bytes, name: str, max_bytes: int, readers: Mapping[str, MediaRea
 def _levels(place: Path, root: str | os.PathLike[str] | None, tree_path: Sequence[str] | None) -> tuple[str, ...]:
     if tree_path is not None:
         if root is not None:
-            raise InvalidInputError("root and tree_path both say where the file belongs; give one of them")
+            raise InvalidInputError("root and tree_path exclude each other; pass one of them")
         return tuple(check_texts(tree_path, "tree_path"))
     if root is None:
         return ()
     if not isinstance(root, str | os.PathLike):
-        raise InvalidInputError(f"root = {root!r} is of type {type(root).__name__}; give the path of a folder")
+        raise InvalidInputError(f"root = {root!r} is of type {type(root).__name__}; pass the path of a folder")
     try:
         return Path(os.path.abspath(place)).parent.relative_to(os.path.abspath(root)).parts
     except ValueError:
-        raise InvalidInputError(f"root = {str(root)!r} is no folder above {place}") from None
+        raise InvalidInputError(f"root = {str(root)!r} is not a folder above {place}") from None

@@ -1,4 +1,4 @@
-"""Messages without the user's secrets: what a host may keep, and what a model may see."""
+"""Replaces secrets in messages by references, for hosts' checkpoints and for models."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["hide_secrets", "redact_messages"]
 
 T = TypeVar("T")
+_FIELDS = ("content", "tool_calls", "additional_kwargs", "artifact")
+_REASON = "a secret was found and taken out"
 
 
 def hide_secrets(user: UserMemory, value: T) -> T:
     """A value with references ``{{vault:ID|caption}}`` in place of secrets, in every string of its mappings and lists.
 
-    Those that the user keeps already are found as they are in messages to remember. A new one goes into the vault
-    first, so nothing is lost: ``UserMemory.reveal`` gives it back.
+    Secrets are detected as in ``UserMemory.remember``. A new one is first stored in the vault, so nothing is lost:
+    ``UserMemory.reveal`` returns it.
 
     Args:
         value: any JSON value. It is not changed.
@@ -32,47 +34,42 @@ def hide_secrets(user: UserMemory, value: T) -> T:
     memory = user.memory
     if not memory.settings.find_secrets:
         return value
-    looker = Redactor(None)
-    near = looker.look(value)
+    detected = Redactor(None).look(value)
     with memory.ledger.read(user.name) as tx:
         known = find_known(tx, memory.cipher, strings_in(value))
-        if not near and not known:
+        if not detected and not known:
             return value
-        digests = {one: memory.cipher.digest(one, context=user.name).hex() for one in near | known.keys()}
-        held = known_secrets(tx, set(digests.values()))
+        digests = {secret: memory.cipher.digest(secret, context=user.name).hex() for secret in detected | known.keys()}
+        ids = known_secrets(tx, set(digests.values()))
 
-    def keep(plaintext: str, span: SecretSpan) -> str:
+    def secret_id(plaintext: str, span: SecretSpan) -> str:
         digest = digests.get(plaintext) or memory.cipher.digest(plaintext, context=user.name).hex()
-        if digest not in held:
-            described = {"entry_type": span.kind, "caption": span.caption, "sensitivity": span.sensitivity}
-            item = user.add({"kind": "vault", **described}, secret=plaintext, actor="rules", reason=_WHY)
-            held[digest] = str(getattr(item, "secret_id", None))
-        return held[digest]
+        if digest not in ids:
+            fields = {"entry_type": span.kind, "caption": span.caption, "sensitivity": span.sensitivity}
+            item = user.add({"kind": "vault", **fields}, secret=plaintext, actor="rules", reason=_REASON)
+            ids[digest] = str(getattr(item, "secret_id", None))
+        return ids[digest]
 
-    redactor = Redactor(keep)
+    redactor = Redactor(secret_id)
     redactor.look(value)
     redactor.know(known)
-    cleaned: T = redactor.clean(value, near)
+    cleaned: T = redactor.clean(value, detected)
     return cleaned
 
 
 def redact_messages(user: UserMemory, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """LangChain messages as a host may keep them: secrets in what they say and call are replaced by references.
+    """LangChain messages with references in place of the secrets in their contents and tool calls.
 
-    For hosts whose own checkpointer must never hold a secret: give a run what this returns, not what the person typed.
-    A message without secrets is the same object; ids stay.
+    For hosts whose own checkpointer must never hold a secret: pass the result to a run, not the original messages. A
+    message without secrets is the same object; ids are unchanged.
 
     Args:
-        user: whose secrets they are, and whose vault takes the new ones.
-        messages: in their order.
+        user: in whose vault the secrets are looked up and stored.
+        messages: in order.
     """
-    parts = [{name: getattr(one, name) for name in _SAYS if getattr(one, name, None)} for one in messages]
+    parts = [{name: getattr(message, name) for name in _FIELDS if getattr(message, name, None)} for message in messages]
     hidden = hide_secrets(user, parts)
     return [
-        one if after == before else one.model_copy(update={name: after[name] for name in after})
-        for one, before, after in zip(messages, parts, hidden, strict=True)
+        message if after == before else message.model_copy(update=after)
+        for message, before, after in zip(messages, parts, hidden, strict=True)
     ]
-
-
-_SAYS = ("content", "tool_calls", "additional_kwargs", "artifact")
-_WHY = "a secret was found and taken out"

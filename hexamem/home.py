@@ -1,9 +1,10 @@
-"""A home folder that is open: its lock, its stores, and what had to be repaired in it."""
+"""An open home folder: its lock, its stores, and what was repaired in it."""
 
 from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,13 +34,13 @@ __all__ = ["Home", "Notices", "embedder_identity"]
 
 _log = logging.getLogger("hexamem")
 _WRITABLE = (
-    "reading needs that too, for the lock and what is brought up to date; check its permissions, copy it to where it "
-    "can be written, or give another with home= (--home)"
+    "reading needs write access too, for the lock and the indexes; check its permissions, copy it to a writable place, "
+    "or name another folder with home= (--home)"
 )
 
 
 class Notices:
-    """What was repaired, or fell back to a lower tier, since a home was opened: a line each, with the user it concerns.
+    """Repairs and fallbacks since a home was opened: a line each, with the user it concerns.
 
     Attributes:
         entries: (user, line) in order; the user is None for what concerns the whole home.
@@ -60,13 +61,13 @@ class Notices:
 
 @dataclass(frozen=True, kw_only=True)
 class Home:
-    """The open stores of a home folder, with the settings under which they are used. Made by :meth:`open`.
+    """The open stores of a home folder and the settings. Created by :meth:`open`.
 
     Attributes:
         folder: the folder.
         id: distinguishes its indexes from those of other homes on the same ledger or vector database.
-        embedder: makes the vectors that are searched.
-        reading_embedder: makes the vectors that labelling and extraction read.
+        embedder: computes the vectors that are searched.
+        reading_embedder: computes the vectors that labelling and extraction read.
     """
 
     folder: Path
@@ -98,42 +99,43 @@ class Home:
         """Lock a folder and open its stores; see :meth:`hexamem.Memory.open`.
 
         Args:
-            check_embedder: False opens a home whose vectors another embedder made, to make them anew.
+            check_embedder: False opens a home whose vectors another embedder computed, to compute them anew.
         """
         opened = ExitStack()
         try:
             lock = _hold(folder)
             opened.callback(lock.release)
-            embeds = open_embedder(embedder)
+            searched_by = open_embedder(embedder)
             types_of_labels = frozenset((*label_types("event"), *label_types("entity")))
             ledger = Ledger.open(folder, ledger_url, types_of_labels, types)
             opened.callback(ledger.close)
-            mismatch = _other_embedder(ledger, embeds)
+            stored = ledger.settings()
+            mismatch = _other_embedder(ledger, stored, searched_by)
             if mismatch and check_embedder:
                 raise EmbedderMismatchError(mismatch)
             cipher = Cipher(load_key(folder).key)
-            strange_key = _other_key(ledger, cipher)
+            other_key = _other_key(ledger, stored, cipher)
             lexical = LexicalStore.open(folder / "lexical")
             opened.callback(lexical.close)
             identity = home_id(folder)
             vectors = VectorIndex(
                 _vector_store(folder, chroma, vector_store),
                 home=identity,
-                embedder=embeds.name,
-                dimension=embeds.dimension,
-                fingerprint=embeds.fingerprint,
+                embedder=searched_by.name,
+                dimension=searched_by.dimension,
+                fingerprint=searched_by.fingerprint,
             )
             notices = Notices()
-            for line in (*vectors.notices, *([strange_key] if strange_key else [])):
+            for line in (*vectors.notices, *([other_key] if other_key else [])):
                 notices.add(None, line)
             # The classifiers are trained on the vectors of the embedders that ship.
-            reads = embeds if embeds.name in ("bundled", "static") else open_embedder("bundled")
+            ships = searched_by.name in ("bundled", "static")
             return cls(
                 folder=folder,
                 id=identity,
                 settings=settings,
-                embedder=embeds,
-                reading_embedder=reads,
+                embedder=searched_by,
+                reading_embedder=searched_by if ships else open_embedder("bundled"),
                 ledger=ledger,
                 vectors=vectors,
                 lexical=lexical,
@@ -147,7 +149,7 @@ class Home:
             raise
 
     def close(self) -> None:
-        """Close the stores and release the lock. Whatever fails on the way is raised at the end."""
+        """Close the stores and release the lock. An error on the way is raised at the end."""
         with ExitStack() as last_to_first:
             last_to_first.callback(self.lock.release)
             last_to_first.callback(self.ledger.close)
@@ -157,9 +159,9 @@ class Home:
     def without_secrets(self, user: str, text: str) -> str:
         """A text as a model may see it, without secrets: those it contains and those that the vault knows."""
         redactor = Redactor(None, self.settings.find_secrets)
-        near = redactor.look(text)
+        secrets = redactor.look(text)
         with self.ledger.read(user) as tx:
-            (clean,) = replace_known(tx, self.cipher, [redactor.clean(text, near)])
+            (clean,) = replace_known(tx, self.cipher, [redactor.clean(text, secrets)])
         return clean
 
     def redacted(self, tx: Transaction, *texts: str) -> list[str]:
@@ -168,22 +170,22 @@ class Home:
 
 
 def _hold(folder: Path) -> FileLock:
-    """The lock of a home folder, which is made where there is none and must be writable.
+    """Lock a home folder, creating it if it does not exist.
 
     Raises:
-        HomeInUseError: if another process holds it, or this one.
-        HomeNotWritableError: if it cannot be made or written.
+        HomeInUseError: if this or another process holds it.
+        HomeNotWritableError: if it cannot be created or written.
     """
     if folder.exists() and not folder.is_dir():
         raise HomeNotWritableError(f"the home {folder} is a file, not a folder: name the folder of a memory")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)  # one that exists keeps its mode; `hexamem doctor` reports it
+        folder.mkdir(mode=0o700, exist_ok=True)  # the mode of an existing folder is only reported, by `hexamem doctor`
         lock = FileLock(folder / ".lock", timeout=0, thread_local=False)  # any thread may close what another opened
         lock.acquire()
     except Timeout:
         raise HomeInUseError(
-            f"the home {folder} is open already, here or in another process: close it there, or give another home"
+            f"the home {folder} is open already, here or in another process: close it there, or name another home"
         ) from None
     except OSError as error:
         raise HomeNotWritableError(
@@ -196,15 +198,15 @@ def _hold(folder: Path) -> FileLock:
 
 
 def _vector_store(folder: Path, chroma: Any | None, store: VectorStore | None) -> VectorStore:
-    """The vector database: in the folder, on a Chroma client, or the one that was given.
+    """The vector database: Chroma in the folder, Chroma behind the client, or the store.
 
     Raises:
-        ConfigError: if both a client and a store are given, or the store lacks a method.
+        ConfigError: if both a client and a store are passed, or the store lacks a method.
     """
     if store is None:
         return ChromaVectorStore(folder / "chroma" if chroma is None else chroma)
     if chroma is not None:
-        raise ConfigError("Memory.open: give either chroma= or vector_store=, not both")
+        raise ConfigError("Memory.open: pass either chroma= or vector_store=, not both")
     if not isinstance(store, VectorStore):
         raise ConfigError(
             f"Memory.open: vector_store={type(store).__name__} lacks a method of hexamem.VectorStore; check it with "
@@ -214,7 +216,7 @@ def _vector_store(folder: Path, chroma: Any | None, store: VectorStore | None) -
 
 
 def embedder_identity(embedder: Embedder) -> dict[str, str]:
-    """The embedder in the rows of a ledger's settings."""
+    """An embedder's identity, as rows of a ledger's settings."""
     return {
         "embedder_name": embedder.name,
         "embedder_dimension": str(embedder.dimension),
@@ -222,30 +224,37 @@ def embedder_identity(embedder: Embedder) -> dict[str, str]:
     }
 
 
-def _other_embedder(ledger: Ledger, embedder: Embedder) -> str | None:
-    """Why this home's vectors do not fit the embedder; a new home takes the embedder as its own."""
-    known = ledger.settings()
-    if "embedder_fingerprint" not in known:
+def _other_embedder(ledger: Ledger, stored: Mapping[str, str], embedder: Embedder) -> str | None:
+    """Why this home's vectors do not fit the embedder; in a new home the embedder is written to the settings.
+
+    Args:
+        stored: the ledger's settings.
+    """
+    if "embedder_fingerprint" not in stored:
         ledger.set_settings(embedder_identity(embedder))
         return None
-    if known["embedder_fingerprint"] == embedder.fingerprint:
+    if stored["embedder_fingerprint"] == embedder.fingerprint:
         return None
     return (
-        f"the home {ledger.place} was indexed with embedder {known.get('embedder_name')!r} "
-        f"({known['embedder_fingerprint'][:16]}), not with {embedder.name!r} ({embedder.fingerprint[:16]}): "
-        f"open it with the first, or make its vectors anew with `hexamem reembed --embedder {embedder.name}`"
+        f"the home {ledger.place} was indexed with embedder {stored.get('embedder_name')!r} "
+        f"({stored['embedder_fingerprint'][:16]}), not with {embedder.name!r} ({embedder.fingerprint[:16]}): "
+        f"open it with the first, or compute its vectors anew with `hexamem reembed --embedder {embedder.name}`"
     )
 
 
-def _other_key(ledger: Ledger, cipher: Cipher) -> str | None:
-    """What to report if the vault's key is not the one this home was last opened with; memory works all the same."""
-    known = ledger.settings().get("vault_key_id")
-    if known == cipher.key_id:
+def _other_key(ledger: Ledger, stored: Mapping[str, str], cipher: Cipher) -> str | None:
+    """What to report if the vault's key is not the one the secrets were encrypted with; the memory works all the same.
+
+    Args:
+        stored: the ledger's settings.
+    """
+    key_id = stored.get("vault_key_id")
+    if key_id == cipher.key_id:
         return None
-    if known is None:
+    if key_id is None:
         ledger.set_settings({"vault_key_id": cipher.key_id})
         return None
     return (
-        f"the vault's key is {cipher.key_id}, the secrets of {ledger.place} were encrypted with {known}: they cannot be "
-        "revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again; new ones are kept under this one"
+        f"the vault's key is {cipher.key_id}, the secrets of {ledger.place} were encrypted with {key_id}: they cannot be "
+        "revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again; new ones are encrypted with this key"
     )

@@ -1,8 +1,8 @@
-"""Ingesting: batches of remembered steps become items, behind the calls, from the durable queue.
+"""Ingesting: items are extracted from stored steps, batch by batch, by jobs in the background.
 
-``remember`` stores steps and, in the same transaction, sees to it that one job of kind ``manage`` waits for the user.
-The job is due when the talk has been idle for a while, at once when a batch is full, and on ``flush``. A run of the
-job manages one batch through the ingest graph; what it writes and the end of the job are one transaction.
+``remember`` stores steps and, in the same transaction, queues one job of kind ``manage`` for the user, if none is queued.
+The job is due when the conversation has been idle for a while, at once when a batch is full, and on ``flush``. A job
+runs the ingest graph over one batch; the items and the end of the job are written in one transaction.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ __all__ = ["KIND", "Ingesting", "check_mode", "manager_runnables", "resolve_mode
 
 KIND = "manage"
 _KEY = "batch"
-_EMBEDDED_BATCH = 200  # steps that the reader reads at once: fewer transactions
-_NEAR, _NEAR_EMBEDDED = 12, 30
-_SMALL = 30  # items of a kind of which all are compared by the reader
-_LEAST = 2_000  # tokens below which no batch is begun
-_KEPT_USERS = 4_096
+_EMBEDDED_BATCH = 200  # steps that the embedded reader reads at once: fewer transactions
+_NEAR, _NEAR_EMBEDDED = 12, 30  # nearest items of a kind that a manager is shown
+_SMALL = 30  # a kind with at most so many items is compared whole by the embedded reader
+_LEAST_TOKENS = 2_000  # with less budget left, no batch is begun
+_CACHED_USERS = 4_096
 _MANAGERS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
 
 
 def resolve_mode(mode: IngestMode, labels: LabelTier, models: Models) -> IngestMode:
-    """What "auto" comes to: the managers' model extracts items, and labels too unless the settings ask for that apart."""
+    """Resolve mode "auto": the managers' model, if there is one, extracts items, in single calls unless ``labels`` needs a model too."""
     if mode != "auto":
         return mode
     if models.of("managers") is None:
@@ -89,7 +89,7 @@ def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -
     """Managers as runnables.
 
     Raises:
-        ConfigError: one is for a type that there is not, or can be no runnable.
+        ConfigError: for an unknown memory type, or a manager that cannot be a runnable.
     """
     if not managers:
         return {}
@@ -98,12 +98,12 @@ def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -
     runnables: dict[str, Runnable[Any, Any]] = {}
     for kind, manager in managers.items():
         if kind not in types:
-            raise ConfigError(f"managers: there is no memory type {kind!r}; there are {', '.join(types)}")
+            raise ConfigError(f"managers: there is no memory type {kind!r}; use one of {', '.join(types)}")
         try:
             runnables[kind] = coerce_to_runnable(manager)
         except TypeError:
             raise ConfigError(
-                f"managers[{kind!r}] = {manager!r}: give a Runnable or a function that takes a ManagerInput"
+                f"managers[{kind!r}] = {manager!r}: pass a Runnable or a function that takes a ManagerInput"
             ) from None
     return runnables
 
@@ -116,7 +116,7 @@ def _supersedes(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
 
 
 class Ingesting:
-    """What is done with the steps that were stored. With mode "off" it does nothing and loads nothing."""
+    """Queues and runs the jobs that extract items from stored steps. With mode "off" it does nothing and loads nothing."""
 
     def __init__(
         self,
@@ -134,9 +134,9 @@ class Ingesting:
         """Registers the handler of ``manage`` jobs.
 
         Args:
-            managers: of the host, by memory type.
-            remember: stores messages of a user in a thread, for the graph that starts from messages.
-            wrote: called with a user who has items or jobs that are new.
+            managers: the host's own managers, by memory type.
+            remember: stores messages of a user in a thread, for a graph whose input is messages.
+            wrote: called with a user after items or jobs were written.
         """
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
         self._projector, self._paging, self._tier = projector, paging, tier
@@ -148,25 +148,25 @@ class Ingesting:
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._guard = threading.Lock()
         self._building = threading.Lock()
-        self._queued: dict[str, int] = {}  # user → steps stored since a job of theirs waits, as this process knows
-        self._hurried: dict[str, int] = {}
+        self._queued: dict[str, int] = {}  # user with a queued job → steps stored since, as far as this process knows
+        self._flushing: dict[str, int] = {}  # user → how many threads are flushing
         self._noticed: set[tuple[str, str]] = set()
         if self.on:
             handlers.register(KIND, self.run)
 
     @property
     def on(self) -> bool:
-        """Whether anything is learned from steps."""
+        """Whether items are extracted from steps."""
         return self._settings.mode != "off"
 
     # ------------------------------------------------------------------ queueing
 
     @contextmanager
     def queueing(self, user: str, steps: int) -> Iterator[Callable[[Transaction], object]]:
-        """While messages of a user are stored: what queues their job, to be called in the transaction that stores them.
+        """For storing messages of a user: yields a function to call in that transaction, which queues the job.
 
         Args:
-            steps: how many there are, at most.
+            steps: the number of messages.
         """
         try:
             yield partial(self._queue, steps=steps) if self.on else lambda tx: None
@@ -175,10 +175,10 @@ class Ingesting:
             raise
 
     def _queue(self, tx: Transaction, steps: int) -> None:
-        """See to it that a job waits for the user, due now if a batch is full.
+        """Queue a job for the user, if none is queued; it is due now if a batch is full.
 
-        On an embedded ledger this process alone runs jobs, and one write comes after the other: a job that it knows to
-        wait still waits, for :meth:`run` forgets it in a transaction before it reads.
+        On an embedded ledger only this process runs jobs, and writes are serialized. A job in ``_queued`` is therefore
+        still queued: :meth:`run` removes it from there in a transaction before it reads the steps.
         """
         with self._guard:
             known = self._queued.get(tx.user) if self._ledger.embedded else None
@@ -192,11 +192,11 @@ class Ingesting:
         enqueue_bare(tx, KIND, _KEY, utc_now() + timedelta(seconds=wait))
         with self._guard:
             self._queued[tx.user] = count
-            while len(self._queued) > _KEPT_USERS:
+            while len(self._queued) > _CACHED_USERS:
                 del self._queued[next(iter(self._queued))]
 
     def _unqueued(self, user: str) -> None:
-        """It is not known any more whether a job waits for a user."""
+        """From now on it is unknown whether a job is queued for a user."""
         with self._guard:
             self._queued.pop(user, None)
 
@@ -216,23 +216,23 @@ class Ingesting:
 
     @contextmanager
     def flushing(self, user: str) -> Iterator[None]:
-        """While a user is flushed, all that waits is managed, batch after batch, without waiting for the talk to rest."""
+        """Within this context a user's waiting steps are managed batch after batch, also while the conversation goes on."""
         with self._guard:
-            self._hurried[user] = self._hurried.get(user, 0) + 1
+            self._flushing[user] = self._flushing.get(user, 0) + 1
         try:
             self.hurry(user)
             yield
         finally:
             with self._guard:
-                self._hurried[user] -= 1
-                if not self._hurried[user]:
-                    del self._hurried[user]
+                self._flushing[user] -= 1
+                if not self._flushing[user]:
+                    del self._flushing[user]
 
     def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
+        """Evict what is cached of a user."""
         with self._guard:
             self._queued.pop(user, None)
-            self._noticed = {one for one in self._noticed if one[0] != user}
+            self._noticed = {noticed for noticed in self._noticed if noticed[0] != user}
 
     def waiting(self, user: str) -> int:
         """How many steps of a user the managers have not seen."""
@@ -242,7 +242,7 @@ class Ingesting:
             return count_waiting(tx) if tx.user_id else 0
 
     def manage_all(self, user: str, progress: Callable[[int], object] = lambda steps: None) -> bool:
-        """Manage all steps of a user that wait, here and now; whether none is left.
+        """Manage all waiting steps of a user in this thread; returns whether none is left.
 
         Args:
             progress: called after each batch with its number of steps.
@@ -257,7 +257,7 @@ class Ingesting:
         return not left
 
     def skip(self, user: str) -> None:
-        """Learn nothing from the steps that a user has so far: they came with what was learned from them."""
+        """Extract nothing from the steps that a user has so far: their items were imported with them."""
         from hexamem.graphs.ingest_batches import skip_all
 
         with self._ledger.write(user, create=False) as tx:
@@ -273,16 +273,16 @@ class Ingesting:
 
         user = job.user_name
         job.user.write_recalls()
+        idle = timedelta(seconds=self._settings.batch_idle)
         with job.write() as tx:  # a step stored after this queues a job of its own
             self._unqueued(user)
             waiting = waiting_steps(tx, self.size)
-            rests = timedelta(seconds=self._settings.batch_idle)
-            due = waiting.newest + rests if waiting.newest is not None else None
-            talking = due is not None and not self._closed(user, len(waiting.step_ids)) and due > utc_now()
-            if not waiting.step_ids or talking:
+            due = waiting.newest + idle if waiting.newest is not None else None
+            filling = due is not None and not self._closed(user, len(waiting.step_ids)) and due > utc_now()
+            if not waiting.step_ids or filling:
                 job.complete(tx)
                 if due is not None:
-                    self._queue_on(tx, due, len(waiting.step_ids))
+                    self._queue_next(tx, due, len(waiting.step_ids))
                 return JobOutcome.done()
         refusal = self._refusal()
         if refusal is not None:
@@ -298,8 +298,8 @@ class Ingesting:
             rest = waiting_steps(tx, self.size)
             if rest.step_ids:
                 now = self._closed(user, len(rest.step_ids)) or rest.newest is None
-                due_at = None if now else cast("datetime", rest.newest) + rests
-                self._queue_on(tx, due_at, len(rest.step_ids))
+                due_at = None if now else cast("datetime", rest.newest) + idle
+                self._queue_next(tx, due_at, len(rest.step_ids))
 
         context = IngestContext(
             user=user,
@@ -311,21 +311,22 @@ class Ingesting:
         try:
             state = self.graph().invoke({"close": True}, context=context)
         finally:
-            self._keep_usage(user, usage)
+            if usage is not None:  # of calls after which nothing was written
+                keep_usage(self._ledger, user, usage.drain())
         if state.get("__interrupt__"):
             return JobOutcome.park(
-                "a manager asked for an answer, and a background job has nobody to ask: run the batch in a graph with a "
+                "a manager interrupted for an answer, which a background job cannot get: run the batch in a graph with a "
                 'checkpointer, memory_graph(memory, manage="now"), or drop the job'
             )
         for line in dict.fromkeys(state.get("degraded") or ()):
             self._notice(user, line)
-        if not finished:  # another run has managed these steps
+        if not finished:  # another run managed these steps
             with job.write() as tx:
                 finish(tx)
         return JobOutcome.done()
 
-    def _queue_on(self, tx: Transaction, due: datetime | None, steps: int) -> None:
-        """Queue the job anew for steps that wait: they count for the batch that fills."""
+    def _queue_next(self, tx: Transaction, due: datetime | None, steps: int) -> None:
+        """Queue the next job for steps that wait: they count for the batch that fills."""
         enqueue(tx, KIND, {}, key=_KEY, due_at=due)
         with self._guard:
             self._queued[tx.user] = steps
@@ -333,10 +334,10 @@ class Ingesting:
     def _closed(self, user: str, steps: int) -> bool:
         """Whether so many steps are a batch."""
         with self._guard:
-            return user in self._hurried or steps >= self._settings.batch_size
+            return user in self._flushing or steps >= self._settings.batch_size
 
     def _refusal(self) -> tuple[str, timedelta] | None:
-        """Why no batch can be paid for, and how long to wait; None where it can."""
+        """Why the budget does not allow a batch, and how long to wait; None if it does."""
         if not self.by_model:
             return None
         from hexamem.models import BudgetRefusal
@@ -353,7 +354,7 @@ class Ingesting:
                 return f"the day's budget of {settings.day_calls:,} model calls is used up", left
             if settings.day_tokens is not None and tokens >= settings.day_tokens:
                 return f"the day's budget of {settings.day_tokens:,} tokens is used up", left
-        granted = self._tier.budget.reserve(_LEAST)
+        granted = self._tier.budget.reserve(_LEAST_TOKENS)
         if isinstance(granted, BudgetRefusal):
             return granted.reason, timedelta(minutes=10)
         granted.release()
@@ -365,11 +366,6 @@ class Ingesting:
         from hexamem.models import UsageMeter
 
         return UsageMeter(KIND)
-
-    def _keep_usage(self, user: str, usage: UsageMeter | None) -> None:
-        """Keep what calls cost that led to nothing."""
-        if usage is not None:
-            keep_usage(self._ledger, user, usage.drain())
 
     def _notice(self, user: str, line: str) -> None:
         notice = f"managing of user {user!r}: {line}"
@@ -393,24 +389,24 @@ class Ingesting:
             return self._graph
 
     def parts(self) -> IngestParts:
-        """What the graph works with, by the settings."""
+        """The stores and agents of the graph, by the settings."""
         from hexamem.agents.applying.applier import Applier
         from hexamem.agents.applying.nearest_items import nearest_items
         from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
         from hexamem.graphs.ingest_nodes import IngestParts
+        from hexamem.graphs.ingest_state import Recorded
 
         home, settings = self._home, self._settings
-        reads = home.reading_embedder
-        # Shared, so that a batch is read once. The static model is for rates at which no transformer can read along.
-        reader = Reader(reads, supersedes=_supersedes if reads.name == "bundled" else None)
+        embedder = home.reading_embedder
+        # One reader for all, so that a batch is read once. The cross-encoder is too slow for the rates of the static model.
+        reader = Reader(embedder, supersedes=_supersedes if embedder.name == "bundled" else None)
         meta, managers = EmbeddedMetaManager(reader), embedded_managers(reader)
         applier = Applier(home.ledger, home.cipher, media=home.media, projector=self._projector)
-        made: dict[str, Any] = {"custom": self._managers}
+        agents: dict[str, Any] = {"custom": self._managers}
         if self.by_model:
-            made |= self._model_parts(managers, meta, reads.embed_documents if settings.labels != "off" else None)
-        further = (*made.get("model_managers", {}), *self._managers)
-        made["always"] = tuple(dict.fromkeys(kind for kind in further if kind not in managers))
-        from hexamem.graphs.ingest_state import Recorded
+            agents |= self._model_parts(managers, meta, embedder.embed_documents if settings.labels != "off" else None)
+        further = (*agents.get("model_managers", {}), *self._managers)
+        agents["always"] = tuple(dict.fromkeys(kind for kind in further if kind not in managers))
 
         def record(run: IngestContext, messages: Any, thread_id: str) -> Recorded:
             if not messages:
@@ -430,18 +426,18 @@ class Ingesting:
             size=self.size,
             full=settings.batch_size,
             wrote=self._wrote,
-            **made,
+            **agents,
         )
 
     def _model_parts(self, managers: Mapping[str, Manager], meta: MetaManager, embed: Embed | None) -> dict[str, Any]:
-        """What the model tier adds: of mode ``agents`` the meta-manager and managers, of ``single_call`` its one call."""
+        """The agents of the model tier: in mode ``single_call`` one, in mode ``agents`` the meta-manager and the managers."""
         from hexamem.agents.contract import NoManager
         from hexamem.agents.managers.forms import FORMS, form_of
 
         models, prompts, method = self._tier.models, self._tier.prompts, self._settings.model_method
         custom, types = self._managers, self._ledger.types
-        proposed = {kind: given for kind, given in types.items() if given.prompt is not None}
-        forms = {kind: FORMS.get(kind) or form_of(given) for kind, given in proposed.items()}
+        proposed = {kind: memory_type for kind, memory_type in types.items() if memory_type.prompt is not None}
+        forms = {kind: FORMS.get(kind) or form_of(memory_type) for kind, memory_type in proposed.items()}
         if self._settings.mode == "single_call":
             from hexamem.agents.single_call import SingleCall
 
@@ -459,18 +455,18 @@ class Ingesting:
             if model is not None and kind not in custom:
                 fallback = managers.get(kind) or NoManager(kind)
                 agents[kind] = ManagerAgent(form, model, fallback, prompts=prompts)
-        made: dict[str, Any] = {"model_managers": agents}
+        parts: dict[str, Any] = {"model_managers": agents}
         if (model := models.of("meta_manager")) is not None:
             further = {
                 kind: (types[kind].item.__doc__ or f"items of the type {kind}").strip().partition("\n\n")[0]
                 for kind in dict.fromkeys((*agents, *custom))
                 if kind not in FORMS
             }
-            made["model_meta_manager"] = ModelMetaManager(model, meta, further=further, prompts=prompts, method=method)
-        return made
+            parts["model_meta_manager"] = ModelMetaManager(model, meta, further=further, prompts=prompts, method=method)
+        return parts
 
     def _catch_up(self, user: str) -> None:
-        """Bring the labels and indexes up, and the pages too where the call that labels speaks of them."""
+        """Bring the labels and indexes up to the ledger, and the pages if the single call writes their memos."""
         self._projector.catch_up(user)
         if self._settings.mode == "single_call" and self.by_model:
             self._paging.cut(user)

@@ -1,4 +1,4 @@
-"""``user.labels``: a user's labels, shown and corrected by hand."""
+"""``user.labels``: lists a user's labels and corrects them by hand."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ _LATEST = 50
 class UserLabels:
     """The labels of one user's steps: thematic scopes, event types and key entity types. Reached as ``user.labels``.
 
-    A label is named by its id, its name (case does not matter where no other differs by it), an alias or a name that
-    it had before, or for one under others its path: ``Trip / Day 2``; with its kind before it where several kinds
-    have the name: ``entity:Porto``. Numbered and dated names are found in each form and language: ``day two`` for
-    ``第2天``. A name that there is not, or that may mean several labels, is refused with the candidates. Each
-    correction is an operation in the user's history that ``user.undo`` reverses. Classifiers and models change neither
-    pinned labels nor steps that a person labelled. What was stored before a call has its labels
-    in it. Each method has an ``a…`` twin that runs it in a thread.
+    A label is named by its id; by its name (in any case, unless another differs only by case), an alias or a former
+    name; or, under other labels, by its path: ``Trip / Day 2``. Where several kinds have the name, the kind comes
+    first: ``entity:Porto``. Numbered and dated names match in each form and language: ``day two`` for ``第2天``. An
+    unknown or ambiguous name raises with the candidates. Each correction is an operation in the user's history that
+    ``user.undo`` reverses. Classifiers and models change neither pinned labels nor steps that a person labelled.
+    All steps stored before a call are labelled in its result. Each method has an ``a…`` twin that runs it in a thread.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class UserLabels:
         catch_up: Callable[[str], object],
         wrote: Callable[[str], object],
     ) -> None:
-        """Made by :attr:`hexamem.UserMemory.labels`.
+        """Created by :attr:`hexamem.UserMemory.labels`.
 
         Args:
             catch_up: labels and indexes the steps that a user has stored.
@@ -62,7 +61,7 @@ class UserLabels:
 
     @public
     def list(self, kind: LabelKind | None = None) -> tuple[LabelView, ...]:
-        """The labels that steps carry, those over them, and pinned ones, in order of creation; each with its steps.
+        """The labels that steps carry, their parents, and pinned ones, in order of creation; each with its counts.
 
         Args:
             kind: "scope", "event" or "entity"; all when None.
@@ -72,9 +71,11 @@ class UserLabels:
             vocabulary = vocabulary_of(tx)
             own, below = _counts(tx, vocabulary)
         return tuple(
-            _view(vocabulary, one.id, own.get(one.id, 0), below.get(one.id, 0))
-            for one in vocabulary.by_id.values()
-            if kind in (None, one.kind) and vocabulary.canonical(one.id) == one.id and (one.id in below or one.pinned)
+            _view(vocabulary, label.id, own.get(label.id, 0), below.get(label.id, 0))
+            for label in vocabulary.by_id.values()
+            if kind in (None, label.kind)
+            and vocabulary.canonical(label.id) == label.id
+            and (label.id in below or label.pinned)
         )
 
     alist = in_thread(list)  # noqa: A003
@@ -84,16 +85,16 @@ class UserLabels:
         """One label, with the latest steps that carry it.
 
         Raises:
-            NotFoundError: if there is none. InvalidInputError: if several may be meant.
+            NotFoundError: if there is none. InvalidInputError: if the name is ambiguous.
         """
         check_text(label, "label")
         with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
-            one = vocabulary.one(label)
+            label_id = vocabulary.one(label).id
             own, below = _counts(tx, vocabulary)
-            same = set(vocabulary.same(one.id))
+            same = set(vocabulary.same(label_id))
             steps = [intent.step_id for intent in read_intents(tx) if same & set(intent.label_ids)]
-        view = _view(vocabulary, one.id, own.get(one.id, 0), below.get(one.id, 0))
+        view = _view(vocabulary, label_id, own.get(label_id, 0), below.get(label_id, 0))
         return view.model_copy(update={"step_ids": tuple(steps[-_LATEST:])})
 
     ashow = in_thread(show)
@@ -133,7 +134,7 @@ class UserLabels:
 
     @public
     def induced(self) -> dict[str, InducedLabels]:
-        """The label ids of every step that has any, in the order in which they were stored: step id → labels."""
+        """The label ids of every labelled step, in the order in which the steps were stored: step id → labels."""
         with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             return {intent.step_id: _induced(vocabulary, intent) for intent in read_intents(tx)}
@@ -144,11 +145,11 @@ class UserLabels:
 
     @public
     def rename(self, label: str, name: str, *, actor: str = "user", reason: str = "") -> Operation:
-        """Give a label another name, and pin it, so that nothing but a person changes it again. The old name finds it too.
+        """Rename a label and pin it, so that only a person changes it again. The former name still finds it.
 
         Raises:
             NotFoundError, InvalidInputError: as :meth:`show`.
-            InvalidInputError: if another label of its kind (of a scope: beside it) has that name; merge the two.
+            InvalidInputError: if another label of its kind (a scope: of the same parent) has that name; merge the two.
         """
         _check(label=label, name=name, actor=actor, reason=reason)
         with self._changing() as tx:
@@ -159,11 +160,11 @@ class UserLabels:
 
     @public
     def merge(self, label: str, into: str, *, actor: str = "user", reason: str = "") -> Operation:
-        """Let one label take another of its kind in: whatever carries either is found by both names.
+        """Merge a label into another of its kind: steps that carry either are found by both names.
 
         Raises:
             NotFoundError, InvalidInputError: as :meth:`show`.
-            InvalidInputError: if ``label`` is pinned (it stays: merge the other way, or unpin it), or holds ``into``.
+            InvalidInputError: if ``label`` is pinned (merge the other way, or unpin it), or is a parent of ``into``.
         """
         _check(label=label, into=into, actor=actor, reason=reason)
         with self._changing() as tx:
@@ -176,13 +177,13 @@ class UserLabels:
     def split(
         self, label: str, step_ids: str | Collection[str], name: str, *, actor: str = "user", reason: str = ""
     ) -> LabelView:
-        """Make a new label beside one, and give it to some of the steps that carry that one. It is pinned.
+        """Create a label with the same parent, and give it to some of the steps that carry this one. It is pinned.
 
         Returns:
             The new label.
 
         Raises:
-            NotFoundError: if a step is not there. InvalidInputError: if one does not carry the label.
+            NotFoundError: if a step does not exist. InvalidInputError: if one does not carry the label.
         """
         _check(label=label, name=name, actor=actor, reason=reason)
         chosen = check_texts(step_ids, "step_ids")
@@ -203,15 +204,15 @@ class UserLabels:
         actor: str = "user",
         reason: str = "",
     ) -> Operation:
-        """Give steps a label: a scope or event type in place of theirs, an entity type beside theirs.
+        """Give steps a label: a scope or event type replaces theirs, an entity type is added to theirs.
 
         Args:
             step_ids: one or several.
-            label: one that is there; :meth:`split` makes a new one.
-            kind: which kind is meant, where several kinds have the name.
+            label: an existing one; :meth:`split` creates a new one.
+            kind: of the label, where several kinds have the name.
 
         Raises:
-            NotFoundError: if a step or the label is not there. InvalidInputError: if nothing would change.
+            NotFoundError: if a step or the label does not exist. InvalidInputError: if nothing would change.
         """
         _check(label=label, actor=actor, reason=reason)
         _check_kind(kind)
@@ -231,7 +232,7 @@ class UserLabels:
         """
         _check(label=label, actor=actor, reason=reason)
         if not isinstance(pinned, bool):
-            raise InvalidInputError(f"pinned = {pinned!r}: give True or False")
+            raise InvalidInputError(f"pinned = {pinned!r}: pass True or False")
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return pin_label(tx, label, pinned, actor=actor, reason=reason)
@@ -255,7 +256,7 @@ class UserLabels:
 
 
 def label_paths(ledger: Ledger, user: str) -> dict[str, str]:
-    """What each label is called now, with the names above it: label id, or alias's → path."""
+    """The current path of each label: id of a label or alias → its name after its parents' names."""
     with ledger.read(user) as tx:
         vocabulary = vocabulary_of(tx)
     return {label_id: vocabulary.path(label_id) for label_id in vocabulary.by_id}
@@ -264,15 +265,15 @@ def label_paths(ledger: Ledger, user: str) -> dict[str, str]:
 def refuse_unknown(
     ledger: Ledger, catch_up: Callable[[str], object], user: str, names: Collection[str], *, of_items: bool = False
 ) -> None:
-    """Refuse names that a filter by labels could only find nothing by.
+    """Check that each name in a filter is a label.
 
     Args:
         catch_up: labels the steps that a user has stored.
         names: as in ``Where.labels``.
-        of_items: only the labels that items have of their own count, not those of steps.
+        of_items: whether only items' own labels count, not those of steps.
 
     Raises:
-        NotFoundError: naming the first such name, and the nearest that there are.
+        NotFoundError: naming the first unknown one, and the nearest labels.
     """
     if not names:
         return
@@ -300,31 +301,34 @@ def _check_kind(kind: object) -> None:
 
 
 def _counts(tx: Transaction, vocabulary: Vocabulary) -> tuple[dict[str, int], dict[str, int]]:
-    """How many steps carry each label, and how many carry it or one under it; labels resolved.
+    """How many steps carry each label, and how many carry it or one under it; aliases resolved.
 
-    A step counts once for a label, even where it carries two that were merged.
+    A step counts once for a label, even if it carries two that were merged.
     """
     own: dict[str, set[str]] = {}
     below: dict[str, set[str]] = {}
     for intent in read_intents(tx):
-        for label_id in {vocabulary.canonical(one) for one in intent.label_ids}:
+        for label_id in set(map(vocabulary.canonical, intent.label_ids)):
             own.setdefault(label_id, set()).add(intent.step_id)
-            for one in (label_id, *vocabulary.above(label_id)):
-                below.setdefault(one, set()).add(intent.step_id)
-    return ({one: len(steps) for one, steps in own.items()}, {one: len(steps) for one, steps in below.items()})
+            for parent_id in (label_id, *vocabulary.above(label_id)):
+                below.setdefault(parent_id, set()).add(intent.step_id)
+    return (
+        {label_id: len(steps) for label_id, steps in own.items()},
+        {label_id: len(steps) for label_id, steps in below.items()},
+    )
 
 
 def _view(vocabulary: Vocabulary, label_id: str, steps: int, steps_below: int) -> LabelView:
-    one = vocabulary.by_id[label_id]
+    label = vocabulary.by_id[label_id]
     return LabelView(
-        id=one.id,
-        kind=one.kind,
-        name=one.name,
-        path=vocabulary.path(one.id),
-        parent_id=vocabulary.parent(one.id),
-        pinned=one.pinned,
-        gist=one.gist,
-        aliases=vocabulary.aliases(one.id),
+        id=label_id,
+        kind=label.kind,
+        name=label.name,
+        path=vocabulary.path(label_id),
+        parent_id=vocabulary.parent(label_id),
+        pinned=label.pinned,
+        gist=label.gist,
+        aliases=vocabulary.aliases(label_id),
         steps=steps,
         steps_below=steps_below,
     )
@@ -338,6 +342,6 @@ def _induced(vocabulary: Vocabulary, intent: StepIntent) -> InducedLabels:
     return InducedLabels(
         scope=vocabulary.canonical(intent.scope_id),
         events=events,
-        coarse_events=tuple(dict.fromkeys([one, *vocabulary.above(one)][-1] for one in events)),
+        coarse_events=tuple(dict.fromkeys([event_id, *vocabulary.above(event_id)][-1] for event_id in events)),
         entities=resolved(intent.entity_ids),
     )

@@ -1,4 +1,4 @@
-"""``user.experience``: runs are recorded, what they teach is recalled before the next task, and looked after."""
+"""``user.experience``: records runs, recalls what was learned from them, and manages it."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _NO_MODEL = "focus points need a model: open the memory with model='openai:…' 
 
 
 class UserExperience:
-    """What a user's agents learned by doing. Reached as ``user.experience``.
+    """What a user's agents learned from their runs. Reached as ``user.experience``.
 
-    Everything is of one user and within one environment (``env``; "" by default) until a person promotes it.
-    Without a model, runs are recorded and recalled by their digests; with one, experience is distilled of them by the
-    durable job ``distil``. Secrets are taken out before anything is written, and ``redact``, ``erase``, ``export`` and
-    ``import_`` of the user reach runs and experience alike. Each method has an ``a…`` twin that runs it in a thread.
+    Experience belongs to one user and one environment (``env``; "" by default) until a person promotes it. Without a
+    model, runs are recorded and recalled by their digests; with one, the durable job ``distil`` distils experience from
+    them. Secrets are removed before anything is written, and the user's ``redact``, ``erase``, ``export`` and
+    ``import_`` include runs and experience. Each method has an ``a…`` twin that runs it in a thread.
     """
 
     def __init__(self, runs: UserRuns, calls: Calls) -> None:
@@ -72,20 +72,20 @@ class UserExperience:
         same_task: bool = True,
         metadata: Mapping[str, Any] | None = None,
     ) -> RunRecorder:
-        """Begin to record a run, and recall what earlier runs have to say about its task.
+        """Start recording a run, and recall advice for its task from earlier runs.
 
-        The run is in the ledger when this returns. Until it is finished it is "unfinished"; so it stays if its process
-        is killed.
+        The run is in the ledger when this returns. It is "unfinished" until it is finished, also if its process is
+        killed.
 
         Args:
-            task: what is to be done.
-            env: where: experience is learned and recalled within it.
+            task: the task, in words.
+            env: the environment: experience is learned and recalled within it.
             k, include, same_task: as for :meth:`recall`.
             recall: False records without advice, so that the gain can be measured.
             metadata: of the run; JSON values.
 
         Raises:
-            InvalidInputError: for a blank task, or arguments that do not fit.
+            InvalidInputError: for a blank task, or an invalid argument.
         """
         _check_task(task)
         _check_env(env)
@@ -100,23 +100,23 @@ class UserExperience:
 
     @public
     def resume(self, run_id: str) -> RunRecorder:
-        """Go on recording a run that is unfinished.
+        """Continue recording an unfinished run.
 
         Raises:
             NotFoundError: if there is no such run. InvalidInputError: if it is finished.
         """
         run = self._runs.run(run_id)
         if run.status == "finished":
-            raise InvalidInputError(f"run {run_id} is finished: start another, or say how it ended with decide()")
+            raise InvalidInputError(f"run {run_id} is finished: start another, or set its outcome with decide()")
         return RunRecorder(self._runs, self._calls, run, Advice())
 
     aresume = in_thread(resume)
 
     @public
     def decide(self, run_id: str, outcome: bool, *, evidence: str = "", source: OutcomeSource = "user") -> RunReceipt:
-        """Set how a run ended, after it was finished or left; an outcome that it had is replaced.
+        """Set the outcome of a run, finished or not; a former outcome is replaced.
 
-        Where that was the other outcome, what was learned from this run alone is retired, and the run distilled anew.
+        If the outcome changes, what was learned from this run alone is retired, and the run is distilled anew.
 
         Raises:
             NotFoundError: if there is no such run.
@@ -138,24 +138,24 @@ class UserExperience:
         facet: Facet | None = None,
         same_task: bool = True,
     ) -> Advice:
-        """What earlier runs have to say about a task, or about a tool or an error. No LLM call.
+        """Advice from earlier runs on a task, a tool or an error. No LLM call.
 
-        Found by the task's text against the tasks of earlier runs and against title and description of experience; a
-        run without experience is shown by its digest. Nothing that is not near enough is returned.
+        The text is compared with the tasks of earlier runs and with title and description of experience; a run without
+        experience is represented by its digest. Nothing below a similarity threshold is returned.
 
         Args:
-            task: what is to be done, which tool is to be called, or what went wrong.
-            env: where; promoted experience counts everywhere.
-            k: from how many earlier runs, at most 20; of all of them at most 3 items within 400 tokens.
+            task: the task, the tool to be called, or what went wrong.
+            env: the environment; promoted experience counts in all of them.
+            k: from how many earlier runs, at most 20; at most 3 items within 400 tokens in all.
             include: "items", "trajectories" (the shortest successful runs of similar tasks, within 800 tokens), "both".
             facet: only items about a "tool", the "environment" or an "observation".
             same_task: False leaves out what was learned from the very same task alone: for evaluations.
 
         Returns:
-            The advice; ``text`` is for a prompt, fenced off as material.
+            The advice; ``text`` is for a prompt, delimited as data.
 
         Raises:
-            InvalidInputError: for a blank task, or arguments that do not fit.
+            InvalidInputError: for a blank task, or an invalid argument.
         """
         _check_task(task)
         _check_env(env)
@@ -179,40 +179,42 @@ class UserExperience:
         recall: bool = True,
         same_task: bool = True,
     ) -> RunRecordingHandler:
-        """A LangChain callback that records each run of an agent or graph, whose code is not touched.
+        """A LangChain callback that records each run of an agent or graph, without a change to its code.
 
-        Give it to the invocation: ``agent.invoke(…, config={"callbacks": [handler]})``. Each invocation of the graph is
+        Pass it to the invocation: ``agent.invoke(…, config={"callbacks": [handler]})``. Each invocation of the graph is
         a run, each tool call a step. Advice is shown to an agent by
-        :class:`~hexamem.graphs.experience_middleware.ExperienceMiddleware`, or by whoever builds its messages.
+        :class:`~hexamem.graphs.experience_middleware.ExperienceMiddleware`, or by the code that builds its messages.
 
         Args:
             env, k, include, recall, same_task: as for :meth:`start`.
-            task: what is to be done; read off the graph's input where it is left out.
-            outcome: says of the graph's output whether the task was done; where it is left out, nobody knows, and a
-                model judges it if there is one.
+            task: the task; read from the graph's input when None.
+            outcome: ``outcome(graph_output)`` returns whether the task was done. When None, or if it returns None, the
+                outcome is unknown, and a model judges it if there is one.
         """
         from hexamem.graphs.experience_recording import RunRecordingHandler
 
         _check_env(env)
         options: dict[str, Any] = {"k": k, "include": include, "recall": recall, "same_task": same_task}
-        return RunRecordingHandler(lambda found: self.start(found, env=env, **options), task=task, outcome=outcome)
+        return RunRecordingHandler(
+            lambda task_text: self.start(task_text, env=env, **options), task=task, outcome=outcome
+        )
 
     @public
     def focus(self, env: str, examples: Sequence[str]) -> Focus:
-        """Derive guiding principles for exploring an environment, and keep them (CFGM's focus points).
+        """Derive guiding principles for exploring an environment, and store them (CFGM's focus points).
 
-        They are given to agents that :meth:`explore`, and to no others. They are experience of origin "focus": listed,
-        retired and undone like any other.
+        They are shown only to agents in :meth:`explore`. They are experience of origin "focus": listed, retired and
+        undone like any other.
 
         Args:
             env: the environment.
-            examples: texts of some of its tasks, with what may come back; at least one.
+            examples: texts of some of its tasks, with results that tools may return; at least one.
 
         Returns:
-            All of the environment's points, the new ones among them; without a model those there were, and why.
+            All of the environment's points, the new ones included; without a model the existing ones, and why.
 
         Raises:
-            InvalidInputError: where there is no example, or all are blank.
+            InvalidInputError: if there is no example, or all are blank.
         """
         from hexamem.experience.focusing import Focus, focus_points
         from hexamem.experience.merging import merge
@@ -222,13 +224,13 @@ class UserExperience:
         texts = [check_text(example, "an example").strip() for example in check_texts(examples, "examples")]
         texts = [home.without_secrets(user, text) for text in texts if text]
         if not texts:
-            raise InvalidInputError("examples holds no text; give the texts of some tasks of the environment")
+            raise InvalidInputError("examples holds no text; pass the texts of some tasks of the environment")
         known = self._focus_points(env)
         with self._runs.distilling.model_for(user, "focus", "focus") as model:
             if model is None or not self._runs.on:
                 return Focus(points=known, degraded=(_NO_MODEL if model is None else OFF,))
-            made, degraded = focus_points(model, user, env, texts)
-        merged, without_vectors = self._runs.with_vectors(lambda embed: merge(made, known, embed))
+            points, degraded = focus_points(model, user, env, texts)
+        merged, without_vectors = self._runs.with_vectors(lambda embed: merge(points, known, embed))
         reason = f"a focus point from {len(texts)} example{'' if len(texts) == 1 else 's'}"
         with self._runs.write(create=True) as tx:
             for point in merged.new:
@@ -252,31 +254,31 @@ class UserExperience:
         same_task: bool = True,
         success_from: float = 0.5,
     ) -> Exploration:
-        """Spend more on one task in order to do it, and to learn more from it (MaTTS; ReasoningBank, section 3.2).
+        """Scale test-time compute on one task, to solve it and to learn from it (MaTTS; ReasoningBank, section 3.2).
 
-        "parallel" makes k attempts at once under the same recalled advice, chooses the best (by reward, by outcome, else
-        a model compares, else rules) and distils by contrast over all. "sequential" makes one attempt and has it looked
-        at again up to k times, until it is done, or a look changes nothing; it is distilled from all notes.
+        "parallel" makes k attempts at once with the same advice, chooses the best (by reward, by outcome, else a model
+        compares, else rules) and distils by contrast over all. "sequential" makes one attempt and re-examines it up to
+        k times, until the task is done or a re-examination changes nothing; it is distilled as a whole.
 
         Args:
-            task: what is to be done.
+            task: the task, in words.
             runner: the caller's agent, ``runner(attempt)``, plain or async; run in a thread, in parallel mode in k of them.
-                It records its turns with ``attempt.run`` (or passes ``attempt.callback()`` to a graph), and gives back
+                It records its turns with ``attempt.run`` (or passes ``attempt.callback()`` to a graph), and returns
                 True or False, a reward, None, or an :class:`~hexamem.experience.exploring.AttemptResult`.
-            k: attempts, or looks back; at most 8.
+            k: attempts, or re-examinations; at most 8.
             mode: "parallel" or "sequential".
             env, include, same_task: as for :meth:`start`.
             tools: the agent's. ``attempt.tools`` are the same, but those marked as having side effects are not called
-                where more than one attempt is made, and with the same arguments only once where it is one.
-            success_from: the lowest reward that counts as a success where the runner returns no outcome. The papers'
-                rewards are 0 or 1; for an environment with partial credit give its own threshold.
+                if more than one attempt is made, and otherwise only once with the same arguments.
+            success_from: the lowest reward that counts as a success if the runner returns no outcome. The papers'
+                rewards are 0 or 1; for an environment with partial credit pass its own threshold.
 
         Returns:
-            The exploration; ``best_run`` is the one that was chosen.
+            The exploration; ``best_run`` is the chosen run.
 
         Raises:
-            InvalidInputError: for arguments that do not fit, or what a runner must not give back.
-            Exception: what the runner raised, where every attempt failed with an error.
+            InvalidInputError: for an invalid argument, or an invalid result of the runner.
+            Exception: what the runner raised, if every attempt failed with an error.
         """
         from hexamem.experience.exploring import MODES
         from hexamem.exploring import Exploring
@@ -286,10 +288,10 @@ class UserExperience:
         check_count(k, "k", limits.EXPLORED)
         check_choice(mode, "mode", MODES)
         if not callable(runner):
-            raise InvalidInputError(f"runner is {type(runner).__name__}; give a function that takes an attempt")
+            raise InvalidInputError(f"runner is {type(runner).__name__}; pass a function that takes an attempt")
         if not isinstance(success_from, int | float) or isinstance(success_from, bool) or not isfinite(success_from):
             raise InvalidInputError(
-                f"success_from = {success_from!r}: give the lowest reward that is a success, a number"
+                f"success_from = {success_from!r}: pass the lowest reward that is a success, a number"
             )
         exploring = Exploring(
             self._runs,
@@ -306,15 +308,15 @@ class UserExperience:
 
     aexplore = in_thread(explore)
 
-    # -- looking ------------------------------------------------------------------------------------------------
+    # -- listing ------------------------------------------------------------------------------------------------
 
     @public
     def runs(self, env: str | None = None, *, limit: int | None = None) -> list[Run]:
         """The recorded runs, the newest first.
 
         Args:
-            env: only those in it; all when None.
-            limit: at most so many.
+            env: only those of this environment; all when None.
+            limit: how many at most.
         """
         if env is not None:
             _check_env(env)
@@ -338,7 +340,7 @@ class UserExperience:
 
     @public
     def digest(self, run_id: str) -> RunDigest:
-        """A run in a few lines, made without a model.
+        """A summary of a run in a few lines, made without a model.
 
         Raises:
             NotFoundError: if there is no such run.
@@ -349,11 +351,11 @@ class UserExperience:
 
     @public
     def items(self, env: str | None = None, *, retired: bool = False) -> tuple[Experience, ...]:
-        """What was learned, in the order of learning, with its counts.
+        """What was learned, oldest first, with its counts.
 
         Args:
-            env: what holds there, promoted experience with it; all when None.
-            retired: whether what was retired is among it.
+            env: experience of this environment and promoted experience; all when None.
+            retired: whether retired experience is included.
         """
         if env is not None:
             _check_env(env)
@@ -367,30 +369,30 @@ class UserExperience:
         """One experience, retired or not.
 
         Raises:
-            NotFoundError: if there is none of this id.
+            NotFoundError: if there is none with this id.
         """
         check_text(experience_id, "experience_id")
-        found = [one for one in self.items(retired=True) if one.id == experience_id]
-        if not found:
-            raise NotFoundError(
-                f"no experience {experience_id!r} for user {self._runs.user!r}; `hexamem experience list` shows those there are"
-            )
-        return found[0]
+        for experience in self.items(retired=True):
+            if experience.id == experience_id:
+                return experience
+        raise NotFoundError(
+            f"no experience {experience_id!r} for user {self._runs.user!r}; `hexamem experience list` lists them"
+        )
 
     ashow = in_thread(show)
 
     @public
     def stats(self, env: str | None = None) -> ExperienceStats:
-        """How many runs there are, how they ended with and without advice, and what was learned from them."""
+        """Counts of runs, of their outcomes with and without advice, and of what was learned from them."""
         return stats_of(env, self.runs(env), self.items(env, retired=True), self._runs.distilling.waits)
 
     astats = in_thread(stats)
 
-    # -- caring -------------------------------------------------------------------------------------------------
+    # -- correcting ---------------------------------------------------------------------------------------------
 
     @public
     def retire(self, experience_id: str, *, reason: str = "") -> Operation:
-        """Recall an experience no more; ``user.undo`` of the returned operation brings it back.
+        """Retire an experience: it is not recalled any more. ``user.undo`` of the returned operation restores it.
 
         Raises:
             NotFoundError: if there is no such experience, or it is retired already.
@@ -405,20 +407,20 @@ class UserExperience:
 
     @public
     def promote(self, experience_id: str, *, reason: str = "") -> Experience:
-        """Let an experience hold in every environment of the user; ``user.undo`` takes that back.
+        """Make an experience count in every environment of the user; ``user.undo`` reverses that.
 
         Raises:
             NotFoundError: if there is no such experience, or it is retired.
         """
         check_text(reason, "reason")
-        one = self.show(experience_id)
-        if not one.environment:
-            return one
+        experience = self.show(experience_id)
+        if not experience.environment:
+            return experience
         home = self._runs.home
         with self._runs.write() as tx:
             item = get_items(tx, [experience_id])[experience_id]
-            kept = {**item.metadata, **metadata_of(one.changed(environment=""))}
-            fields = {"metadata": kept, "tree_path": (ENTRY_TYPE,)}
+            metadata = {**item.metadata, **metadata_of(experience.changed(environment=""))}
+            fields = {"metadata": metadata, "tree_path": (ENTRY_TYPE,)}
             find = home.settings.find_secrets
             edit_item(tx, experience_id, fields, home.cipher, reason=reason or "promoted", find=find)
         return self.show(experience_id)
@@ -427,12 +429,12 @@ class UserExperience:
 
     @public
     def forget(self, run_id: str) -> int:
-        """Delete a run with its steps for good, and take out the experience that rests on it alone.
+        """Delete a run with its steps physically, and remove the experience that was learned from it alone.
 
-        What was taken out stays in the history until the user is erased; words are taken out of it by ``user.redact``.
+        The removed experience stays in the history until the user is erased; ``user.redact`` removes words from it.
 
         Returns:
-            How many experiences went with it.
+            How many experiences were removed.
 
         Raises:
             NotFoundError: if there is no such run.
@@ -448,7 +450,7 @@ class UserExperience:
 
     @public
     def distil(self, env: str | None = None) -> int:
-        """Queue the finished runs of which no experience was made yet, such as those of an import; returns how many."""
+        """Queue the finished runs that are not distilled yet, such as those of an import; returns how many."""
         if env is not None:
             _check_env(env)
         with self._runs.write() as tx:
@@ -468,7 +470,7 @@ class UserExperience:
 
 def _check_task(task: object) -> None:
     if not check_text(task, "task").strip():
-        raise InvalidInputError(f"task = {task!r} is blank; say what is to be done")
+        raise InvalidInputError(f"task = {task!r} is blank; describe the task")
 
 
 def _check_env(env: object) -> None:

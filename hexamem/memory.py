@@ -1,4 +1,4 @@
-"""Memory: opens a home's stores once, for all its users."""
+"""``Memory``: the stores of one home folder, opened once and shared by all its users."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ class Memory:
         settings: how it behaves.
         ledger, vectors, lexical, media: its stores.
         cipher: encrypts the vault.
-        embedder: makes the vectors that are searched.
-        reading_embedder: makes the vectors that labelling and extraction read.
+        embedder: computes the vectors that are searched.
+        reading_embedder: computes the vectors that labelling and extraction read.
         types: the memory types.
         projector, searcher: bring the indexes up to the ledger, and search them.
-        handlers, runner: who does the jobs of the queue, by kind, and what runs them; see :mod:`hexamem.background`.
+        handlers, runner: the handlers of queued jobs by kind, and what runs them; see :mod:`hexamem.background`.
         model_tier: what the chat models do, and their budget.
         labelling: labels steps; None with ``Settings.labels = "off"``.
         query_intent: ``(user, question)`` to the labels that the question names.
-        redactions, paging, ingesting, distilling, media_readers, recalling, researching: what each is named after.
+        redactions, paging, ingesting, distilling, media_readers, recalling, researching: the parts that do this work.
     """
 
-    _check_embedder = True  # not while a home is given another
+    _check_embedder = True  # False while :meth:`reembed` changes the embedder
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Memory:
         describe: MediaReader | None,
         transcribe: MediaReader | None,
     ) -> None:
-        """Composes the parts of a memory over an open home; made by :meth:`open`."""
+        """Compose the parts of a memory over an open home. Called by :meth:`open`."""
         settings, notice = home.settings, home.notices.add
         self._home, self.home, self.settings = home, home.folder, settings
         self.ledger, self.vectors, self.lexical = home.ledger, home.vectors, home.lexical
@@ -101,13 +101,13 @@ class Memory:
         self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
 
         embed = None if settings.labels == "off" else home.reading_embedder.embed_documents
-        self.model_tier = tier = ModelTier(home.ledger, settings, models, prompts, embed, notice, self._look)
+        self.model_tier = tier = ModelTier(home.ledger, settings, models, prompts, embed, notice, self._wake)
         self.labelling = _labelling(home, tier, labeler)
         self.query_intent = partial(_query_intent, home, tier, self.labelling)
         self.projector = projector = Projector(
             home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
         )
-        projector.on_removal = self.drop_kept
+        projector.on_removal = self.drop_caches
         self.searcher = Searcher(
             home.ledger,
             home.vectors,
@@ -130,7 +130,7 @@ class Memory:
         if tier.handler is not None:
             handlers.register(*tier.handler)
         self.redactions = Redactions(home, projector, handlers)
-        self.paging = Paging(home, projector, tier, handlers, self._look)
+        self.paging = Paging(home, projector, tier, handlers, self._wake)
         self.ingesting = Ingesting(
             home,
             projector,
@@ -154,7 +154,7 @@ class Memory:
                 projector, self.runner, brought_up=self._refresh, idle=self._tidy, quiet=self._calls.quiet
             )
             handlers.registered = self._worker.wake
-            # On a shared ledger there may be jobs of a home that died.
+            # On a shared ledger there may be jobs of a home whose process was killed.
             if not home.ledger.embedded or job_queue.next_due(home.ledger, handlers.kinds()) is not None:
                 self._worker.wake()
 
@@ -179,56 +179,51 @@ class Memory:
         describe: MediaReader | None = None,
         transcribe: MediaReader | None = None,
     ) -> Memory:
-        """Open a home folder, creating it where there is none: then for its owner alone (mode 0700).
+        """Open a home folder. One that does not exist is created, readable by its owner alone (mode 0700).
 
         Args:
-            home: the folder; ``~`` is the user's own.
+            home: the folder; ``~`` is expanded.
             model: the chat model of every agent that has none of its own: a name such as ``openai:gpt-5-mini``, or any
-                LangChain chat model. What it does is in the settings; without one, the embedded tier does it.
+                LangChain chat model. The settings say what it does; without a model, the embedded tier does it.
             models: models by agent or group of agents (``intent_labeler``, ``managers``, …).
             base_url: the address of an OpenAI-compatible server, for every model given by name.
             embedder: "bundled" (no download), "static", "minilm", "openai:<model>", or any LangChain ``Embeddings``.
-            ledger_url: a SQLAlchemy URL to keep the ledger elsewhere, e.g. ``postgresql+psycopg://…``.
-            chroma: a Chroma client (``HttpClient``, ``CloudClient``) to keep the vectors elsewhere. Its collections carry
-                the home's id, so that homes may share a server.
-            vector_store: another database for the vectors, see :class:`~hexamem.stores.vectors.VectorStore`; not
-                together with ``chroma``. It is closed with the memory.
+            ledger_url: a SQLAlchemy URL for a ledger outside the folder, e.g. ``postgresql+psycopg://…``.
+            chroma: a Chroma client (``HttpClient``, ``CloudClient``) for vectors outside the folder. The names of its
+                collections contain the home's id, so that homes may share a server.
+            vector_store: another vector database, see :class:`~hexamem.stores.vectors.VectorStore`; not together with
+                ``chroma``. It is closed with the memory.
             settings: see :class:`~hexamem.config.Settings`.
-            labeler: makes the labeller of a user, given the name; the embedded one when None. Not used with labels "off".
-            prompts: a folder with Markdown files that take the place of the shipped prompts of the same name; see
+            labeler: returns the labeler of a user, given the user's name; the embedded one when None. Not used with
+                labels "off".
+            prompts: a folder with Markdown files that replace the shipped prompts of the same name; see
                 :class:`~hexamem.prompts.PromptFolder`.
             types: the memory types: the six that ship, and types of the host's own. A home that was opened with further
                 types before can be opened without them; their items are then :class:`~hexamem.UnregisteredItem`.
-            managers: managers by memory type, in place of ours: each a ``Runnable`` or function from a
+            managers: managers by memory type, in place of the shipped ones: each a ``Runnable`` or function from a
                 :class:`~hexamem.ManagerInput` to proposals, such as a compiled graph or an agent. It may interrupt where
                 the run has a checkpointer (``memory_graph(memory, manage="now")``).
-            describe: puts a picture into words, ``describe(data, mime_type) -> text``. Run as a durable job for the
-                pictures of messages and files; where it is None they wait until a memory is opened with one.
+            describe: describes a picture, ``describe(data, mime_type) -> text``. Runs as a durable job for the pictures
+                of messages and files; where it is None they wait until a memory is opened with one.
             transcribe: the same for recordings.
 
         Raises:
-            ConfigError: if the settings name a strategy that there is not, or ask for a model where none is given; if
-                a model cannot be opened.
-            HomeNotWritableError: if the folder cannot be made or written.
+            ConfigError: if the settings name an unknown strategy, or need a model and none is passed; if a model cannot
+                be opened.
+            HomeNotWritableError: if the folder cannot be created or written.
             HomeInUseError: if another process holds it.
             StorageFullError: if the disk is full.
-            EmbedderMismatchError: if its vectors were made by another embedder.
+            EmbedderMismatchError: if its vectors were computed by another embedder.
             SecretKeyError: if the vault's key is not usable.
             CorruptFileError: if the ledger is damaged or was written by a later version.
         """
-        settings = check_settings(settings, Settings, "Memory.open: settings")
-        if settings.strategy not in STRATEGIES:
-            raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(STRATEGIES)}")
         chat_models = Models.open(model, models, base_url=base_url)
-        check_models(settings, chat_models)
-        settings = replace(settings, mode=resolve_mode(settings.mode, settings.labels, chat_models))
-        check_mode(settings.mode, settings.labels, chat_models)
         registry = TypeRegistry(types)
         runnables = manager_runnables(managers, registry)
         load_prompts: PromptLoader = load_prompt if prompts is None else PromptFolder(prompts)
         opened = Home.open(
             Path(home).expanduser(),
-            settings,
+            _checked_settings(settings, chat_models),
             registry,
             embedder=embedder,
             ledger_url=ledger_url,
@@ -258,8 +253,8 @@ class Memory:
 
         Args:
             name: any characters, 1 to 512 bytes in UTF-8.
-            timezone: IANA name in which naive times are read, and "last Saturday" is resolved; kept for the user from
-                now on, wherever it is in use. When None, the one kept, else ``Settings.timezone``.
+            timezone: IANA name in which naive times are read, and "last Saturday" is resolved; stored for the user. When
+                None, the stored one, else ``Settings.timezone``.
 
         Raises:
             MissingUserError: for None, an empty or a blank name: a missing user never means all users.
@@ -269,31 +264,31 @@ class Memory:
         if timezone is not None:
             read_zone(timezone)
         with self._guard:
-            found = self._users.get(name)
-            if found is not None and timezone in (None, found.timezone):
-                return found
-            kept = self.ledger.timezone(name)
-            zone = timezone or kept or self.settings.timezone
-            if found is None:
-                found = UserMemory(self, self._home, self._calls, name, zone)
-            if kept is not None and zone != kept:
+            user = self._users.get(name)
+            if user is not None and timezone in (None, user.timezone):
+                return user
+            stored = self.ledger.timezone(name)
+            zone = timezone or stored or self.settings.timezone
+            if user is None:
+                user = UserMemory(self, self._home, self._calls, name, zone)
+            if stored is not None and zone != stored:
                 self.ledger.set_timezone(name, zone)
-            found.timezone = zone
-            self._users[name] = found
-        return found
+            user.timezone = zone
+            self._users[name] = user
+        return user
 
     auser = in_thread(user)
 
     @public
     def users(self) -> list[str]:
-        """The names of all users who have stored something, in order of arrival. For the home's keeper."""
+        """The names of all users who have stored something, in order of their first write. For administration."""
         return self.ledger.users()
 
     ausers = in_thread(users)
 
     @property
     def notices(self) -> list[str]:
-        """A line for each thing that was repaired, or fell back, since the memory was opened."""
+        """A line for each repair and each fallback since the memory was opened."""
         return [line for _, line in self.noticed]
 
     @property
@@ -302,12 +297,12 @@ class Memory:
         return self._home.notices.entries
 
     def wrote(self, user: str) -> None:
-        """Tell the background thread that a user's ledger or queue has grown; called after each write."""
+        """Notify the background thread of a write to a user's ledger or queue; called after each write."""
         if self._worker is not None:
             self._worker.put(user)
 
-    def _look(self) -> None:
-        """Let the background thread look at the queue."""
+    def _wake(self) -> None:
+        """Wake the background thread to read the queue."""
         if self._worker is not None:
             self._worker.wake()
 
@@ -319,13 +314,13 @@ class Memory:
         handler are not waited for.
 
         Args:
-            timeout: seconds to wait at most; None waits as long as it takes. A job that runs is not broken off.
+            timeout: seconds to wait at most; None waits as long as it takes. A running job is not interrupted.
 
         Returns:
             Whether all is done; where not, :meth:`jobs` lists what is left.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        for jobs_first in (False, True):  # a job may be to write what is to be indexed
+        for jobs_first in (False, True):  # a job may write what is to be indexed
             if jobs_first:
                 with ExitStack() as flushed:
                     for name in self.ledger.users():
@@ -345,7 +340,7 @@ class Memory:
 
     @public
     def jobs(self) -> list[Job]:
-        """The jobs of all users that are not done, the first due first. For the home's keeper."""
+        """The jobs of all users that are not done, the first due first. For administration."""
         return job_queue.list_jobs(self.ledger)
 
     ajobs = in_thread(jobs)
@@ -365,11 +360,11 @@ class Memory:
 
     @public
     def drop_job(self, job_id: str, *, user: str) -> None:
-        """Take a job out of the queue for good, undone.
+        """Delete a job from the queue without running it.
 
         Raises:
             NotFoundError: if the user has no such job.
-            InvalidInputError: if it is running, or ends what a redaction promised.
+            InvalidInputError: if it is running, or completes a redaction.
         """
         with self.ledger.write(check_name(user, "user"), create=False) as tx:
             job_queue.drop(tx, job_id)
@@ -379,7 +374,7 @@ class Memory:
 
     @public
     def reindex(self, user: str | None = None, progress: Progress | None = None) -> int:
-        """Throw indexes away and build them from the ledger, for one user or all; returns the records written."""
+        """Delete indexes and build them from the ledger, for one user or all; returns how many records were written."""
         names = [check_name(user, "user")] if user is not None else self.ledger.users()
         return sum(self.projector.rebuild(name, progress) for name in names)
 
@@ -395,9 +390,9 @@ class Memory:
         progress: Progress | None = None,
         **options: Any,
     ) -> int:
-        """Give a home another embedder: every vector is made anew. Returns the records written.
+        """Change the embedder of a home: every vector is computed anew. Returns how many records were written.
 
-        Killed half way it is simply called again; until it is through, :meth:`open` with either embedder says so.
+        If the process is killed half way, call it again; until it is done, :meth:`open` refuses either embedder.
         """
         unchecked = cast("type[Memory]", type(cls.__name__, (cls,), {"_check_embedder": False}))
         with unchecked.open(home, embedder=embedder, **options) as memory:
@@ -409,11 +404,11 @@ class Memory:
     areembed = class_in_thread(reembed)
 
     def close(self) -> None:
-        """Finish what runs and release the home. What was acknowledged stays; twice is fine.
+        """Finish running calls and release the home. Nothing acknowledged is lost; a second call does nothing.
 
         Calls that begin from now on raise StoreClosedError; those that run in other threads are waited for, and so is
-        another thread that is closing it. Called from inside a call, it closes without waiting for that one. Whatever
-        fails on the way is raised at the end, with everything closed and the home released.
+        another thread that is closing it. Called from inside a call, it closes without waiting for that one. An error on
+        the way is raised at the end, with everything closed and the home released.
         """
         if not self._calls.begin_closing():
             return
@@ -446,12 +441,12 @@ class Memory:
         await self.aclose()
 
     def _refresh(self, user: str) -> None:
-        """Have what recalls keep in memory of a user take in what is new, so that the next recall need not."""
-        with self.projector.lock(user):  # as dropping does
+        """Update the caches that recalls of a user read, so that the next recall need not."""
+        with self.projector.lock(user):  # as in :meth:`drop_caches`
             self.searcher.refresh(user)
 
     def _tidy(self, user: str) -> bool:
-        """What nobody waits for, when there is nothing else to do, a little at a time; whether there is more."""
+        """Do a part of the work that no call waits for; returns whether there is more."""
         self.paging.tidy(user)
         # Where a call is under way the rest waits for the next write.
         return not self._calls.busy and self.searcher.prepare(user)
@@ -459,20 +454,19 @@ class Memory:
     def _remember(self, user: str, messages: Any, thread_id: str) -> Remembered:
         return self.user(user).remember(messages, thread_id=thread_id)
 
-    def drop_kept(self, user: str) -> None:
-        """Let go of every word of a user that is kept in memory to work faster; it is read again when it is needed.
+    def drop_caches(self, user: str) -> None:
+        """Evict all of a user's texts from the caches; they are read again when needed.
 
-        Whatever takes words away calls it, once they are out of the ledger: erase, forget, redact (a vault manager's
-        too) and undo.
+        Called once texts are deleted from the ledger: by erase, forget, redact (a vault manager's too) and undo.
         """
         with self._guard:
             known = self._users.get(user)
         if known is not None:
             try:
-                known.write_recalls()  # what was asked, without what is a secret by now
+                known.write_recalls()  # the queries, without what is a secret by now
             except HexamemError as error:
-                self._home.notices.add(user, f"recalls of user {user!r} could not be noted yet: {error}")
-        with self.projector.lock(user):  # nobody labels meanwhile, nor keeps what was read before
+                self._home.notices.add(user, f"recalls of user {user!r} could not be written yet: {error}")
+        with self.projector.lock(user):  # no thread labels meanwhile, nor caches what was read before
             if self.labelling is not None:
                 self.labelling.drop(user)
             if self.projector.pages is not None:
@@ -481,24 +475,39 @@ class Memory:
             self.ingesting.drop(user)
             self.researching.drop(user)
             self.reading_embedder.forget()
-            forget_texts()  # research and the middleware read with it, whatever the embedder is
+            forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is
 
 
-def _labelling(home: Home, tier: ModelTier, make: Callable[[str], Labeler] | None) -> IntentLabeling | None:
+def _checked_settings(settings: Settings | None, models: Models) -> Settings:
+    """The settings with mode "auto" resolved.
+
+    Raises:
+        ConfigError: for an unknown strategy, or settings that need a model where there is none.
+    """
+    settings = check_settings(settings, Settings, "Memory.open: settings")
+    if settings.strategy not in STRATEGIES:
+        raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(STRATEGIES)}")
+    check_models(settings, models)
+    settings = replace(settings, mode=resolve_mode(settings.mode, settings.labels, models))
+    check_mode(settings.mode, settings.labels, models)
+    return settings
+
+
+def _labelling(home: Home, tier: ModelTier, labeler_of: Callable[[str], Labeler] | None) -> IntentLabeling | None:
     """What labels steps by the settings; None with labels "off"."""
     if home.settings.labels == "off":
         return None
-    reads = home.reading_embedder
+    embedder = home.reading_embedder
 
     def embedded(user: str) -> Labeler:
         from hexamem.intent.embedded_labeler import EmbeddedLabeler
 
-        return EmbeddedLabeler(user, reads.embed_documents, reads.name)
+        return EmbeddedLabeler(user, embedder.embed_documents, embedder.name)
 
     return IntentLabeling(
         home.ledger,
-        make or embedded,
-        reads.embed_documents,
+        labeler_of or embedded,
+        embedder.embed_documents,
         home.notices.add,
         queue=tier.queue,
         queued=tier.queued,
@@ -506,7 +515,7 @@ def _labelling(home: Home, tier: ModelTier, make: Callable[[str], Labeler] | Non
 
 
 def _query_intent(home: Home, tier: ModelTier, labelling: IntentLabeling | None, user: str, query: str) -> QueryFilter:
-    """The labels that a question names; a labeller is asked by one thread at a time, as it labels."""
+    """The labels that a question names."""
     if labelling is None:
         return QueryFilter()
     return tier.query(user, query, labelling.query(user, query), home.without_secrets)

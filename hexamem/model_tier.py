@@ -26,7 +26,7 @@ _AGENT = "intent_labeler"
 
 
 def check_models(settings: Settings, models: Models) -> None:
-    """Refuse settings that ask for a model where there is none.
+    """Check that there is a model for each setting that needs one.
 
     Raises:
         ConfigError: naming the setting.
@@ -47,12 +47,13 @@ def check_models(settings: Settings, models: Models) -> None:
 
 
 class ModelTier:
-    """What models do for a memory. With the settings as they are by default it does nothing and loads nothing.
+    """The chat models of a memory: they refine labels, read questions and rerank. Without a model nothing is loaded.
 
     Attributes:
         models: which model each agent uses.
         prompts: loads the prompt of each agent.
-        budget: what all of them may spend while the memory is open.
+        budget: shared by all of them while the memory is open.
+        refining: refines labels in the background; None unless the settings ask for it.
     """
 
     def __init__(
@@ -65,12 +66,11 @@ class ModelTier:
         notices: Callable[[str, str], None],
         queued: Callable[[], None],
     ) -> None:
-        """See :class:`ModelTier`.
+        """Created by :class:`hexamem.Memory`.
 
         Args:
-            prompts: loads the prompts of the agents.
-            embed: makes the vectors that labelling sees; None where nothing is labelled.
-            notices: receives the user and one clear line for what fell back.
+            embed: computes the vectors that labelling reads; None with labels "off".
+            notices: called with the user and a line for each fallback.
             queued: called when jobs were queued.
         """
         self.models, self.prompts, self._settings, self._queued = models, prompts, settings, queued
@@ -99,7 +99,7 @@ class ModelTier:
 
     @property
     def handler(self) -> tuple[str, Callable[[JobContext], JobOutcome]] | None:
-        """The kind of jobs that it does, and who does them."""
+        """The kind and the handler of its jobs; None without them."""
         if self.refining is None:
             return None
         from hexamem.agents.labelling.refining import KIND
@@ -107,28 +107,28 @@ class ModelTier:
         return KIND, self._run
 
     def queue(self, tx: Transaction, step_ids: Sequence[str]) -> None:
-        """Queue what follows from steps that were just labelled, in the same transaction."""
+        """Queue the refining of steps that were just labelled, in the same transaction."""
         if self.refining is not None:
             self.refining.queue(tx, step_ids)
 
     def queued(self) -> None:
-        """Say that a transaction with :meth:`queue` was committed."""
+        """Called when a transaction with :meth:`queue` was committed."""
         if self.refining is not None:
             self._queued()
 
     def hurry(self, user: str) -> bool:
-        """Make what waits for a batch to fill due now; whether there is anything to run."""
+        """Make steps that wait for their batch to fill due now; returns whether there is anything to run."""
         return self.refining is not None and self.refining.hurry(user)
 
     def query(
         self, user: str, text: str, embedded: QueryFilter, without_secrets: Callable[[str, str], str]
     ) -> QueryFilter:
-        """The labels that a question names, by model where the settings say so.
+        """The labels that a question names, by a model if the settings ask for it.
 
         Args:
-            text: the question as it was asked.
-            embedded: what the embedded labeler makes of it.
-            without_secrets: gives (user, question) as a model may see it; only called where a model is.
+            text: the question.
+            embedded: the result of the embedded labeler.
+            without_secrets: ``(user, question)`` to the question without secrets; only called if there is a model.
         """
         model = self.models.of(_AGENT) if self._settings.query_intent == "model" else None
         if model is None:
@@ -147,7 +147,7 @@ class ModelTier:
         return self._query.query(user, without_secrets(user, text), embedded)
 
     def full_recall(self) -> FullRecall:
-        """What models add to one recall; without models it adds nothing and says so."""
+        """The model calls of one recall; without models it makes none and reports that in ``degraded``."""
         from hexamem.agents.full_recall import FullRecall
 
         return FullRecall(
@@ -161,7 +161,7 @@ class ModelTier:
 
     def _run(self, job: JobContext) -> JobOutcome:
         assert self.refining is not None
-        job.user.memory.paging.cut(job.user.name)  # the reply that labels steps speaks of their pages too
+        job.user.memory.paging.cut(job.user.name)  # the reply that labels steps writes the memos of their pages too
         outcome = self.refining.run(job.user.name, job, last=job.attempt >= self._settings.max_job_attempts)
         if outcome.status == "waits":
             return JobOutcome.defer(outcome.reason)

@@ -1,4 +1,4 @@
-"""Pages as a user's memory shows them: lists, one with its steps, the light memory, search (GAM, arXiv 2511.18423)."""
+"""Pages of a user's conversations: lists, single pages, the light memory, search (GAM, arXiv 2511.18423)."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ __all__ = ["Paging"]
 
 
 class Paging:
-    """The pages of a home's users. Whatever it returns is first brought up to what is stored."""
+    """The pages of a home's users. Each call first brings them up to the stored steps."""
 
     def __init__(
         self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers, queued: Callable[[], None]
     ) -> None:
-        """Pages are made by the settings; the projector erases, purges and rebuilds their index with the others.
+        """The projector erases, purges and rebuilds the index of pages with the others.
 
         Args:
             queued: called when a job was queued.
@@ -86,27 +86,27 @@ class Paging:
                 return []
             chosen = read_pages(tx, thread_id)
             if scope is not None:
-                meant = self._scope(tx, scope)
-                chosen = [page for page in chosen if page.scope_id in meant]
-            return self._shown(tx, chosen)
+                scope_ids = self._scope_ids(tx, scope)
+                chosen = [page for page in chosen if page.scope_id in scope_ids]
+            return self._records(tx, chosen)
 
     def page(self, user: str, page_id: str) -> PageWithSteps:
         """See ``UserMemory.page``."""
         self.index.catch_up(user)
         with self._ledger.read(user) as tx:
-            found = get_pages(tx, [page_id])
-            if not found and page_id.startswith("step_"):
-                found = get_pages(tx, pages_holding(tx, [page_id]).values())
-            shown = self._shown(tx, list(found.values()))
-            if not shown:
-                raise NotFoundError(f"no page {page_id!r} for user {user!r}; `pages list` shows those that there are")
-            page = shown[0]
+            rows = get_pages(tx, [page_id])
+            if not rows and page_id.startswith("step_"):
+                rows = get_pages(tx, pages_holding(tx, [page_id]).values())
+            records = self._records(tx, list(rows.values()))
+            if not records:
+                raise NotFoundError(f"no page {page_id!r} for user {user!r}; `hexamem pages list` lists them")
+            page = records[0]
             steps = get_steps(tx, page.step_ids)
             zone = read_zone(tx.timezone)
-        ordered = tuple(steps[one] for one in page.step_ids)
-        lines = [line for line in (page.header,) if line]
+        ordered = tuple(steps[step_id] for step_id in page.step_ids)
+        lines = [page.header] if page.header else []
         lines += [
-            f"[{in_zone(one.occurred_at, zone):%Y-%m-%d %H:%M}] {one.speaker}: {one.index_text}" for one in ordered
+            f"[{in_zone(step.occurred_at, zone):%Y-%m-%d %H:%M}] {step.speaker}: {step.index_text}" for step in ordered
         ]
         return PageWithSteps.model_construct(**{**page.__dict__, "steps": ordered, "text": "\n".join(lines)})
 
@@ -116,18 +116,18 @@ class Paging:
         budget: int,
         permitted: Callable[[Transaction, Collection[str]], Collection[str]] | None = None,
     ) -> LightMemory:
-        """See ``UserMemory.light_memory``; ``permitted`` selects the steps that a page may be made of."""
+        """See ``UserMemory.light_memory``; ``permitted`` filters step ids: only pages all of whose steps pass count."""
         if budget < LEAST_BUDGET:
-            raise InvalidInputError(f"token_budget = {budget}: give at least {LEAST_BUDGET} tokens")
+            raise InvalidInputError(f"token_budget = {budget}: pass at least {LEAST_BUDGET} tokens")
         self.index.catch_up(user)
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return LightMemory()
             pages = [page for page in read_pages(tx) if page.closed and page.memo]
             if permitted is not None:
-                made_of = {page_id: [one.id for one in steps] for page_id, steps in page_steps(tx, pages).items()}
-                met = set(permitted(tx, [one for ids in made_of.values() for one in ids]))
-                pages = [page for page in pages if met.issuperset(made_of[page.id])]
+                ids_of = {page_id: [step.id for step in steps] for page_id, steps in page_steps(tx, pages).items()}
+                passing = set(permitted(tx, [step_id for step_ids in ids_of.values() for step_id in step_ids]))
+                pages = [page for page in pages if passing.issuperset(ids_of[page.id])]
             digests = read_digests(tx)
             names = _scope_names(tx, pages)
             zone = read_zone(tx.timezone)
@@ -147,12 +147,12 @@ class Paging:
     ) -> list[Hit]:
         """See ``UserMemory.search_pages``."""
         self.index.catch_up(user)
-        meant = None
+        scope_ids = None
         if scope is not None:
             with self._ledger.read(user) as tx:
-                meant = frozenset(self._scope(tx, scope)) if tx.user_id else frozenset()
+                scope_ids = frozenset(self._scope_ids(tx, scope)) if tx.user_id else frozenset()
         request = PageRequest(
-            query=query, k=k, thread_id=thread_id, since=since, until=until, scope=meant, exclude=frozenset(exclude)
+            query=query, k=k, thread_id=thread_id, since=since, until=until, scope=scope_ids, exclude=frozenset(exclude)
         )
         try:
             return search_pages(self.index, user, request)
@@ -162,12 +162,12 @@ class Paging:
             return search_pages(self.index, user, request)
 
     def cut(self, user: str) -> None:
-        """Put all steps of the user into pages, without indexing these."""
+        """Assign all steps of the user to pages, without indexing the pages."""
         with self._projector.lock(user):
             self.memorizer.page(user)
 
     def tidy(self, user: str) -> None:
-        """Bring the user's pages up, while there is nothing else to do."""
+        """Bring the user's pages up to the ledger, if the settings ask for it."""
         if self._settings.pages:
             self.index.catch_up(user)
 
@@ -180,11 +180,12 @@ class Paging:
         return JobOutcome.retry(outcome.reason) if outcome.status == "failed" else JobOutcome.done()
 
     @staticmethod
-    def _scope(tx: Transaction, scope: str) -> set[str]:
+    def _scope_ids(tx: Transaction, scope: str) -> set[str]:
+        """The ids of a scope and those under it."""
         vocabulary = vocabulary_of(tx)
         return vocabulary.covering(vocabulary.one(scope, "scope").id)
 
-    def _shown(self, tx: Transaction, chosen: Sequence[PageRow]) -> list[Page]:
+    def _records(self, tx: Transaction, chosen: Sequence[PageRow]) -> list[Page]:
         steps = page_steps(tx, chosen)
         names = _scope_names(tx, chosen)
         return [
@@ -193,8 +194,9 @@ class Paging:
 
 
 def _scope_names(tx: Transaction, pages: Sequence[PageRow]) -> dict[str, str]:
-    vocabulary = Vocabulary(read_labels(tx, {page.scope_id for page in pages if page.scope_id}))
-    return {one: vocabulary.path(one) for one in {page.scope_id for page in pages if page.scope_id}}
+    scope_ids = {page.scope_id for page in pages if page.scope_id}
+    vocabulary = Vocabulary(read_labels(tx, scope_ids))
+    return {scope_id: vocabulary.path(scope_id) for scope_id in scope_ids}
 
 
 def _record(user: str, page: PageRow, steps: Sequence[PageStep], names: Mapping[str, str]) -> Page:

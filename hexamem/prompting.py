@@ -1,4 +1,4 @@
-"""What a memory puts into a prompt: who the user is and what was recalled, as delimited data within a token budget."""
+"""The part of a prompt that comes from memory: core memory and recalled hits, as delimited data within a token budget."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pydantic import Field
 from hexamem.errors import HexamemError
 from hexamem.memory_types import CoreItem, Hit, MemoryItem, Recall, Where, utc_now
 from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.research import Passage
 from hexamem.memory_types.settings import validated_settings
 from hexamem.memory_types.times import read_zone
 from hexamem.models.tokens import count_each, count_tokens
@@ -37,9 +38,10 @@ __all__ = [
     "prompt_memory",
     "recall_for_prompt",
     "search_for_prompt",
+    "shown_hit",
 ]
 
-Found: TypeAlias = "Recall | str"  # a recall, or why there is none
+RecallOrError: TypeAlias = "Recall | str"  # a recall, or why it failed
 
 _OPEN, _CLOSE = "<memory>", "</memory>"
 _RULE = (
@@ -48,7 +50,7 @@ _RULE = (
     "reference in double braces stands for a stored secret: pass it on as it is, and never ask for its value."
 )
 _DELIMITER = re.compile(r"<(?=/?\s*(?:memory|core|recalled)\b)", re.IGNORECASE)
-_WHOLE = 20_000  # characters; a longer text is counted as a whole, by what is cut of it
+_WHOLE = 20_000  # characters; the tokens of a longer text are counted again as a whole
 _LONGEST_QUERY = 2_000  # characters; the beginning and end of a longer message say what it is about
 
 
@@ -57,15 +59,15 @@ class PromptSettings:
     """What of a memory goes into a prompt.
 
     Attributes:
-        tokens: all of it, at most, its frame of about 100 included.
-        core: whether core memory (who the user is) is always in it.
-        core_tokens: of that, at most.
-        today: whether the day, in the user's zone, is added: what was recalled has dates. ``MemoryMiddleware`` adds
-            it also where nothing was recalled, since a model knows no day by itself.
-        k: hits that are recalled, at most. What is in the conversation already takes none of the room.
-        kinds: "step" and item kinds that are recalled; None for all but core, which has its own place.
+        tokens: the budget of the whole block, its frame of about 100 tokens included.
+        core: whether core memory (who the user is) is always included.
+        core_tokens: the budget of core memory.
+        today: whether the current day, in the user's zone, is added, since hits have dates. ``MemoryMiddleware`` adds
+            it also where nothing was recalled, since a model does not know the day.
+        k: how many hits at most. Steps that are in the conversation already do not count.
+        kinds: "step" and item kinds that are recalled; None for all but core, which has its own section.
         strategy: of recall; None for the memory's own.
-        where: conditions on what is recalled.
+        where: conditions on the hits.
     """
 
     tokens: Annotated[int, Field(ge=100)] = 1_200
@@ -80,14 +82,14 @@ class PromptSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PromptMemory:
-    """What goes into a prompt.
+    """The memory part of a prompt.
 
     Attributes:
-        text: the delimited data, with ``today`` in it; empty where memory has nothing to say.
-        tokens: of it.
+        text: the delimited data, with ``today`` in it; empty if memory holds nothing for the prompt.
+        tokens: of the text.
         recall: the recall's id, the query, hits (id, kind, text, score, why) and probability, as JSON.
         degraded: what fell back.
-        today: the line with the day, for a prompt without ``text``; empty where the settings want none.
+        today: the line with the day, for a prompt without ``text``; empty if the settings exclude it.
     """
 
     text: str = ""
@@ -106,23 +108,23 @@ def recall_for_prompt(
         query: the user's message.
         visible: ids of steps that are in the conversation already; they are left out.
     """
-    found = prompt_memory(user, [search_for_prompt(user, query, settings, visible)], settings, visible=visible)
-    if not found.recall:
-        return found
-    looker = Redactor(None)  # a host keeps the report with its state
-    return replace(found, recall={**found.recall, "query": looker.clean(query, looker.look(query))})
+    part = prompt_memory(user, [search_for_prompt(user, query, settings, visible)], settings, visible=visible)
+    if not part.recall:
+        return part
+    redactor = Redactor(None)  # a host may store the report with its state
+    return replace(part, recall={**part.recall, "query": redactor.clean(query, redactor.look(query))})
 
 
 def search_for_prompt(
     user: UserMemory, query: str, settings: PromptSettings, visible: Collection[str] = (), unknown: int = 0
-) -> Found:
-    """The recall behind :func:`recall_for_prompt`: with it, it may run before it is known what is in the prompt.
+) -> RecallOrError:
+    """The recall of :func:`recall_for_prompt`, which may run before it is known which steps are in the prompt.
 
-    One that fails is returned as its message, not raised: an agent goes on without memory rather than not at all.
+    A failure is returned as its message, not raised: an agent continues without memory.
 
     Args:
         visible: ids of steps that are known to be in the conversation.
-        unknown: how many messages it has beside these: room for as many hits that will be left out.
+        unknown: how many further messages it has: as many more hits are recalled, since some may be left out later.
     """
     most = min(1_000, settings.k + min(unknown, settings.k))
     try:
@@ -139,100 +141,108 @@ def search_for_prompt(
 
 
 def _out_of_prompts(query: str, settings: PromptSettings, visible: frozenset[str]) -> LeaveOut:
-    """What takes no place in a prompt: what is there already or has its own place, and the query itself."""
-    asked = _same(query)
+    """Leaves out of the hits: records that are in the prompt already or have their own section, and the query itself."""
+    normal_query = _normalized(query)
 
     def left_out(record: ShownStep | ShownItem | MemoryItem) -> bool:
         if isinstance(record, ShownStep):
-            return record.id in visible or _same(record.text) == asked
+            return record.id in visible or _normalized(record.text) == normal_query
         if record.kind == "core":
             return settings.core
-        if record.kind == "episodic" or not visible:  # an event may have the day that its step leaves open
+        if record.kind == "episodic" or not visible:  # an event may have a date that its step's text lacks
             return False
-        return bool(record.sources) and all(one.step_id in visible for one in record.sources)
+        return bool(record.sources) and all(source.step_id in visible for source in record.sources)
 
     return left_out
 
 
 def prompt_memory(
-    user: UserMemory, found: Sequence[Found], settings: PromptSettings, *, visible: Collection[str] = ()
+    user: UserMemory, results: Sequence[RecallOrError], settings: PromptSettings, *, visible: Collection[str] = ()
 ) -> PromptMemory:
-    """Core memory and what recalls gave, as delimited data. Several recalls take turns.
+    """Core memory and the hits of recalls, as delimited data. The hits of several recalls are interleaved.
 
     Args:
-        found: of :func:`search_for_prompt`; the first is the one that is reported.
-        visible: as above.
+        results: of :func:`search_for_prompt`; the first is the one that ``PromptMemory.recall`` reports.
+        visible: ids of steps that are in the conversation already; they are left out.
     """
-    own = set(visible)
-    asked = {_same(one.query) for one in found if isinstance(one, Recall)}
-    recalls = [one for one in found if isinstance(one, Recall)]
-    degraded = [line for one in found for line in (one.degraded if isinstance(one, Recall) else (one,))]
+    in_prompt = set(visible)
+    recalls = [result for result in results if isinstance(result, Recall)]
+    queries = {_normalized(recall.query) for recall in recalls}
+    degraded = [line for result in results for line in (result.degraded if isinstance(result, Recall) else (result,))]
     ranked: dict[str, Hit] = {}
-    for turn in zip_longest(*(one.hits for one in recalls)):
-        ranked.update({hit.id: hit for hit in turn if hit is not None and hit.id not in ranked})
+    for same_rank in zip_longest(*(recall.hits for recall in recalls)):
+        ranked.update({hit.id: hit for hit in same_rank if hit is not None and hit.id not in ranked})
     zone = read_zone(user.timezone)
-    today_is = datetime.now(zone).date()
-    lines = _lines(user, ranked.values(), own)
+    now = datetime.now(zone)
+    texts = _source_texts(user, ranked.values(), in_prompt)
     hits = [
         hit
         for hit in ranked.values()
-        if hit.id not in own
-        and not (  # learned from what is there
-            hit.sources and all(one.step_id in own for one in hit.sources) and not _dates(hit, lines, today_is, zone)
+        if hit.id not in in_prompt
+        and not (  # extracted from steps in the conversation
+            hit.sources
+            and all(source.step_id in in_prompt for source in hit.sources)
+            and not _adds_date(hit, texts, now.date(), zone)
         )
-        and _same(hit.text) not in asked  # the same question, asked before, says nothing
+        and _normalized(hit.text) not in queries  # the same question, asked before
     ]
     blocks: Sequence[MemoryItem] = ()
     if settings.core:
         try:
             with user.read() as tx:
-                kept = read_items(tx, kinds=("core",))
-            blocks = [one for one in kept if one.valid_to is None or one.valid_to > utc_now()]
+                items = read_items(tx, kinds=("core",))
+            blocks = [item for item in items if item.valid_to is None or item.valid_to > utc_now()]
         except HexamemError as error:
             degraded.append(f"core memory could not be read: {error}")
-    today = f"Today is {datetime.now(zone):%A, %Y-%m-%d}." if settings.today else ""
+    today = f"Today is {now:%A, %Y-%m-%d}." if settings.today else ""
     core = _core(blocks, settings.core_tokens)
     text, tokens, packed = _fit(*core, hits, settings, today, zone)
     return PromptMemory(
         text=text,
         tokens=tokens,
-        recall=_told(recalls[0] if recalls else None, packed),
+        recall=_report(recalls[0], packed) if recalls else {},
         degraded=tuple(dict.fromkeys(degraded)),
         today=today,
     )
 
 
-def _lines(user: UserMemory, hits: Iterable[Hit], own: Collection[str]) -> Mapping[str, str]:
-    """What the conversation says where events were learned from, by step id."""
-    wanted = {one.step_id for hit in hits if hit.kind == "episodic" for one in hit.sources if one.step_id in own}
-    if not wanted:
+def _source_texts(user: UserMemory, hits: Iterable[Hit], in_prompt: Collection[str]) -> Mapping[str, str]:
+    """The texts of the steps in the prompt from which events were extracted, by step id."""
+    step_ids = {
+        source.step_id
+        for hit in hits
+        if hit.kind == "episodic"
+        for source in hit.sources
+        if source.step_id in in_prompt
+    }
+    if not step_ids:
         return {}
     with user.read() as tx:
-        return index_texts(tx, sorted(wanted))
+        return index_texts(tx, sorted(step_ids))
 
 
-def _same(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _dates(hit: Hit, lines: Mapping[str, str], today: date, zone: tzinfo) -> bool:
-    """Whether an event has the day that a line of the conversation leaves open, such as "tomorrow", said on another day.
+def _adds_date(hit: Hit, texts: Mapping[str, str], today: date, zone: tzinfo) -> bool:
+    """Whether an event has a date that its source in the conversation lacks: "tomorrow", written on another day.
 
-    A message of the conversation has no time. Words of today are resolved against today.
+    Messages in the conversation have no time. A relative date written today is resolved against today.
     """
     if hit.kind != "episodic" or hit.occurred_at is None or hit.said_at is None:
         return False
     if in_zone(hit.said_at, zone).date() == today:
         return False
-    texts = " ".join(lines.get(one.step_id, "") for one in hit.sources)
-    return not tells_day(texts, in_zone(hit.occurred_at, zone).date())
+    sources = " ".join(texts.get(source.step_id, "") for source in hit.sources)
+    return not tells_day(sources, in_zone(hit.occurred_at, zone).date())
 
 
 def as_data(core: str, recalled: str, today: str = "") -> str:
-    """The delimited block; empty where memory has nothing. Its contents cannot end it: its delimiters are taken apart.
+    """The delimited block; empty without contents. Delimiters within the contents are escaped, so they cannot end it.
 
     Args:
-        core, recalled: what memory holds.
+        core, recalled: the contents.
         today: a line with the day.
     """
     parts = [_OPEN, f"{_RULE} {today}".rstrip()]
@@ -243,17 +253,16 @@ def as_data(core: str, recalled: str, today: str = "") -> str:
 
 
 def core_line(item: CoreItem) -> str:
-    """A core block in a line; its label is left out where the value begins with the same word."""
+    """A core block as one line; its label is left out if the value begins with the same word."""
     return item_text(item.kind, item.text)
 
 
-def _core(blocks: Sequence[MemoryItem], most: int) -> tuple[str, int]:
-    """The core blocks as lines, and their tokens; a block that does not fit is left out, and smaller ones after it may
-    still go in."""
+def _core(blocks: Sequence[MemoryItem], budget: int) -> tuple[str, int]:
+    """The core blocks as lines, and their tokens; a block that does not fit is left out, later smaller ones are not."""
     lines, used, tokens = [], 0, 0
     candidates = [core_line(item) for item in blocks if isinstance(item, CoreItem) and item.value.strip()]
     for line, count in zip(candidates, count_each(candidates), strict=True):
-        if used + count + 1 <= most:
+        if used + count + 1 <= budget:
             lines.append(line)
             used += count + 1
             tokens += count
@@ -268,51 +277,51 @@ def _fit(
     today: str,
     zone: tzinfo,
 ) -> tuple[str, int, list[Hit]]:
-    """The block within its tokens; how many it takes; the hits in it."""
-    most = settings.tokens
-    room = most - _frame(today, bool(core), True) - core_tokens
+    """The block within its budget; its tokens; the hits in it."""
+    room = settings.tokens - _frame(today, bool(core), True) - core_tokens
     if core and room < 0:
-        core, core_tokens, room = "", 0, most - _frame(today, False, True)
+        core, core_tokens, room = "", 0, settings.tokens - _frame(today, False, True)
     lines = [hit_line(hit, zone) for hit in hits]
     costs = line_costs(lines)
     chosen = pack_lines(hits, costs, room, settings.k)
     recalled = "\n".join([lines[index] for index in chosen])
     text = as_data(core, recalled, today)
-    kept = [hits[index] for index in sorted(chosen)]
+    packed = [hits[index] for index in sorted(chosen)]
     if len(text) > _WHOLE or _DELIMITER.search(core) or _DELIMITER.search(recalled):
-        return text, count_tokens(text), kept
-    # No token reaches over the end of a line, so that nothing need be counted again.
-    own = core_tokens + sum(costs[index] - 1 for index in chosen)
-    return text, _frame(today, bool(core), bool(recalled)) - bool(core) - bool(recalled) + own if text else 0, kept
+        return text, count_tokens(text), packed
+    # No token spans a line break, so that the counts of the lines add up.
+    contents = core_tokens + sum(costs[index] - 1 for index in chosen)
+    frame = _frame(today, bool(core), bool(recalled)) - bool(core) - bool(recalled)
+    return text, frame + contents if text else 0, packed
 
 
 @lru_cache(maxsize=8)
 def _frame(today: str, core: bool, recalled: bool) -> int:
-    """Tokens of what surrounds the data, with one for each part of these."""
+    """Tokens of the block with contents of one token."""
     return count_tokens(as_data("x" if core else "", "x" if recalled else "", today))
 
 
-def _told(found: Recall | None, hits: list[Hit]) -> dict[str, Any]:
-    if found is None:
-        return {}
+def _report(recall: Recall, hits: list[Hit]) -> dict[str, Any]:
     return {
-        "id": found.id,
-        "query": found.query,
-        "answerable": found.answerable,
-        "elapsed_ms": found.elapsed_ms,
-        "hits": [
-            {
-                "id": hit.id,
-                "kind": hit.kind,
-                "text": hit.text,
-                "score": hit.score,
-                "occurred_at": hit.occurred_at.isoformat() if hit.occurred_at else None,
-                "speaker": hit.speaker,
-                "thread_id": hit.thread_id,
-                "why": hit.explain(),
-            }
-            for hit in hits
-        ],
+        "id": recall.id,
+        "query": recall.query,
+        "answerable": recall.answerable,
+        "elapsed_ms": recall.elapsed_ms,
+        "hits": [shown_hit(hit) for hit in hits],
+    }
+
+
+def shown_hit(hit: Hit | Passage) -> dict[str, Any]:
+    """A hit, or a passage of research, as JSON for a "recall" event."""
+    return {
+        "id": hit.id,
+        "kind": hit.kind,
+        "text": hit.text,
+        "score": hit.score,
+        "occurred_at": hit.occurred_at.isoformat() if hit.occurred_at else None,
+        "speaker": hit.speaker,
+        "thread_id": hit.thread_id,
+        "why": hit.explain(),
     }
 
 

@@ -60,12 +60,12 @@ class RunRecorder:
     def finish(
         self, outcome: bool | None = None, *, evidence: str = "", source: OutcomeSource = "environment"
     ) -> RunReceipt:
-        """End the run, and queue what it teaches.
+        """End the run, and queue its distilling.
 
         Args:
-            outcome: whether the task was done; None where nobody knows: a model judges it, where there is one.
-            evidence: what that rests on, such as a reward or the output of a test.
-            source: who says so: the "environment", a "test" or the "user".
+            outcome: whether the task was done; None if unknown: a model judges it, if there is one.
+            evidence: for the outcome, such as a reward or the output of a test.
+            source: of the outcome: the "environment", a "test" or the "user".
 
         Raises:
             InvalidInputError: if it is finished already.
@@ -77,21 +77,21 @@ class RunRecorder:
 
     @public
     def reflect(self, error: str = "") -> Reflection:
-        """Look back at the run where it is stuck, and say what to do otherwise (CFGM: KIE and KIR).
+        """Reflect on a run that is stuck, and advise what to do next (CFGM: KIE and KIR).
 
-        The key information of the situation is put against similar runs that did their task, and against what is known
-        of the error. With a model that takes up to two calls, at most three times a recorder, and none where nothing was
-        learned and no run was done yet. Without one, or beyond that, rules read off what those runs did at the same
-        error, with the same tool, and next. What it rests on counts as given to the run.
+        The key information of the situation is compared with similar successful runs and with experience on the error.
+        With a model that takes up to two calls, at most three times per recorder, and none without experience and
+        successful runs. Without a model, or beyond that, rules collect what those runs did after the same error, with
+        the same tool, and next. The runs and experience used count as shown to the run.
 
         Args:
-            error: what went wrong; where it is left out, what the recorded steps show.
+            error: what went wrong; when empty, what the recorded steps show.
 
         Returns:
-            The reflection; ``text`` is for a prompt, fenced off as material, and "" where nobody knows better.
+            The reflection; ``text`` is for a prompt, delimited as data, and "" if there is no advice.
 
         Raises:
-            InvalidInputError: where neither the error nor a step says what went wrong.
+            InvalidInputError: if neither the error nor a step says what went wrong.
             NotFoundError: if the run was forgotten.
         """
         from hexamem.reflecting import reflect
@@ -109,19 +109,19 @@ class RunRecorder:
 
     @public
     def tool_advice(self, tool: str, error: str = "") -> Advice:
-        """What was learned about a tool that is about to be called or has failed; no LLM call. It counts as given.
+        """Advice on a tool that is about to be called or has failed, without an LLM call. It counts as shown to the run.
 
         Args:
             tool: its name.
-            error: how it failed, if it did.
+            error: its error, if it failed.
 
         Returns:
-            Items of the facet "tool" that name it or are near; without those that the run was given before.
+            Items of the facet "tool" that name it or are near; without those that the run was shown before.
         """
         from hexamem.reflecting import tool_advice
 
         if not check_text(tool, "tool").strip():
-            raise InvalidInputError(f"tool = {tool!r} is blank; give its name")
+            raise InvalidInputError(f"tool = {tool!r} is blank; pass its name")
         check_text(error, "error")
         return tool_advice(self._runs, self.id, tool, error, same_task=self._same_task)
 

@@ -1,4 +1,4 @@
-"""Redactions that failed or were killed half way: they are ended before anything is read, and by a durable job."""
+"""Completes redactions that failed or were killed half way: before anything is read, and by a durable job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Redactions"]
 
 
 class Redactions:
-    """Ends what redactions have left to do, for all users of a home."""
+    """Completes unfinished redactions, for all users of a home."""
 
     def __init__(self, home: Home, projector: Projector, handlers: JobHandlers) -> None:
         self._home, self._projector = home, projector
@@ -20,11 +20,11 @@ class Redactions:
         handlers.register(privacy.CLEANUP, self._run)
 
     def begin(self, user: str) -> None:
-        """A redaction of this user is about to begin, and may fail half way."""
+        """Called before a redaction of this user, which may fail half way."""
         self._finished.discard(user)
 
     def finish(self, user: str) -> None:
-        """End, once a process, what a redaction of this user has left; what fails is noticed, and tried again."""
+        """Complete a redaction of this user, if one is unfinished: once a process, unless it fails, which is reported."""
         if user in self._finished:
             return
         try:

@@ -1,4 +1,4 @@
-"""A look back at a run that is stuck (CFGM): what is read for it, who reflects, and what then counts as given to the run."""
+"""Reflection on a run that is stuck (CFGM): finds similar runs and experience, and reflects by a model or by rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["reflect", "tool_advice"]
 
 
 class _Similar(NamedTuple):
-    """A run of a similar task that was done, and how near its task is."""
+    """A successful run of a similar task, and its similarity."""
 
     run: Run
     steps: Sequence[RunStep]
@@ -49,12 +49,12 @@ def reflect(
     run, steps = runs.run(run_id), runs.steps(run_id)
     wrong = runs.home.without_secrets(runs.user, error).strip() or _trouble(steps)
     if not wrong:
-        raise InvalidInputError("nothing went wrong in the steps that were recorded; say what did: run.reflect(error)")
+        raise InvalidInputError("the recorded steps show no error; pass what went wrong: run.reflect(error)")
     key = key_information(run, steps, wrong)
     if not runs.on:
         return Reflection(key=key, degraded=(OFF,))
     lore = runs.lore(run.environment)
-    # Where nothing was learned and no run was done yet, a model would have nothing to answer from.
+    # Without experience and successful runs, a model would have no material.
     has_material = bool(lore.experience) or any(other.outcome and other.outcome.label for other in lore.runs)
     with runs.distilling.model_for(runs.user, "reflection", "reflect") as available:
         model = available if has_material and available is not None and may_ask() else None
@@ -75,7 +75,7 @@ def reflect(
         if model is not None and (similar or items):
             answered = answer_by_model(model, key, [part.text for part in items], done)
             if answered is None:
-                degraded = (*degraded, "the reflection was made by rules: the model gave no usable reply")
+                degraded = (*degraded, "the reflection was made by rules: the model's reply was not usable")
     if answered is not None:
         questions, advice, reply_degraded = answered
         degraded = (*degraded, *reply_degraded)
@@ -117,18 +117,18 @@ def tool_advice(runs: UserRuns, run_id: str, tool: str, error: str, *, same_task
 
 
 def _trouble(steps: Sequence[RunStep]) -> str:
-    """What the steps show to be wrong, in a sentence; "" for nothing."""
+    """The trouble that the steps show, in a sentence; "" for none."""
     turns = [Turn(action=step.action, observation=step.observation, error=step.error or "") for step in steps]
     trouble = trouble_in(turns, TroubleSettings())
     if trouble is not None:
-        return trouble.error or trouble.said
+        return trouble.error or trouble.summary
     return next((step.error for step in reversed(steps) if step.error), "") or ""
 
 
 def _similar_runs(
     run: Run, key: KeyInformation, lore: Lore, same_task: bool, embed: EmbedTexts | None
 ) -> list[_Similar]:
-    """Runs of similar tasks that were done, the nearest first."""
+    """Successful runs of similar tasks, the nearest first."""
     own = normal_task(run.task)
     done = [
         other

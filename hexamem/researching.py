@@ -1,4 +1,4 @@
-"""Deep research: the graph over a home's stores, and one question through it."""
+"""Deep research: builds the research graph over a home's stores, and runs questions through it."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Researching"]
 
-_KEPT_USERS = 1_024
-_SCOPES = 40
-_RECALLED = 60  # of a plain recall, whose order is one of two in which research reads
+_CACHED_USERS = 1_024
+_SCOPES = 40  # shown to the planner at most
+_RECALLED = 60  # hits of a plain recall, whose order is one of two in which research reads
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
 _TIERS = (*get_args(ResearchTier), "auto")
 
 
 class Researching:
-    """What :meth:`hexamem.UserMemory.research` does, for all users of a home. Safe to use from several threads; the graph
+    """Implements :meth:`hexamem.UserMemory.research` for all users of a home. Safe to use from several threads; the graph
     is built when it is first used."""
 
     def __init__(
@@ -87,11 +87,11 @@ class Researching:
             return self._graph
 
     def drop(self, user: str) -> None:
-        """Forget what is kept in memory of a user."""
+        """Evict what is cached of a user."""
         with self._guard:
             self._speakers.pop(user, None)
-        for kept in (self._spoke, self._worths):
-            kept.drop(user)
+        for cache in (self._spoke, self._worths):
+            cache.drop(user)
 
     def research(
         self,
@@ -113,25 +113,25 @@ class Researching:
         kinds: str | Collection[str] | None,
         on_event: Callable[[Mapping[str, Any]], object] | None,
     ) -> Research:
-        """As :meth:`hexamem.UserMemory.research`; ``log`` is the user's, for what is shown."""
+        """As :meth:`hexamem.UserMemory.research`; the passages are added to the user's ``log``."""
         from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchSettings
 
         check_query(question, "question")
         check_choice(tier, "tier", _TIERS)
         check_choice(form, "form", get_args(AnswerForm))
-        given = ResearchInput(
+        graph_input = ResearchInput(
             question=question, max_rounds=check_count(max_rounds, "max_rounds", _MOST_ROUNDS), tier=tier, form=form
         )
         if passages is not None:
-            given["passages"] = check_count(passages, "passages", _MOST_PASSAGES)
+            graph_input["passages"] = check_count(passages, "passages", _MOST_PASSAGES)
         if where is not None:
-            given["where"] = where.model_dump(mode="json")
+            graph_input["where"] = where.model_dump(mode="json")
         if as_of is not None:
-            given["as_of"] = as_of.isoformat()
+            graph_input["as_of"] = as_of.isoformat()
         if known_at is not None:
-            given["known_at"] = known_at.isoformat()
+            graph_input["known_at"] = known_at.isoformat()
         if (chosen := kinds_in(kinds, self._ledger.types)) is not None:
-            given["kinds"] = sorted(chosen)
+            graph_input["kinds"] = sorted(chosen)
         settings = replace(ResearchSettings(), calls=calls, tokens=tokens, seconds=seconds)
         _check_limits(settings)
         if lanes is not None:
@@ -143,28 +143,28 @@ class Researching:
         output: dict[str, Any] = {}
         try:
             if on_event is None:
-                output = self.graph().invoke(given, context=context)
+                output = self.graph().invoke(graph_input, context=context)
             else:
-                for mode, what in self.graph().stream(given, context=context, stream_mode=["custom", "values"]):
+                for mode, part in self.graph().stream(graph_input, context=context, stream_mode=["custom", "values"]):
                     if mode == "values":
-                        output = cast("dict[str, Any]", what)
+                        output = cast("dict[str, Any]", part)
                     else:
-                        on_event(cast("Mapping[str, Any]", what))
+                        on_event(cast("Mapping[str, Any]", part))
         finally:
             degraded = self._keep_usage(user, usage)
         degraded += notices.of(user, before)
         values = output["research"]
         degraded = list(dict.fromkeys((*values["degraded"], *degraded)))
-        try:  # what was shown is not learned anew
-            shown = [(one["id"], one["score"]) for one in values["passages"]]
-            row = recall_row(values["id"], values["question"], "research", shown, utc_now())
+        try:  # logged, so that what was shown is not extracted again
+            scores = [(passage["id"], passage["score"]) for passage in values["passages"]]
+            row = recall_row(values["id"], values["question"], "research", scores, utc_now())
             log.add(row, erasures)
         except HexamemError as error:
-            degraded.append(f"what was shown could not be noted: {error}")
+            degraded.append(f"the research could not be logged: {error}")
         return Research(**{**values, "degraded": tuple(degraded)})
 
     def parts(self) -> ResearchParts:
-        """What the graph works with."""
+        """The stores, lanes and agents of the graph."""
         from hexamem.graphs.research_lanes import ResearchLanes
         from hexamem.graphs.research_parts import ResearchParts
         from hexamem.graphs.research_state import ResearchSettings
@@ -201,7 +201,7 @@ class Researching:
         )
 
     def _recalled(self, user: str, question: str, filters: EvidenceFilter) -> list[str]:
-        """Ids of what a plain recall finds, best first, by the trained ranking; none where the embedder has no such."""
+        """Ids of the hits of a plain recall by the learned ranking, best first; none if the embedder has no weights."""
         if isinstance(self._searcher.ranker, str):
             return []
         request = Request(
@@ -212,11 +212,11 @@ class Researching:
             as_of=filters.as_of,
             known_at=filters.known_at,
         )
-        found = self._searcher.find(user, request, strategy_named("learned"))
-        return [hit.id for hit in found.hits]
+        result = self._searcher.find(user, request, strategy_named("learned"))
+        return [hit.id for hit in result.hits]
 
     def _encode(self, texts: Sequence[str]) -> list[EncodedText]:
-        """What the bundled encoder reads of texts; it is loaded when first needed."""
+        """Texts encoded by the bundled encoder, which is loaded when first needed."""
         from hexamem.models.encoder import open_encoder
 
         return open_encoder().encode(texts)
@@ -224,9 +224,9 @@ class Researching:
     def _models(self) -> dict[str, Any]:
         tier, method = self._tier, self._settings.model_method
         models = tier.models
-        found: dict[str, Any] = {}
+        agents: dict[str, Any] = {}
         if not models:
-            return found
+            return agents
         from hexamem.agents.integrator import ModelIntegrator
         from hexamem.agents.planner import ModelPlanner
         from hexamem.agents.reflector import ModelReflector
@@ -238,11 +238,11 @@ class Researching:
         ):
             model = models.of(name)
             if model is not None:
-                found[name] = agent(model, prompts=tier.prompts, method=method)
-        return found
+                agents[name] = agent(model, prompts=tier.prompts, method=method)
+        return agents
 
     def speakers(self, user: str) -> frozenset[str]:
-        """Who speaks in a user's memory: names, or roles where there is none. Only what is new is read again."""
+        """The speakers in a user's memory: names, or roles of those without one. Only new steps are read again."""
         with self._guard:
             since, known = self._speakers.get(user, (-1, frozenset()))
         with self._ledger.read(user) as tx:
@@ -250,40 +250,40 @@ class Researching:
                 return frozenset()
             if tx.change == since:
                 return known
-            if tx.change < since:  # erased, and begun anew
+            if tx.change < since:  # the user was erased, and stores again
                 since, known = -1, frozenset()
-            found = known | _speakers_since(tx, since)
+            speakers = known | _speakers_since(tx, since)
             change = tx.change
         with self._guard:
-            self._speakers[user] = (change, found)
-            while len(self._speakers) > _KEPT_USERS:
+            self._speakers[user] = (change, speakers)
+            while len(self._speakers) > _CACHED_USERS:
                 del self._speakers[next(iter(self._speakers))]
-        return found
+        return speakers
 
     def _light_memory(self, user: str, tokens: int, filters: EvidenceFilter) -> LightMemory:
-        """The memos; with a filter those of pages all of whose steps may be read."""
-        if not self._settings.pages or filters.known_at is not None:  # memos are in the words of now
+        """The light memory; with a filter only of pages all of whose steps pass it."""
+        if not self._settings.pages or filters.known_at is not None:  # memos have no earlier versions
             return LightMemory()
         return self._paging.light_memory(user, tokens, filters.steps if filters else None)
 
     def _scopes(self, user: str) -> tuple[str, ...]:
-        """The scopes that a planner may search by, those of most steps first.
+        """Paths of the scopes that a planner may search by, those with most steps first.
 
-        Not those of a single step, which a search by its words finds as well, unless a person pinned them.
+        Scopes of a single step, which a keyword search finds as well, are left out unless a person pinned them.
         """
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return ()
-            labels = [one for one in read_labels(tx) if one.kind == "scope"]
+            scopes = [label for label in read_labels(tx) if label.kind == "scope"]
             counts = count_labels(tx)
-        vocabulary = Vocabulary(labels)
-        held: dict[str, int] = {}
-        for one in labels:
-            for each in (own := vocabulary.canonical(one.id), *vocabulary.above(own)):
-                held[each] = held.get(each, 0) + counts.get(one.id, 0)
-        pinned = {vocabulary.canonical(one.id) for one in labels if one.pinned}
-        named = [one for one, count in held.items() if one in pinned or count > 1]
-        return tuple(map(vocabulary.path, sorted(named, key=lambda one: -held[one])[:_SCOPES]))
+        vocabulary = Vocabulary(scopes)
+        steps_below: dict[str, int] = {}
+        for scope in scopes:
+            for scope_id in (canonical := vocabulary.canonical(scope.id), *vocabulary.above(canonical)):
+                steps_below[scope_id] = steps_below.get(scope_id, 0) + counts.get(scope.id, 0)
+        pinned = {vocabulary.canonical(scope.id) for scope in scopes if scope.pinned}
+        shown = [scope_id for scope_id, count in steps_below.items() if scope_id in pinned or count > 1]
+        return tuple(map(vocabulary.path, sorted(shown, key=lambda scope_id: -steps_below[scope_id])[:_SCOPES]))
 
     def _meter(self) -> Any:
         if not self._tier.models:
@@ -299,7 +299,7 @@ class Researching:
         try:
             keep_usage(self._ledger, user, rows)
         except HexamemError as error:  # the answer is right all the same
-            return [f"the cost of this research could not be noted: {error}"]
+            return [f"the usage of this research could not be stored: {error}"]
         return []
 
 
@@ -310,7 +310,7 @@ def _spoke(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, str]:
 def _worths(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, float]:
     from hexamem.retrieval.evidence import worth
 
-    return {one: worth(text) for one, text in index_texts(tx, step_ids).items()}
+    return {step_id: worth(text) for step_id, text in index_texts(tx, step_ids).items()}
 
 
 def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:
@@ -326,10 +326,10 @@ def _check_limits(settings: ResearchSettings) -> None:
             continue
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not value >= 0 or (name != "seconds" and int(value) != value):
-            raise InvalidInputError(f"{name} = {value!r}: give a number of at least 0, or None for no limit")
+            raise InvalidInputError(f"{name} = {value!r}: pass a number of at least 0, or None for no limit")
 
 
 def _lanes(lanes: Collection[str]) -> tuple[Lane, ...]:
     if isinstance(lanes, str) or not lanes or set(lanes) - set(LANES):
-        raise InvalidInputError(f"lanes = {lanes!r}: give some of {', '.join(LANES)}")
-    return tuple(one for one in LANES if one in lanes)
+        raise InvalidInputError(f"lanes = {lanes!r}: pass some of {', '.join(LANES)}")
+    return tuple(lane for lane in LANES if lane in lanes)

@@ -1,7 +1,7 @@
 """The graphs that ``langgraph.json`` names: ``langgraph dev`` in the checkout serves them over the memory in ``~/.hexamem``.
 
-The memory is opened when a graph is first asked for, and closed when the process ends. A run names its user by its
-context, ``{"user": "alice"}``. An application of its own writes such a module in a few lines, with its own home and model.
+The memory is opened when a graph is first requested, and closed when the process ends. A run names its user in its
+context, ``{"user": "alice"}``. An application with its own home and model writes such a module in a few lines.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class _Served:
         self._graphs: dict[str, Graph] = {}
 
     async def graph(self, name: str, make: Callable[[Memory], Graph]) -> Graph:
-        """The graph of that name, made when first asked for."""
-        found = self._graphs.get(name)
-        return found if found is not None else await asyncio.to_thread(self._make, name, make)
+        """The graph of that name, built at the first request."""
+        graph = self._graphs.get(name)
+        return graph if graph is not None else await asyncio.to_thread(self._make, name, make)
 
     def _make(self, name: str, make: Callable[[Memory], Graph]) -> Graph:
         with self._lock:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Manage", "ingest_graph", "memory_graph", "mirror_items", "research_graph"]
 
 Manage = Literal["background", "full", "now"]
-"""When items are learned from what was stored: behind the calls, in the run that fills a batch, or in every run."""
+"""When items are extracted from stored messages: in the background, in the run that fills a batch, or in every run."""
 _NEVER = 1 << 31
 
 
@@ -49,29 +49,29 @@ def memory_graph(
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Memory as one node of a parent graph that has ``messages``: ``builder.add_node("memory", memory_graph(memory))``.
 
-    It first stores what is new in ``messages`` since this thread was last seen; then, if the last message is from the
-    user, it recalls for it and gives ``memory``: delimited data for the system message. A parent may enter it any number
-    of times in a run, and may send a whole history again with fresh ids: nothing is stored twice (see
-    :mod:`hexamem.aligning`). With this node alone an agent's reply is stored at the next turn; put
-    :func:`ingest_graph` after the agent to store it in the same run.
+    It first stores the messages that this thread does not hold yet; then, if the last message is from the user, it
+    recalls for it and writes ``memory``: delimited data for the system message. A parent may enter it any number of
+    times in a run, and may send a whole history again with new ids: nothing is stored twice (see
+    :mod:`hexamem.aligning`). With this node alone an agent's reply is stored at the next turn; add :func:`ingest_graph`
+    after the agent to store it in the same run.
 
     The parent's state needs ``messages`` and ``memory: str``; a run in a state without them raises ConfigError.
     ``memory_report: dict`` is optional: what was stored and recalled, and why. The run names the user:
     ``invoke(…, context={"user": "alice"})``, or ``user_id`` in the context or in ``config["configurable"]``. The thread is
     ``config["configurable"]["thread_id"]``, which a checkpointer needs too. The parent's checkpointer is inherited, and
-    ``stream_mode="custom"`` with ``subgraphs=True`` gives the events of each node.
+    ``stream_mode="custom"`` with ``subgraphs=True`` streams the events of each node.
 
     Args:
-        memory: an open memory; the graph is of use while it is open.
-        settings: what goes into ``memory``, and how many tokens.
+        memory: an open memory; the graph can be used while it is open.
+        settings: the contents of ``memory``, and its token budget.
         scope: finds the user in the run's ``Runtime``, in place of the context.
-        manage: when items are learned from what was stored; by default behind the calls, and where the memory has no
+        manage: when items are extracted from stored messages; by default in the background, or, if the memory has no
             background thread, in the run that fills a batch.
         items_in_store: whether each entry also brings the run's store (``compile(store=…)``) up to the user's items: see
             :func:`mirror_items`.
 
     Raises:
-        ConfigError: for settings that are none, or an unknown ``manage``; from a run without a store that needs one.
+        ConfigError: for settings of another type, or an unknown ``manage``; from a run without a store that needs one.
         MissingUserError: from a run that names no user; the message says what to pass.
     """
     chosen = check_settings(settings, PromptSettings, "memory_graph: settings")
@@ -85,17 +85,17 @@ def ingest_graph(
     manage: Manage | None = None,
     items_in_store: bool = False,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """The write path as one node of a parent graph that has ``messages``: stores what is new in them, once.
+    """The write path as one node of a parent graph that has ``messages``: stores the new ones, each once.
 
     ``START → memory → agent → memory_save → END`` with ``memory_save = ingest_graph(memory)`` stores the agent's reply in the
-    same run. It gives ``memory_saved``: ids of the stored steps, what was learned, what fell back. Arguments, user and
+    same run. It writes ``memory_saved``: ids of the stored steps, what was learned, what fell back. Arguments, user and
     errors are those of :func:`memory_graph`.
     """
     return build_ingest_graph(_parts(memory, "ingest_graph", PromptSettings(), scope, manage, items_in_store))
 
 
 def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Deep research as one node of a parent graph that has ``question``; it gives ``answer``, ``context`` and ``research``.
+    """Deep research as one node of a parent graph that has ``question``; it writes ``answer``, ``context`` and ``research``.
 
     Args:
         memory: an open memory.
@@ -112,11 +112,11 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
 
 
 def mirror_items(memory: Memory, store: BaseStore, user: str) -> int:
-    """Bring a LangGraph store up to a user's items: what changed is put, what is not active any more is deleted.
+    """Bring a LangGraph store up to a user's items: changed items are put, items that are not active any more deleted.
 
-    An item lies in the namespace ``("memories", user, type)`` under its id, as a mapping with ``text``, ``content`` (the
+    An item is in the namespace ``("memories", user, type)`` under its id, as a mapping with ``text``, ``content`` (the
     fields of its type), ``kind``, ``metadata``, ``version`` and its times; a full stop in the user's name is ``%2E``. The
-    ledger stays the truth: what a host writes into these entries is not read back, and lasts until the item changes.
+    ledger is the source of truth: a host's changes to these entries are not read back, and last until the item changes.
     ``memory_graph(memory, items_in_store=True)`` calls it at each entry; call it after edits outside a run that others
     must see at once, and after ``erase`` and ``redact``.
 
@@ -142,13 +142,15 @@ def _parts(
     full = write_path.full if inline else _NEVER
 
     def context(messages: Sequence[Any]) -> HistoryContext:
-        found = _scope(caller, scope)
-        return HistoryContext(user=found.user, history=messages, thread_id=found.thread_id, agent_id=found.agent_id)
+        run_scope = _scope(caller, scope)
+        return HistoryContext(
+            user=run_scope.user, history=messages, thread_id=run_scope.thread_id, agent_id=run_scope.agent_id
+        )
 
     def recall(query: str, visible: Sequence[str]) -> tuple[str, Mapping[str, Any], Sequence[str]]:
         user = memory.user(_scope(caller, scope).user)
-        found = recall_for_prompt(user, query, settings, visible=visible)
-        return found.text, found.recall, found.degraded
+        part = recall_for_prompt(user, query, settings, visible=visible)
+        return part.text, part.recall, part.degraded
 
     def record(run: IngestContext, _: Any, thread_id: str) -> Recorded:
         assert isinstance(run, HistoryContext)
@@ -162,15 +164,15 @@ def _parts(
     mirror = ItemMirror(memory.ledger)
 
     def store() -> BaseStore:
-        found = get_runtime().store
-        if found is None:
+        run_store = get_runtime().store
+        if run_store is None:
             raise ConfigError(f"{caller}: items_in_store needs a store: compile the graph that runs it with store=…")
-        return found
+        return run_store
 
-    def now() -> int:
+    def mirror_sync() -> int:
         return mirror.catch_up(store(), _scope(caller, scope).user)
 
-    async def later() -> int:
+    async def mirror_async() -> int:
         return await mirror.acatch_up(store(), _scope(caller, scope).user)
 
     return MemoryParts(
@@ -178,7 +180,7 @@ def _parts(
         context=context,
         recall=recall,
         close=inline and chosen == "now",
-        mirror=(now, later) if items_in_store else None,
+        mirror=(mirror_sync, mirror_async) if items_in_store else None,
     )
 
 

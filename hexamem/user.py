@@ -1,6 +1,6 @@
-"""UserMemory: everything bound to one user. Each method has an ``a…`` twin that runs it in a thread.
+"""``UserMemory``: everything bound to one user. Each method has an ``a…`` twin that runs it in a thread.
 
-The methods stand in ``user_writing``, ``user_reading`` and ``user_privacy``."""
+Most methods are in ``user_writing``, ``user_reading`` and ``user_privacy``."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["UserMemory"]
 
 
 class UserMemory(UserWriting, UserReading, UserPrivacy):
-    """One user's memory. Nothing it does reads, counts or changes anything of another user.
+    """One user's memory. No method reads, counts or changes anything of another user.
 
-    Made by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing.
+    Created by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing.
 
     Attributes:
         name: the user.
@@ -37,7 +37,7 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
 
     @property
     def labels(self) -> UserLabels:
-        """The labels of the user's steps, to look at and to correct: see :class:`~hexamem.labels.UserLabels`."""
+        """The labels of the user's steps, to read and to correct: see :class:`~hexamem.labels.UserLabels`."""
         from hexamem.labels import UserLabels
 
         memory = self.memory
@@ -61,8 +61,8 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         handler are not waited for.
 
         Args:
-            timeout: seconds to wait for jobs at most; None waits as long as it takes. A job that runs is not broken
-                off, and the indexes are brought up whole.
+            timeout: seconds to wait for jobs at most; None waits as long as it takes. A running job is not interrupted,
+                and the indexes are brought up completely.
 
         Returns:
             Whether all is done; where not, :meth:`jobs` lists what is left.
@@ -76,7 +76,7 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
             memory.runner.run_due(self.name, deadline)
             if memory.model_tier.hurry(self.name):
                 memory.runner.run_due(self.name, deadline)
-        memory.projector.catch_up(self.name)  # a job may have written what is to be indexed
+        memory.projector.catch_up(self.name)  # a job may have written records
         return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
 
     aflush = in_thread(flush)

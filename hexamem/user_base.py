@@ -1,4 +1,4 @@
-"""What the methods of a UserMemory share: whose memory it is, and how arguments are parsed."""
+"""The base of ``UserMemory``: its user, its stores, and the parsing of times and conditions."""
 
 from __future__ import annotations
 
@@ -26,33 +26,29 @@ _LOCKS = 16
 
 
 class UserBase:
-    """Whose memory it is, for the methods of :class:`~hexamem.UserMemory`, which documents the attributes."""
+    """The state that the methods of :class:`~hexamem.UserMemory` share; that class documents the attributes."""
 
     def __init__(self, memory: Memory, home: Home, calls: Calls, name: str, timezone: str) -> None:
         self.memory, self.name, self.timezone = memory, name, timezone
         self.key = user_key(name)
-        read_zone(timezone)  # refuses an unknown one now, not at the first message
+        read_zone(timezone)  # raises for an unknown zone now, not at the first message
         self._home, self._calls = home, calls
         self._recalls = RecallLog(home, name)
         self._thread_locks = tuple(threading.Lock() for _ in range(_LOCKS))
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """A transaction that reads the user's ledger; closing the memory waits for its end."""
+        """A read transaction on the user's ledger; closing the memory waits for its end."""
         with self._calls, self._home.ledger.read(self.name) as tx:
             yield tx
 
     def thread_lock(self, thread_id: str) -> threading.Lock:
-        """The lock under which one run at a time compares a history with a thread and stores what is new."""
+        """The lock for comparing a history with a thread and storing the new messages: one caller at a time."""
         return self._thread_locks[hash(thread_id) % _LOCKS]
 
     def write_recalls(self) -> None:
-        """Write the recalls made since the last time to the ledger, without the secrets it knows by then."""
+        """Write the logged recalls to the ledger, without the secrets that the vault holds by now."""
         self._recalls.write()
-
-    def _said(self, tx: Transaction, *texts: str) -> list[str]:
-        """Actor and reason without secrets, as they are written to the history."""
-        return self._home.redacted(tx, *texts)
 
     def _time(self, value: Time | None) -> datetime | None:
         return None if value is None else parse_time(value, timezone=self.timezone).utc
@@ -61,6 +57,6 @@ class UserBase:
         if where is None or isinstance(where, Where):
             return where
         if not isinstance(where, Mapping):
-            raise InvalidInputError(f"where = {where!r}: give a Where or a mapping of its fields")
+            raise InvalidInputError(f"where = {where!r}: pass a Where or a mapping of its fields")
         times = {name: self._time(where[name]) for name in ("since", "until") if where.get(name) is not None}
         return Where.parse({**where, **times})

@@ -1,11 +1,11 @@
-"""Secrets, erasing and moving of what a UserMemory holds."""
+"""The methods of ``UserMemory`` for secrets, erasure, export and import."""
 
 from __future__ import annotations
 
 import os
 from typing import get_args
 
-from hexamem.arguments import check_text, file_path
+from hexamem.arguments import check_optional_text, check_text, file_path
 from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import EraseReceipt, RedactReceipt, Sensitivity
@@ -22,11 +22,12 @@ class UserPrivacy(UserBase):
 
     @public
     def reveal(self, record_id: str, *, reason: str, actor: str = "user") -> str:
-        """The plaintext of a secret; who asked, when and why is kept in :meth:`reveals`.
+        """The plaintext of a secret; actor, time and reason are recorded in the audit, see :meth:`reveals`.
 
         Args:
             record_id: a vault item's id, a secret's id, or a whole reference ``{{vault:ID|caption}}``.
             reason: why it is needed.
+            actor: who asks.
 
         Raises:
             NotFoundError: if there is no such secret. InvalidInputError: without a reason.
@@ -35,8 +36,8 @@ class UserPrivacy(UserBase):
         check_text(record_id, "record_id")
         check_text(actor, "actor")
         with self.memory.ledger.write(self.name, create=False) as tx:
-            if isinstance(reason, str):  # the vault says what is wrong with any other
-                actor, reason = self._said(tx, actor, reason)
+            if isinstance(reason, str):  # privacy.reveal raises for anything else
+                actor, reason = self._home.redacted(tx, actor, reason)
             return privacy.reveal(tx, self.memory.cipher, record_id, reason=reason, actor=actor)
 
     areveal = in_thread(reveal)
@@ -44,8 +45,7 @@ class UserPrivacy(UserBase):
     @public
     def reveals(self, secret_id: str | None = None) -> list[Reveal]:
         """The audit of revealed secrets, oldest first."""
-        if secret_id is not None:
-            check_text(secret_id, "secret_id")
+        check_optional_text(secret_id=secret_id)
         with self.memory.ledger.read(self.name) as tx:
             return read_reveals(tx, secret_id)
 
@@ -62,25 +62,24 @@ class UserPrivacy(UserBase):
         reason: str = "",
         match_case: bool = False,
     ) -> RedactReceipt:
-        """Take words out of everything this user has stored, and keep them in the vault alone.
+        """Remove words from everything this user has stored; from then on only the vault holds them.
 
         Steps, items, their history, recalls, text files and indexes are rewritten in place, and what was derived from
-        the steps is derived anew; it cannot be undone, but ``reveal`` shows the words. They are found as whole words, in
-        capitals or small letters. What only names something (ids of threads, messages, agents, tool calls) and files
-        that are no text are left as they are.
+        the steps is derived anew. This cannot be undone, but ``reveal`` shows the words. Whole words are matched, in
+        upper or lower case. Ids (of threads, messages, agents, tool calls) and binary files are left as they are.
 
         Args:
-            words: what is to go.
-            caption, kind, sensitivity: how the vault describes it.
+            words: the words to remove.
+            caption, kind, sensitivity: how the vault describes them.
             reason: why, for the history.
-            match_case: find the words only as they are written here.
+            match_case: match the case of ``words`` too.
 
         Raises:
-            InvalidInputError: for empty words, or a caption that holds them.
-            NotFoundError: if they stand nowhere.
+            InvalidInputError: for empty words, or a caption that contains them.
+            NotFoundError: if they occur nowhere.
         """
-        for value, what in ((caption, "caption"), (kind, "kind"), (reason, "reason")):
-            check_text(value, what)
+        for name, value in {"caption": caption, "kind": kind, "reason": reason}.items():
+            check_text(value, name)
         if sensitivity not in get_args(Sensitivity):
             raise InvalidInputError(f"sensitivity = {sensitivity!r}: use one of {', '.join(get_args(Sensitivity))}")
         self.write_recalls()
@@ -98,10 +97,10 @@ class UserPrivacy(UserBase):
 
     @public
     def erase(self) -> EraseReceipt:
-        """Erase everything of this user from ledger, indexes, media and logs, physically and for good.
+        """Delete everything of this user from ledger, indexes, media and logs, physically. This cannot be undone.
 
         Returns:
-            A receipt with what was erased where. The user may begin anew afterwards.
+            A receipt with what was erased where. The user may store again afterwards.
         """
         self._recalls.forget()
         return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
@@ -110,16 +109,20 @@ class UserPrivacy(UserBase):
 
     @public
     def export(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
-        """Write everything of this user to a JSON Lines file with checksums; returns how many entries of each kind.
+        """Write everything of this user to a JSON Lines file with checksums.
 
-        Secrets are left out unless a passphrase is given: then each goes along sealed under it.
+        Args:
+            path: the file.
+            passphrase: encrypts the secrets that are exported too; None leaves secrets out.
+
+        Returns:
+            How many entries of each kind were written.
 
         Raises:
             HomeNotWritableError: if the file cannot be written; a half-written file is never left.
         """
         target = file_path(path)
-        if passphrase is not None:
-            check_text(passphrase, "passphrase")
+        check_optional_text(passphrase=passphrase)
         self.write_recalls()
         return export_file(
             target, self.name, self.memory.ledger, self.memory.cipher, self.memory.media, passphrase=passphrase
@@ -129,20 +132,23 @@ class UserPrivacy(UserBase):
 
     @public
     def import_(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
-        """Take in a file written by :meth:`export`, of this or another user; what is there already stays.
+        """Import a file written by :meth:`export`, of this or another user; existing records stay as they are.
 
-        A user who begins with it takes over its timezone, unless another than the home's was chosen.
+        A new user gets the file's timezone, unless a zone other than the home's was chosen.
+
+        Args:
+            path: the file.
+            passphrase: the one that its secrets were exported with.
 
         Returns:
-            How many entries of each kind came in.
+            How many entries of each kind were imported.
 
         Raises:
-            CorruptFileError: naming file and line, if any checksum does not fit; nothing is imported then.
-            InvalidInputError: if it holds secrets and no passphrase is given, or clashes with a thread that is there.
+            CorruptFileError: naming file and line, if a checksum does not match; nothing is imported then.
+            InvalidInputError: if it holds secrets and no passphrase is passed, or conflicts with an existing thread.
         """
-        if passphrase is not None:
-            check_text(passphrase, "passphrase")
-        learned = not self.memory.ingesting.waiting(self.name)
+        check_optional_text(passphrase=passphrase)
+        none_waits = not self.memory.ingesting.waiting(self.name)
         counts = import_file(
             file_path(path),
             self.name,
@@ -154,7 +160,7 @@ class UserPrivacy(UserBase):
             chosen=self.timezone != self.memory.settings.timezone,
         )
         self.timezone = self.memory.ledger.timezone(self.name) or self.timezone
-        if learned:  # what there is to learn from the steps comes with them, as items
+        if none_waits:  # the imported steps come with the items that were extracted from them
             self.memory.ingesting.skip(self.name)
         self.memory.wrote(self.name)
         return counts

@@ -1,4 +1,4 @@
-"""What a UserMemory gives back: records, recalls, research and pages."""
+"""The methods of ``UserMemory`` that read and search: records, recall, research and pages."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class UserReading(UserBase):
         """
         check_text(record_id, "record_id")
         with self.read() as tx:
-            found = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
-        if found is None:
+            record = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
+        if record is None:
             raise NotFoundError(f"no step or item {record_id!r} for user {self.name!r}")
-        return found
+        return record
 
     aget = in_thread(get)
 
@@ -55,8 +55,8 @@ class UserReading(UserBase):
         Args:
             kind: one kind, several, or all.
             where: conditions, see :class:`~hexamem.Where`.
-            as_of: what was true at that time. known_at: what was believed at that time, in the words of then.
-            superseded: also what is no longer believed.
+            as_of: items that were true at that time. known_at: items as they were stored at that time.
+            superseded: superseded items too.
         """
         kinds = kinds_in(kind, self.memory.types, items_only=True)
         with self.read() as tx:
@@ -82,17 +82,16 @@ class UserReading(UserBase):
 
     @public
     def media(self, sha256: str) -> bytes:
-        """The bytes of a picture, recording or file that a step or item carries, see ``Step.media`` and
-        :meth:`add_file`; their hash is checked.
+        """The bytes of a picture, recording or file of a step or item, see ``Step.media`` and :meth:`add_file`.
 
         Raises:
-            NotFoundError: if no step or item of this user carries them, unless it is forgotten or removed.
-            CorruptFileError: if the file that is kept is not what was stored.
+            NotFoundError: if no step or item of this user that is not forgotten or removed has media of this hash.
+            CorruptFileError: if the stored file does not have this hash.
         """
         check_text(sha256, "sha256")
         with self.read() as tx:
             if not carries_media(tx, sha256):
-                raise NotFoundError(f"no step or item of user {self.name!r} carries media with SHA-256 {shown(sha256)}")
+                raise NotFoundError(f"no step or item of user {self.name!r} has media with SHA-256 {shown(sha256)}")
         data = self.memory.media.get(self.key, sha256)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise CorruptFileError(
@@ -118,27 +117,27 @@ class UserReading(UserBase):
         min_probability: float | None = None,
         operations: Mapping[str, bool] | None = None,
     ) -> Recall:
-        """The k best steps and items for a query, each with the reasons why it came back. No LLM call, except
-        with ``Settings.query_intent="model"``: then one for a strategy that matches labels.
+        """The k best steps and items for a query, each with the signals that ranked it.
 
-        What was acknowledged before the call is found by it.
+        Everything that was acknowledged before the call is searched. Calls no LLM, except for a strategy that asks
+        models (``learned_full``), and for one that matches labels with ``Settings.query_intent="model"``.
 
         Args:
-            query: what is asked, in any words or language.
+            query: the question or keywords, in any language.
             k: how many hits, at most 1,000; when None the strategy's own number, else ``Settings.k``.
             strategy: a name of ``hexamem.STRATEGIES``; ``Settings.strategy`` when None.
             kinds: "step" and item kinds; all when None.
-            where: conditions. A filter narrows the search itself, so it never costs a hit that meets it.
+            where: conditions. They filter before ranking, so that k hits are returned if as many match.
             as_of: steps that had happened and items that were true at that time.
-            known_at: what was stored and believed at that time, in the words of then. A step that was forgotten
-                since stays forgotten.
-            token_budget: bounds ``Recall.text``; the hits stay all. The strategy's own, if it has one, when None.
+            known_at: what was stored at that time, in the version of then. A step that was forgotten since stays
+                forgotten.
+            token_budget: bounds ``Recall.text``, not the hits. The strategy's own, if it has one, when None.
             min_probability: no hits where an answer is less likely; needs a strategy that estimates probabilities.
-            operations: of ``temporal_ordering``, ``latest_filtering``, ``multi_step``, ``threshold_filtering`` and
-                ``semantic_reranking`` those that are on (True) or off (False) whatever the gate of a learned strategy says.
+            operations: switches ``temporal_ordering``, ``latest_filtering``, ``multi_step``, ``threshold_filtering`` and
+                ``semantic_reranking`` on (True) or off (False), whatever the gate of a learned strategy decides.
 
         Raises:
-            InvalidInputError: for an argument that does not fit, with the rule.
+            InvalidInputError: for an invalid argument, with the rule.
         """
         return self.memory.recalling.recall(
             self.name,
@@ -176,11 +175,11 @@ class UserReading(UserBase):
 
     @public
     def feedback(self, recall_id: str, *, helped: Iterable[str] = (), hurt: Iterable[str] = ()) -> None:
-        """Say which hits of a recall helped and which hurt; kept for learning.
+        """Store which hits of a recall helped and which hurt, for :meth:`learn_ranking`.
 
         Raises:
             NotFoundError: if there was no such recall.
-            InvalidInputError: if an id was not among its hits, or is named in both lists.
+            InvalidInputError: if an id was not among its hits, or is in both lists.
         """
         check_text(recall_id, "recall_id")
         good, bad = set(check_texts(helped, "helped")), set(check_texts(hurt, "hurt"))
@@ -195,22 +194,22 @@ class UserReading(UserBase):
 
     @public
     def learn_ranking(self, *, reset: bool = False) -> RankingAdjustment:
-        """Learn from this user's :meth:`feedback` which operations of the learned ranking help; only this user's recalls change.
+        """Learn from this user's :meth:`feedback` which operations of the learned ranking help. Only this user's recalls change.
 
-        Each recall with feedback (strategies ``learned`` and ``learned_full``, the latest 1,000) is asked again, under every set
-        of the operations that cost nothing. What that teaches is kept in the ledger, goes with :meth:`erase`, is in no export, and
-        counts for the weights that it was learned with. It is refused, and nothing changes, where on recalls left out of
-        learning it is not better than the weights as they ship.
+        Each recall with feedback (strategies ``learned`` and ``learned_full``, the latest 1,000) is replayed under every
+        set of the operations that cost nothing. The result is stored in the ledger, erased by :meth:`erase`, not
+        exported, and applies only to the weights that it was learned with. It is rejected, and nothing changes, if it
+        is not better than the shipped weights on held-out recalls.
 
         Args:
-            reset: forget what was learned instead.
+            reset: delete what was learned instead.
 
         Raises:
-            ConfigError: there are no weights for the embedder, or they have no gate of operations.
+            ConfigError: if there are no weights for the embedder, or they have no gate of operations.
         """
         if reset:
             self.memory.recalling.unlearn(self.name)
-            return RankingAdjustment(accepted=True, reason="what was learned is forgotten")
+            return RankingAdjustment(accepted=True, reason="what was learned is deleted")
         self.write_recalls()
         return self.memory.recalling.learn(self.name)
 
@@ -238,25 +237,24 @@ class UserReading(UserBase):
         """Answer a question by rounds of planning, searching, integrating and reflecting (GAM, arXiv 2511.18423).
 
         With a model for the agents ``planner``, ``integrator`` and ``reflector`` a round costs at most 3 calls; without
-        one, the embedded engine does the work and the answer is the sentences that it extracts. More
-        rounds only add to what is read.
+        one, the embedded engine searches, and the answer is the sentences that it extracts.
 
         Args:
-            question: what is asked, in any words or language.
+            question: the question, in any language.
             max_rounds: from 1 to 20.
-            tier: ``deep``; ``one_shot``, one search and one call; ``recall``, one search and none; or ``auto``, as deep
-                as the first search leaves doubts.
-            form: what ``context`` holds: the answer as ``text``, with the ``passages`` that carry it, or whole ``pages``.
+            tier: ``deep``; ``one_shot``, one search and one call; ``recall``, one search and no call; or ``auto``,
+                chosen by how well the first search answers the question.
+            form: what ``context`` holds: the answer as ``text``, with its ``passages``, or whole ``pages``.
             passages: how many are read a round at most; 14 when None.
             lanes: ways to search that may be used; all when None.
-            calls, tokens, seconds: what it may cost; None for no limit but the memory's own.
+            calls, tokens, seconds: the budget; None for no limit but the memory's own.
             where: conditions on what may be read. kinds: "step" and item kinds; all when None.
-            as_of: only what had happened, or was true, at that time. known_at: only what was stored and believed at that
-                time, in the words of then. The question is read as asked at that time, the former of the two.
-            on_event: called with every plan, search and decision as it is made.
+            as_of: only what had happened, or was true, at that time. known_at: only what was stored at that time, in
+                the version of then. "Yesterday" in the question is relative to ``as_of``, else to ``known_at``.
+            on_event: called with every plan, search and decision.
 
         Raises:
-            InvalidInputError: for an argument that does not fit, with the rule.
+            InvalidInputError: for an invalid argument, with the rule.
         """
         return self.memory.researching.research(
             self.name,
@@ -283,14 +281,14 @@ class UserReading(UserBase):
     def pages(self, thread_id: str | None = None, scope: str | None = None) -> list[Page]:
         """The pages of a thread, or all: consecutive steps with a header and a memo, in the order of their first steps.
 
-        Joined in order, the pages of a thread give back its steps exactly. The last page of a thread is open and grows.
+        Each step of a thread is in exactly one of its pages. The last page of a thread is open and grows.
 
         Args:
             thread_id: of this conversation only.
             scope: pages most of whose steps are in this scope or one under it; an id, a name or a path.
 
         Raises:
-            NotFoundError: if there is no such scope. InvalidInputError: if several may be meant.
+            NotFoundError: if there is no such scope. InvalidInputError: if the name is ambiguous.
         """
         check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.pages(self.name, thread_id, scope)
@@ -299,7 +297,7 @@ class UserReading(UserBase):
 
     @public
     def page(self, page_id: str) -> PageWithSteps:
-        """A page with its steps, and as one text behind its header.
+        """A page with its steps, and with its text: the header followed by the steps.
 
         Args:
             page_id: its id, or that of one of its steps.
@@ -323,18 +321,18 @@ class UserReading(UserBase):
         scope: str | None = None,
         exclude: Collection[str] = (),
     ) -> list[Hit]:
-        """The k best pages for a query: half by the page as a whole (vector, words), half by its best step; a hit's text is its
-        header and memo.
+        """The k best pages for a query, without an LLM call; a hit's text is the page's header and memo.
 
-        Conditions narrow the search itself. No LLM call.
+        Half of the score is that of the whole page (vector, keywords), half that of its best step. Conditions filter
+        before ranking.
 
         Args:
-            query: what is asked.
+            query: the question or keywords.
             k: how many, at most 1,000.
             thread_id: of this conversation only.
-            since, until: pages of which some part lies between.
+            since, until: pages that overlap this period.
             scope: pages most of whose steps are in this scope or one under it.
-            exclude: ids of pages that were read already.
+            exclude: ids of pages to leave out.
         """
         check_query(query)
         check_optional_text(thread_id=thread_id, scope=scope)
@@ -353,10 +351,10 @@ class UserReading(UserBase):
 
     @public
     def light_memory(self, token_budget: int = 1_500) -> LightMemory:
-        """The memos of all closed pages within a token budget: what a planner reads to know where to look.
+        """The memos of all closed pages within a token budget: what a planner reads to know where to search.
 
-        Where they do not fit, memos of memos replace the older ones; nothing is cut off. Each line has a handle,
-        by which :meth:`LightMemory.pages_of` names its pages.
+        If they do not fit, memos of memos replace the older ones; none is left out. Each line has a handle, from which
+        :meth:`LightMemory.pages_of` returns its pages.
 
         Raises:
             InvalidInputError: for a budget below 64 tokens.

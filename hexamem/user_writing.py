@@ -1,4 +1,4 @@
-"""What a UserMemory stores, changes, removes and takes back."""
+"""The methods of ``UserMemory`` that store, change and remove, and the history that reverses them."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ class UserWriting(UserBase):
         agent_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
-        """Store messages as steps: what is returned is acknowledged and survives a killed process.
+        """Store messages as steps: once this returns they are acknowledged and survive a killed process.
 
         Args:
             messages: one or a sequence of LangChain messages, OpenAI-style dictionaries, (role, text) pairs or plain
-                strings. A message whose id the thread holds already is stored once; without an id, each time.
-            thread_id: the conversation. Steps keep its order, whatever their times say.
+                strings. A message whose id the thread holds already is not stored again; one without an id always is.
+            thread_id: the conversation. Steps stay in the order of storing, whatever their times.
             agent_id: which agent this is the memory of, for filtering.
-            metadata: goes onto each step; JSON values.
+            metadata: added to each step; JSON values.
 
         Returns:
-            The step ids in the order of the messages, the references put in place of secrets, and what fell back.
+            The step ids in the order of the messages, the references that replace secrets, and what fell back.
 
         Raises:
             InvalidInputError: for an empty or unreadable message, naming it; nothing of the call is stored.
-            StorageFullError, HomeNotWritableError: if the home cannot take it.
+            StorageFullError, HomeNotWritableError: if the home cannot be written.
         """
         check_name(thread_id, "thread_id")
         if agent_id is not None:
@@ -100,22 +100,23 @@ class UserWriting(UserBase):
         actor: str = "user",
         reason: str = "",
     ) -> MemoryItem:
-        """Store an item of one of the six kinds.
+        """Store an item of one of the memory's types.
 
         Args:
-            item: a record, or a mapping with its ``kind``. Its user is this one, whatever it says.
+            item: a record, or a mapping with its ``kind``. It is stored for this user, whatever its field ``user`` says.
             secret: for a vault item, the value to encrypt; it is never part of the record.
-            supersedes: the id of the item that this one replaces: that one ends where this one begins to hold.
-            actor, reason: kept in the history.
+            supersedes: the id of the item that this one replaces: that one is valid until this one begins to be.
+            actor, reason: stored in the history.
 
         Returns:
             The item as stored, secrets in its text replaced by references.
 
         Raises:
-            InvalidInputError: for fields that do not fit, or a source step that does not exist.
+            InvalidInputError: for invalid fields, or a source step that does not exist.
             NotFoundError: if ``supersedes`` names no item.
         """
-        _check_said(actor, reason)
+        check_text(actor, "actor")
+        check_text(reason, "reason")
         check_optional_text(secret=secret, supersedes=supersedes)
         with self.memory.ledger.write(self.name, timezone=self.timezone) as tx:
             stored = changing.add_item(
@@ -149,28 +150,28 @@ class UserWriting(UserBase):
         actor: str = "user",
         reason: str = "",
     ) -> AddedFile:
-        """Store a file: its text whole as a resource item, found by any of its passages, and its bytes by hash.
+        """Store a file: its whole text as a resource item, searchable by passage, and its bytes by hash.
 
         The same bytes are stored once, under whatever name; other bytes under the same path are a new version, which
-        supersedes the former. Secrets are taken out as from messages: of the text, and of the bytes of a text file;
-        the bytes of another file that holds some are not kept.
+        supersedes the one before. Secrets are removed as from messages: from the text, and from the bytes of a text
+        file; the bytes of any other file that contains secrets are not stored.
 
         Args:
-            path: a txt, md, html, csv, tsv, pdf or docx file, whatever its name says; or a picture or recording. Html,
-                pdf and docx need the extra ``files``.
-            title: what it is called; the document's own title or its file name when None.
-            describe, transcribe: put this picture or recording into words, now: ``(data, mime_type) -> text``. Where
-                they are None, the memory's own do so as a job; where there are none, it waits.
-            keep_bytes: whether the file itself is kept, for :meth:`media` with ``item.metadata["file"]["sha256"]``.
-            root: a folder above it: the folders in between become the item's ``tree_path``.
-            tree_path: where it belongs, from wide to narrow; instead of ``root``.
+            path: a txt, md, html, csv, tsv, pdf or docx file, recognized by its contents; or a picture or recording.
+                Html, pdf and docx need the extra ``files``.
+            title: the item's title; the document's own title or its file name when None.
+            describe, transcribe: describe this picture or transcribe this recording now: ``(data, mime_type) -> text``.
+                When None, the memory's own functions do so as a job; if it has none, the file waits for a text.
+            keep_bytes: whether the file itself is stored, for :meth:`media` with ``item.metadata["file"]["sha256"]``.
+            root: a folder above the file: the folders in between become the item's ``tree_path``.
+            tree_path: the item's categories, from wide to narrow; instead of ``root``.
             labels, metadata: of the item; ``metadata["file"]`` is set to name, path, type, size and hash.
-            actor, reason: kept in the history.
+            actor, reason: stored in the history.
 
         Raises:
-            InvalidInputError: for a file that is missing, empty, too large, encrypted, damaged or of no kind that can
-                be read, or whose library is not installed; nothing is stored then.
-            StorageFullError, HomeNotWritableError: if the home cannot take it.
+            InvalidInputError: for a file that is missing, empty, too large, encrypted, damaged or of an unknown
+                format, or whose library is not installed; nothing is stored then.
+            StorageFullError, HomeNotWritableError: if the home cannot be written.
         """
         added = add_to(
             self._home,
@@ -207,21 +208,22 @@ class UserWriting(UserBase):
         secret: str | None = None,
         **fields: Any,
     ) -> MemoryItem:
-        """Change fields of an item; the version before stays in the history and can be brought back with ``undo``.
+        """Change fields of an item; the previous version stays in the history, and ``undo`` restores it.
 
         Args:
-            item_id: which item.
+            item_id: the item.
             changes: new values by field: needed for a field named like an argument here (an event's ``actor``).
-            actor, reason: kept in the history.
+            actor, reason: stored in the history.
             secret: a new value for a vault item.
             fields: new values, as keywords.
 
         Raises:
             NotFoundError: if there is no such item.
-            InvalidInputError: for a field that the kind does not have, that may not be set, or does not fit.
+            InvalidInputError: for a field that the kind does not have or that may not be set, or an invalid value.
         """
         check_text(item_id, "item_id")
-        _check_said(actor, reason)
+        check_text(actor, "actor")
+        check_text(reason, "reason")
         check_optional_text(secret=secret)
         with self.memory.ledger.write(self.name, create=False) as tx:
             stored = changing.edit_item(
@@ -241,15 +243,16 @@ class UserWriting(UserBase):
 
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
-        """Take an item out of memory; ``undo`` of the returned operation brings it back.
+        """Remove an item; ``undo`` of the returned operation restores it.
 
         Raises:
             NotFoundError: if there is no such item, or it was removed already.
         """
         check_text(item_id, "item_id")
-        _check_said(actor, reason)
+        check_text(actor, "actor")
+        check_text(reason, "reason")
         with self.memory.ledger.write(self.name, create=False) as tx:
-            actor, reason = self._said(tx, actor, reason)
+            actor, reason = self._home.redacted(tx, actor, reason)
             operation = changing.remove_item(tx, item_id, actor=actor, reason=reason)
         self.memory.wrote(self.name)
         return operation
@@ -267,35 +270,35 @@ class UserWriting(UserBase):
         actor: str = "user",
         reason: str = "",
     ) -> Operation:
-        """Take steps and items out of every read, and the items that rest on nothing else.
+        """Remove steps and items from every read, with the items whose only sources are removed.
 
-        It takes what it is given, exactly: a reply that says the same again is a step of its own. What was derived from
-        the steps (gists, summaries, names of labels, texts of pages) is deleted, and derived anew from what is left.
-        ``undo`` of the returned operation brings all of it back; ``erase`` and ``redact`` are the ways without return.
+        Only what is passed is forgotten: a reply that repeats it is a step of its own. What was derived from the steps
+        (gists, summaries, names of labels, texts of pages) is deleted, and derived anew from what is left. ``undo`` of
+        the returned operation restores all of it; ``erase`` and ``redact`` cannot be undone.
 
         Args:
             ids: steps and items, such as the hits of a recall.
             thread_id: all steps of this thread.
             where: all steps that meet these conditions: a period, a speaker, a label, metadata.
-            parts: step id → sentences or other words, exactly as in its text: "[forgotten]" is read in their place,
-                and the rest of the step stays. A step that says anything beside its text (files, calls of tools,
-                secrets) has no parts.
-            actor, reason: kept in the history.
+            parts: step id → sentences or other words, exactly as in its text: they are replaced by "[forgotten]", and
+                the rest of the step stays. A step that holds more than text (files, tool calls, secrets) has no parts.
+            actor, reason: stored in the history.
 
         Raises:
-            InvalidInputError: if nothing is given, ids beside conditions, or a part that is not in its step.
+            InvalidInputError: if nothing is passed, if ids are combined with conditions, or a part is not in its step.
             NotFoundError: if a step or item does not exist or was forgotten already, or no step meets the conditions.
         """
         ids = [] if ids is None else check_texts(ids, "ids")
-        met = self._where(where)
+        conditions = self._where(where)
         if thread_id is not None:
-            met = (met or Where()).changed(thread_id=check_text(thread_id, "thread_id"))
-        cut = _parts_of_steps(parts)
-        _check_said(actor, reason)
+            conditions = (conditions or Where()).changed(thread_id=check_text(thread_id, "thread_id"))
+        words_by_step = _parts_of_steps(parts)
+        check_text(actor, "actor")
+        check_text(reason, "reason")
         with self.memory.ledger.write(self.name, create=False) as tx:
-            actor, reason = self._said(tx, actor, reason)
-            operation = forget_records(tx, ids, met, cut, actor=actor, reason=reason)
-        self.memory.drop_kept(self.name)
+            actor, reason = self._home.redacted(tx, actor, reason)
+            operation = forget_records(tx, ids, conditions, words_by_step, actor=actor, reason=reason)
+        self.memory.drop_caches(self.name)
         self.memory.wrote(self.name)
         return operation
 
@@ -303,7 +306,7 @@ class UserWriting(UserBase):
 
     @public
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
-        """The operations on one step, item or label, or on all, oldest first; ``limit`` keeps the newest."""
+        """The operations on one step, item or label, or on all, oldest first; with ``limit`` only the newest."""
         check_optional_text(record_id=record_id)
         if limit is not None:
             check_count(limit, "limit")
@@ -314,7 +317,7 @@ class UserWriting(UserBase):
 
     @public
     def undo(self, operation_id: str, *, cascade: bool = False, actor: str = "user") -> list[Operation]:
-        """Reverse an operation, and with ``cascade`` first the later ones that build on it, newest first.
+        """Reverse an operation; with ``cascade`` the later ones that build on it first, newest first.
 
         Raises:
             NotFoundError: if there is no such operation.
@@ -323,11 +326,11 @@ class UserWriting(UserBase):
         check_text(operation_id, "operation_id")
         check_text(actor, "actor")
         with self.memory.ledger.write(self.name, create=False) as tx:
-            [actor] = self._said(tx, actor)
-            done = undo(tx, operation_id, cascade=cascade, actor=actor)
-        self.memory.drop_kept(self.name)
+            [actor] = self._home.redacted(tx, actor)
+            operations = undo(tx, operation_id, cascade=cascade, actor=actor)
+        self.memory.drop_caches(self.name)
         self.memory.wrote(self.name)
-        return done
+        return operations
 
     aundo = in_thread(undo)
 
@@ -336,13 +339,8 @@ def _parts_of_steps(parts: object) -> dict[str, list[str]]:
     if parts is None:
         return {}
     if not isinstance(parts, Mapping):
-        raise InvalidInputError(f"parts = {shown(parts)}: give a mapping of step ids to words in them")
+        raise InvalidInputError(f"parts = {shown(parts)}: pass a mapping of step ids to words in them")
     return {
         check_text(step_id, "a step id in parts"): check_texts(words, f"parts[{step_id!r}]")
         for step_id, words in parts.items()
     }
-
-
-def _check_said(actor: object, reason: object) -> None:
-    check_text(actor, "actor")
-    check_text(reason, "reason")

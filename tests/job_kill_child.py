@@ -39,7 +39,7 @@ _POINTS: list[tuple[Any, str, str]] = [
     (queue, "extend", "after"),  # at the beginning of the job's transaction
     (queue, "complete", "before"),
     (queue, "complete", "after"),  # not committed
-    (JobRunner, "_put", "before"),  # the work is committed, the job is not settled
+    (JobRunner, "_write_outcome", "before"),  # the work is committed, the job is not settled
     (JobContext, "settle", "after"),
 ]
 

@@ -602,7 +602,7 @@ def test_a_recall_that_cannot_be_logged_answers_and_a_home_that_fails_while_clos
         patch.setattr("hexamem.recalling.log_recalls", full)
         recall = alice.recall("kingfisher")
     assert recall.hits[0].text == "a kingfisher"
-    assert recall.degraded == ("what was shown could not be noted: no room left",)
+    assert recall.degraded == ("the recall could not be logged: no room left",)
     alice.feedback(recall.id, helped=[recall.hits[0].id])  # logged by now
     with monkeypatch.context() as patch:
         patch.setattr(UserMemory, "write_recalls", full)

@@ -231,8 +231,8 @@ def test_a_wrong_command_says_what_is_wrong_and_the_conversation_goes_on(chat: C
         "/undo": "nothing was forgotten",
         "/model gpt": "provider",
         "/research  ": "/research needs a question: /research QUESTION",
-        "/why 3": "/why takes nothing behind it: type /why alone",
-        "/QUIT now": "/quit takes nothing behind it: type /quit alone",
+        "/why 3": "/why takes no arguments: type /why alone",
+        "/QUIT now": "/quit takes no arguments: type /quit alone",
     }
     shown = chat(*lines, "I like tea.")
     assert [line for line, answer in lines.items() if answer not in shown] == []

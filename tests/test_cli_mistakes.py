@@ -251,7 +251,7 @@ MISTAKES = {
     "recall x --since 2024-02-01 --until 2024-01-01 --user alice": "until",
     "recall x --token-budget 0 --user alice": "token_budget",
     "recall x --thread nothere --user alice": "'nothere'; there are",
-    "recall x --with foo --user alice": "--with 'foo'",
+    "recall x --with foo --user alice": "'foo' is not an operation",
     "items --kind step --user alice": "kinds = ['step']",
     # items
     "add --name x --user alice": "--kind",

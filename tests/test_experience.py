@@ -423,7 +423,7 @@ def test_without_a_model_distilling_waits_says_so_and_is_done_once_there_is_one(
         assert [job.kind for job in alice.jobs()] == ["distil"]
         assert alice.flush(), "nobody waits for what waits for a model"
         told = {one.name: one.detail for one in examine(memory)}
-        assert told["experience"].startswith("1 run kept; distilling waits for a model")
+        assert told["experience"].startswith("1 run stored; distilling waits for a model")
     with opened(tmp_path, scripted_server(distils(item("Invoices")))) as memory:
         alice = memory.user("alice")
         assert alice.flush()
@@ -694,7 +694,7 @@ def test_malformed_replies_are_tried_again_and_in_the_end_count_as_a_failure(
         attempt(alice, outcome=None)
         assert not alice.flush()
         (job,) = alice.jobs()
-        assert (job.status, job.error) == ("waiting", "the judge gave no usable reply")
+        assert (job.status, job.error) == ("waiting", "the judge's reply was not usable")
         (run,) = alice.experience.runs()
         assert run.outcome is None
         with memory.ledger.write("alice") as tx:

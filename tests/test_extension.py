@@ -214,7 +214,7 @@ def test_types_and_managers_are_checked_when_the_memory_is_opened(tmp_path: Path
         ({"types": (DECISION,)}, "without core"),
         ({"types": (*TYPES, DECISION)}, "two of the name 'decision'"),
         ({"managers": {"dream": print}}, "no memory type 'dream'"),
-        ({"managers": {"semantic": 5}}, "give a Runnable"),
+        ({"managers": {"semantic": 5}}, "pass a Runnable"),
     ]
     for options, message in wrong:
         with pytest.raises(ConfigError, match=message):

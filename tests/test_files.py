@@ -220,7 +220,7 @@ def test_what_is_no_file_is_refused_and_a_missing_library_names_the_extra(
     for message, path in paths.items():
         with pytest.raises(InvalidInputError, match=message):
             alice.add_file(path)
-    with pytest.raises(InvalidInputError, match="without its bytes nothing is kept"):
+    with pytest.raises(InvalidInputError, match="without its bytes there is nothing to store"):
         alice.add_file(written(tmp_path, "data.bin", bytes(range(256)) * 40), keep_bytes=False)
     for module in ("pypdf", "docx", "bs4"):
         monkeypatch.setitem(__import__("sys").modules, module, None)
@@ -315,7 +315,7 @@ async def test_a_document_is_stored_whole_with_its_bytes_once_and_under_its_fold
     )  # fmt: skip
     again = alice.add_file(written(tmp_path, "other.docx", data))
     assert (again.repeated, again.item) == (True, added.item)
-    with pytest.raises(InvalidInputError, match="no folder above"):
+    with pytest.raises(InvalidInputError, match="not a folder above"):
         alice.add_file(path, root=tmp_path / "elsewhere")
     without = alice.add_file(written(tmp_path, "b.txt", "Some words."), keep_bytes=False)
     assert without.item.metadata["file"]["sha256"] is None

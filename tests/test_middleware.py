@@ -493,9 +493,9 @@ async def test_a_model_that_can_call_no_tools_is_refused_with_what_to_do(memory:
     model = FakeListChatModel(responses=["Noted."])
     made = create_agent(model, middleware=[MemoryMiddleware(memory)])
     given: Any = {"messages": [HumanMessage("I moved to Porto.")]}
-    with pytest.raises(ConfigError, match=r"FakeListChatModel can call no tools .*MiddlewareSettings\(tools=\(\)\)"):
+    with pytest.raises(ConfigError, match=r"FakeListChatModel cannot call tools .*MiddlewareSettings\(tools=\(\)\)"):
         made.invoke(given, context={"user": "alice"})
-    with pytest.raises(ConfigError, match="can call no tools"):
+    with pytest.raises(ConfigError, match="cannot call tools"):
         await made.ainvoke(given, context={"user": "alice"})
     bare = create_agent(model, middleware=[MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))])
     assert bare.invoke(given, context={"user": "alice"})["messages"][-1].text == "Noted."

@@ -239,7 +239,7 @@ def test_why_names_the_gate_of_what_ran(iris: tuple[UserMemory, tuple[str, ...]]
 def test_an_operation_that_there_is_not_is_refused(iris: tuple[UserMemory, tuple[str, ...]], wrong: object) -> None:
     with pytest.raises(InvalidInputError, match="operations"):
         iris[0].recall("x", strategy="learned", operations=wrong)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="has none"):
+    with pytest.raises(InvalidInputError, match="has no operations"):
         iris[0].recall("x", strategy="rrf", operations={"multi_step": True})
 
 

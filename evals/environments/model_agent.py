@@ -83,7 +83,7 @@ class ModelAgent:
             trouble = trouble_in(turns_of(past[looked:]), TroubleSettings()) if reflect and not back.done else None
             if trouble is not None:
                 looked = len(past)  # as in a graph, turns count from the last look back on
-                told += [text for text in (run.reflect(trouble.said).text,) if text]
+                told += [text for text in (run.reflect(trouble.summary).text,) if text]
         return Ended(done=back.done and back.reward >= 1.0, reward=back.reward, steps=len(past), past=past)
 
 

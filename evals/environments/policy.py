@@ -66,7 +66,7 @@ def act_out(
         trouble = trouble_in(turns_of(past[looked:]), TroubleSettings()) if reflect is not None else None
         if trouble is not None and reflect is not None:
             looked = len(past)  # as in a graph, turns count from the last look back on
-            hints += read_hints(reflect(trouble.error or trouble.said))
+            hints += read_hints(reflect(trouble.error or trouble.summary))
     return Ended(done=back.done and back.reward >= 1.0, reward=back.reward, steps=len(past), past=past)
 
 

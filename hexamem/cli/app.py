@@ -1,4 +1,4 @@
-"""The commands in one table, and what happens to their errors.
+"""The table of all commands, and the handling of their errors.
 
 Exit codes: 0 done; 1 an unexpected error, or something found wrong; 2 bad input (usage, missing files, every
 :class:`~hexamem.errors.HexamemError`), with one line on stderr; 130 Ctrl-C; 141 the reader of stdout went away.
@@ -96,7 +96,7 @@ COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
 
 
 class _Listing(TyperGroup):
-    """A group of commands that lists where options stand in place of one: ``hexamem pages --user ann``."""
+    """A group of commands that runs ``list`` if options follow its name: ``hexamem pages --user ann``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args:
@@ -139,8 +139,8 @@ def _build() -> typer.Typer:
                 built.command(name, rich_help_panel=panel, epilog=epilog(name))(command)
                 continue
             group = typer.Typer(help=_GROUPS[name], cls=_Listing, context_settings=_HELP)
-            for inner, one in command.items():
-                group.command(inner, epilog=epilog(f"{name} {inner}"))(one)
+            for inner, inner_command in command.items():
+                group.command(inner, epilog=epilog(f"{name} {inner}"))(inner_command)
             built.add_typer(group, name=name, rich_help_panel=panel)
     return built
 
@@ -174,7 +174,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _usage(error: Any, arguments: Sequence[str]) -> str:
-    """What is wrong with the words of a command: the value, the option, the rule, and whose help to read."""
+    """The message of a usage error: the value, the option, the rule, and which help to read."""
     context = getattr(error, "ctx", None)
     message = " ".join(error.format_message().split()).rstrip(".")
     if hasattr(error.__cause__, "errors"):  # typer checks values by pydantic, and leaves out which one it was
@@ -187,7 +187,7 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
 
 
 def _path(arguments: Sequence[str]) -> str:
-    """The command that is meant, where the error does not name it."""
+    """The path of the command in the arguments, for errors that do not name it."""
     path = [NAME]
     command: Any = _COMMAND
     for word in arguments:
@@ -220,8 +220,8 @@ def _interrupted() -> int:
 
 
 def _reader_gone() -> int:
-    # Python flushes stdout once more at its end; give it somewhere to go.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    # Python flushes stdout at exit: redirect it, so that this cannot fail.
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())
+    os.close(devnull)
     return PIPE_CLOSED

@@ -62,7 +62,7 @@ def chat(
                 else:
                     talk.answer(line)
                 if not learns_by_model:
-                    memory.flush()  # the next line can use what this one said
+                    memory.flush()  # so that the next line can use this one
                 talk.show_learned()
             except KeyboardInterrupt:  # stops the turn; what it left undone is done with the next one
                 output.note("stopped")
@@ -72,7 +72,7 @@ def chat(
 
 
 def _lines() -> Iterator[str]:
-    """What the person types, a line each, until the end of the input; blank ones are left out."""
+    """The lines that are typed, until the end of the input; blank ones are skipped."""
     tty = sys.stdin.isatty()
     if tty:
         with suppress(ImportError):
@@ -123,7 +123,7 @@ class Chat:
         self.use(self.model)
 
     def use(self, model: str | None) -> None:
-        """Answer by this model from now on; by memory alone where there is none.
+        """Answer by this model from now on; from memory alone if None.
 
         Raises:
             ConfigError: for a model that cannot be opened; the one before stays.
@@ -134,7 +134,7 @@ class Chat:
         self.model = model
 
     def reload(self) -> None:
-        """Take the end of the conversation from memory, from a message of the user on."""
+        """Read the end of the conversation from memory, starting with a message of the user."""
         from langchain_core.messages import AIMessage, HumanMessage
 
         from hexamem.memory_types.cutting import trimmed
@@ -147,9 +147,9 @@ class Chat:
         self.history = [kinds[step.role](trimmed(step.content), id=step.message_id) for step in steps]
 
     def answer(self, line: str) -> None:
-        """One turn: stores the message, shows what is recalled and the reply, stores the reply.
+        """Run one turn: store the message, print what is recalled and the reply, store the reply.
 
-        A model that fails ends the turn, not the conversation; so does Ctrl-C. The message is stored in either case.
+        A failing model or Ctrl-C ends the turn, not the conversation. The message is stored in either case.
         """
         from langchain_core.messages import HumanMessage
 
@@ -157,8 +157,8 @@ class Chat:
         from hexamem.stores.secrets import find_references
 
         before = self.history[-_IN_PROMPT:]
-        if self.model:  # what was quoted while there was none is no way for a model to answer
-            before = [one for one in before if not one.additional_kwargs.get(NOT_STORED)]
+        if self.model:  # replies from before a model was set are no example for it
+            before = [message for message in before if not message.additional_kwargs.get(NOT_STORED)]
         self.history = messages = [*before, HumanMessage(line)]
         self._stored, self._recalled = 0, []
         try:
@@ -170,10 +170,12 @@ class Chat:
         except Exception as error:  # noqa: BLE001 - whatever a model's client raises; it is shown
             output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
         new = self.history[len(messages) :]
-        self.secrets = [one.id for reply in new if reply.type == "ai" for one in find_references(str(reply.text))]
-        self.numbered = self.secrets  # what was listed before has no numbers any more
-        forgetting = [one for one in new if one.type == "tool" and one.name == "forget"]
-        if operations := [operation for one in forgetting for operation in _undo_with(str(one.text))]:
+        self.secrets = [
+            message.id for reply in new if reply.type == "ai" for message in find_references(str(reply.text))
+        ]
+        self.numbered = self.secrets  # replaces the last list
+        forgetting = [message for message in new if message.type == "tool" and message.name == "forget"]
+        if operations := [operation for message in forgetting for operation in _undo_with(str(message.text))]:
             self.undoable = tuple(operations)
             self.reload()
             output.write(Text("forgotten by the model; /undo brings it back", style="dim"))
@@ -183,7 +185,7 @@ class Chat:
             output.write(Text(f"stored {output.counted(self._stored, 'message')}", style="dim"))
 
     async def _turn(self, messages: list[BaseMessage]) -> None:
-        """Run the graph; prints the reply as it comes, and takes the conversation as far as it goes."""
+        """Run the graph; prints the reply as it streams, and updates the history."""
         from langchain_core.messages import AIMessage, AIMessageChunk
 
         assert self._graph is not None
@@ -194,19 +196,19 @@ class Chat:
         )
         printed = False
         async with aclosing(stream):
-            async for mode, part in stream:
+            async for mode, chunk in stream:
                 if mode == "values":
-                    self.history = list(part["messages"])
+                    self.history = list(chunk["messages"])
                 elif mode == "custom":
-                    self._show_event(part)
-                elif isinstance(part[0], AIMessage | AIMessageChunk) and part[0].text:
-                    _write_part(str(part[0].text))
+                    self._show_event(chunk)
+                elif isinstance(chunk[0], AIMessage | AIMessageChunk) and chunk[0].text:
+                    _write_part(str(chunk[0].text))
                     printed = True
         if printed:
             _write_part("\n")
 
     def _show_event(self, event: Mapping[str, Any]) -> None:
-        """What the memory recalled and stored."""
+        """Print what the memory recalled and stored."""
         if event.get("stage") == "remember":
             self._stored += len(event.get("step_ids") or ())
         if event.get("stage") == "recall":
@@ -222,11 +224,11 @@ class Chat:
             output.note(f"note: {line}")
 
     def know_items(self) -> None:
-        """Take what memory holds now as known: what came back was not learned."""
+        """Mark the items that memory holds now as known, such as items that undo restored."""
         self._items = {item.id: _item_line(item) for item in self.user.items()}
 
     def show_learned(self) -> None:
-        """Show what was learned, and what was changed, since the last time."""
+        """Print the items that were learned or changed since the last call."""
         known = self._items
         for item in self.user.items():
             line = _item_line(item)
@@ -242,11 +244,11 @@ def _undo_with(result: str) -> list[str]:
         answer = json.loads(result)
     except ValueError:
         return []
-    return [str(one) for one in answer.get("undo_with") or ()] if isinstance(answer, dict) else []
+    return [str(operation_id) for operation_id in answer.get("undo_with") or ()] if isinstance(answer, dict) else []
 
 
 def _item_line(item: MemoryItem) -> str:
-    """What an item says, in a line."""
+    """An item in one line."""
     from hexamem.memory_types import CoreItem, VaultItem
     from hexamem.prompting import core_line
 
@@ -273,13 +275,13 @@ def _write_part(text: str) -> None:
 
 
 def _run_command(talk: Chat, line: str) -> bool:
-    """Run one line that is a command, in any case; whether the conversation goes on. Prints what is wrong with it."""
+    """Run a line that is a command, in upper or lower case, and print its errors; returns whether the conversation continues."""
     typed, *rest = line.split(maxsplit=1)
     name = f"/{typed.removeprefix('/').casefold()}"
     words = rest[0].strip() if rest else ""
     try:
         if name in _ALONE and words:
-            raise InvalidInputError(f"{name} takes nothing behind it: type {name} alone")
+            raise InvalidInputError(f"{name} takes no arguments: type {name} alone")
         if name in _ENDS:
             return False
         if name not in COMMANDS:
@@ -343,26 +345,26 @@ def _forget(talk: Chat, words: str) -> None:
             "/forget needs numbers of a list that /why, /memory or /forget WORDS just gave, an id, or words to search"
         )
     if all(number.isdecimal() for number in numbers):
-        done = talk.user.forget([_listed(talk, number, "/forget") for number in numbers])
+        operation = talk.user.forget([_listed(talk, number, "/forget") for number in numbers])
     elif _is_id(talk, words):
-        done = talk.user.forget([words])
+        operation = talk.user.forget([words])
     else:
         records = find_to_forget(talk.user, words, _LISTED)
-        talk.numbered = [one.id for one in records]
-        lines = [_record_line(f"{number:>2}  {one.id}", one) for number, one in enumerate(records, 1)]
+        talk.numbered = [record.id for record in records]
+        lines = [_record_line(f"{number:>2}  {record.id}", record) for number, record in enumerate(records, 1)]
         head = "Nothing is forgotten yet. /forget NUMBER forgets one of these, or several (/forget 1 3):"
         nothing = "Nothing is forgotten: memory holds nothing near to these words."
         return output.write_text(output.clean("\n".join([head, *lines]) if records else nothing))
     talk.reload()
-    talk.undoable = (done.id,)
-    first, *others = forgotten_records(talk.user, done)
-    lines = [_record_line(f"Forgotten: {first.id}", first), *(_record_line("with it:", one) for one in others)]
-    lines.append(f"/undo brings it back ({done.id}); `hexamem redact` takes words out for good.")
+    talk.undoable = (operation.id,)
+    first, *others = forgotten_records(talk.user, operation)
+    lines = [_record_line(f"Forgotten: {first.id}", first), *(_record_line("with it:", record) for record in others)]
+    lines.append(f"/undo brings it back ({operation.id}); `hexamem redact` takes words out for good.")
     return output.write_text(output.clean("\n".join(lines)))
 
 
 def _is_id(talk: Chat, words: str) -> bool:
-    """Whether this is the id of a record, or has the form of one: then what is wrong with it is to be shown."""
+    """Whether this is the id of a record, or has the form of one: then its error is shown."""
     if any(character.isspace() for character in words):
         return False
     try:
@@ -373,7 +375,7 @@ def _is_id(talk: Chat, words: str) -> bool:
 
 
 def _listed(talk: Chat, words: str, command: str) -> str:
-    """The id with this number in the last list; what is no number is an id already."""
+    """The id with this number in the last list; anything but a number is returned as an id."""
     if not words.isdecimal():
         return words
     asked = f"{command} {output.one_line(words)}"
@@ -414,11 +416,11 @@ def _undo(talk: Chat, words: str) -> None:
     operations = (words,) if words else talk.undoable
     if not operations:
         raise InvalidInputError("/undo: nothing was forgotten in this conversation; give an operation's id")
-    done = [one for operation in reversed(operations) for one in talk.user.undo(operation)]
+    undone = [undo for operation_id in reversed(operations) for undo in talk.user.undo(operation_id)]
     talk.undoable = ()
     talk.know_items()
     talk.reload()
-    output.write_text(f"Undone: {', '.join(operations)} ({output.counted(len(done), 'operation')}).")
+    output.write_text(f"Undone: {', '.join(operations)} ({output.counted(len(undone), 'operation')}).")
 
 
 def _research(talk: Chat, question: str) -> None:
@@ -427,11 +429,11 @@ def _research(talk: Chat, question: str) -> None:
 
     if not question:
         raise InvalidInputError("/research needs a question: /research QUESTION")
-    found = talk.user.research(question)
-    talk.recall, talk.researched = research_as_recall(found), True
+    research = talk.user.research(question)
+    talk.recall, talk.researched = research_as_recall(research), True
     zone = zone_of(talk.user)
-    claims = ((f"“{one.quote}”  {output.shown_time(one.occurred_at, zone)}", "dim") for one in found.evidence)
-    output.write(output.record([(found.answer, "")], found.reason, *claims))
+    claims = ((f"“{claim.quote}”  {output.shown_time(claim.occurred_at, zone)}", "dim") for claim in research.evidence)
+    output.write(output.record([(research.answer, "")], research.reason, *claims))
 
 
 def _model(talk: Chat, name: str) -> None:

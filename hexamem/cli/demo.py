@@ -267,10 +267,10 @@ def _reason(hit: Hit) -> str:
 def _researched(research: Research) -> Table:
     table = _table("", "cyan")
     table.add_row(Text(research.question, style="bold"), "")
-    for done in research.rounds:
-        lanes = ", ".join(report.lane for report in done.lanes)
-        needs = _line("; ".join(done.needs)) if done.number > 1 else "the question itself"
-        table.add_row(f"  round {done.number}: {needs}", f"{len(done.read)} passages by {lanes}")
+    for round_ in research.rounds:
+        lanes = ", ".join(report.lane for report in round_.lanes)
+        needs = _line("; ".join(round_.needs)) if round_.number > 1 else "the question itself"
+        table.add_row(f"  round {round_.number}: {needs}", f"{len(round_.read)} passages by {lanes}")
     for claim in research.evidence[:_SOURCES]:
         day = f"{claim.occurred_at:%Y-%m-%d} " if claim.occurred_at else ""
         table.add_row(f"  source: {day}{claim.speaker or ''}: {_line(claim.quote)}", "")

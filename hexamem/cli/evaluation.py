@@ -165,14 +165,14 @@ def evaluate(
     ] = None,
     choices: Choices,
 ) -> None:
-    """Measure recall on a data set, in an empty memory that is thrown away; with --home it is kept there.
+    """Measure recall on a data set, in an empty temporary memory; with --home in that folder, which is not deleted.
 
     locomo, came, longmemeval, hotpotqa and narrativeqa are files with questions whose evidence or answer is known.
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
     Nor does ruler: it hides needles, chains of variables and frequent words in long texts.
 
-    study compares many rankings on files and folders, and tells what each part of the learned one is worth.
+    study compares many rankings on files and folders, and measures what each part of the learned one contributes.
 
     writepath measures what is written instead: precision and recall of the stored items on JSON files of conversations
     with the items they should, may and must not yield, each miss and each wrong item by case.
@@ -242,7 +242,7 @@ def _measured(
     console = output.console()
     if dataset == "writepath":
         reports = _measure_write_path(session, paths)
-        return reports, lambda: output.write(*(block for one in reports for block in _write_path_blocks(one)))
+        return reports, lambda: output.write(*(block for report in reports for block in _write_path_blocks(report)))
     if dataset == "ruler":
         from hexamem.evals.ruler import parse_tokens
         from hexamem.evals.ruler_run import DEFAULT_ROUNDS
@@ -265,7 +265,9 @@ def _measured(
         return results, lambda: print_ruler(results, console)
     if dataset == "synthetic":
         results = _measure_made_up(session, names, choices)
-        sizes = {one["size"]: [each for each in results if each["size"] == one["size"]] for one in results}
+        sizes = {
+            report["size"]: [result for result in results if result["size"] == report["size"]] for report in results
+        }
 
         def report() -> None:
             for of_size in sizes.values():
@@ -310,13 +312,17 @@ def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -
     if len(set(sizes)) != len(sizes):
         raise InvalidInputError(f"sizes {', '.join(sizes)}: give each once")
     split, seed, of_each = choices.split or "test", choices.seed or 0, 1 if choices.count is None else choices.count
-    made = {size: make_conversations(families, size, seed=seed, count=of_each, split=split) for size in sizes}
+    conversations_by_size = {
+        size: make_conversations(families, size, seed=seed, count=of_each, split=split) for size in sizes
+    }
     if choices.export is not None:
-        for conversation in [one for conversations in made.values() for one in conversations]:
+        for conversation in [
+            conversation for conversations in conversations_by_size.values() for conversation in conversations
+        ]:
             write_came(conversation, choices.export)
     return [
         {**result, "size": size, "split": split, "families": families, "seed": seed}
-        for size, conversations in made.items()
+        for size, conversations in conversations_by_size.items()
         for result in _run(session, "synthetic", conversations, names, _ROUNDS)
     ]
 
@@ -332,9 +338,13 @@ def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Con
             raise InvalidInputError(
                 f"--tokens {choices.tokens}: give one length for hotpotqa, and measure the next one after it"
             )
-        return [one for path in paths for one in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)]
+        return [
+            conversation
+            for path in paths
+            for conversation in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)
+        ]
     if dataset == "narrativeqa":
-        return [one for path in paths for one in load_narrativeqa(path, questions=questions)]
+        return [conversation for path in paths for conversation in load_narrativeqa(path, questions=questions)]
     return load_files(paths, dataset)  # type: ignore[arg-type]
 
 
@@ -415,10 +425,10 @@ def _write_path_blocks(report: Mapping[str, Any]) -> Iterator[RenderableType]:
     )
     for title, key in (("Missed", "misses"), ("Wrong", "wrong")):
         lines = []
-        for one in report[key]:
-            content = ", ".join(one["values"]) if key == "misses" else " / ".join(one["text"].splitlines())
-            aside = "".join(f" ({text})" for text in (one["why"], one.get("near")) if text)
-            lines.append(f"  {one['case']}  {one['kind']}: {content}{aside}")
+        for entry in report[key]:
+            content = ", ".join(entry["values"]) if key == "misses" else " / ".join(entry["text"].splitlines())
+            aside = "".join(f" ({text})" for text in (entry["why"], entry.get("near")) if text)
+            lines.append(f"  {entry['case']}  {entry['kind']}: {content}{aside}")
         if lines:
             yield Text(output.clean("\n".join(["", f"{title}:", *lines])), overflow="fold")
 
@@ -539,9 +549,9 @@ def train(
         output.write_file("--out", out, lambda path: save_weights(weights, path))
         learned_from = f"{card['questions']} questions of {len(conversations)} conversations"
         lines.append(f"{out}: {weights.parameters:,} numbers from {learned_from}")
-    for one in folds or ():
-        recalls = ", ".join(f"@{cut} {value:.3f}" for cut, value in one["recall"].items())
-        lines.append(f"without {one['conversation']}: recall {recalls}")
+    for fold in folds or ():
+        recalls = ", ".join(f"@{cut} {value:.3f}" for cut, value in fold["recall"].items())
+        lines.append(f"without {fold['conversation']}: recall {recalls}")
     parameters = None if weights is None else weights.parameters
     return session.show({**card, "parameters": parameters, "cross_validation": folds}, "\n".join(lines))
 
@@ -555,7 +565,7 @@ def _training_conversations(paths: Sequence[Path], made_up: Mapping[Any, int], s
     for size, number in made_up.items():
         if number:
             conversations += make_conversations(list(FAMILIES), size, seed=_APART + seed, count=number, split="dev")
-    names = [one.id for one in conversations]
+    names = [conversation.id for conversation in conversations]
     if doubles := [name for name in names if names.count(name) > 1]:
         raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
     return conversations

@@ -74,9 +74,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
 
 def epilog(command: str) -> str | None:
     """The last lines of a command's help; None for one without examples."""
-    found = EXAMPLES.get(command)
+    examples = EXAMPLES.get(command)
     return (
         None
-        if found is None
-        else "\n\n".join(("[bold]Examples[/bold]" if len(found) > 1 else "[bold]Example[/bold]", *found))
+        if examples is None
+        else "\n\n".join(("[bold]Examples[/bold]" if len(examples) > 1 else "[bold]Example[/bold]", *examples))
     )

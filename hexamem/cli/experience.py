@@ -1,4 +1,4 @@
-"""``hexamem experience …``: what a user's agents learned from their runs, shown and looked after."""
+"""``hexamem experience …``: lists and manages what a user's agents learned from their runs."""
 
 from __future__ import annotations
 
@@ -23,80 +23,78 @@ def list_experience(
     *,
     user: User,
     env: Environment = None,
-    retired: Annotated[bool, typer.Option("--retired", help="What was retired too.")] = False,
+    retired: Annotated[bool, typer.Option("--retired", help="Retired experience too.")] = False,
 ) -> None:
-    """List what was learned, with how many runs were given it, and how many of those did their task or failed."""
+    """List what was learned, with the number of runs that were shown it, and how many of them succeeded or failed."""
     with session.reader(user) as memory:
-        found = memory.experience.items(env, retired=retired)
+        listed = memory.experience.items(env, retired=retired)
     rows = (
         (
-            Text(output.clean(one.title), style="bold" if one.status == "active" else "dim strike"),
-            one.environment or EVERYWHERE,
-            one.facet,
-            one.retrieved,
-            one.helped,
-            one.hurt,
-            "retired" if one.status == "retired" else "",
-            one.id,
+            Text(output.clean(item.title), style="bold" if item.status == "active" else "dim strike"),
+            item.environment or EVERYWHERE,
+            item.facet,
+            item.retrieved,
+            item.helped,
+            item.hurt,
+            "retired" if item.status == "retired" else "",
+            item.id,
         )
-        for one in found
+        for item in listed
     )
     headings = ("experience", "where", "facet", "shown", "helped", "hurt", "", "id")
     empty = f"user {user!r} has no such experience; `hexamem experience stats` counts the runs"
-    session.show(found, [output.table(headings, rows)], empty)
+    session.show(listed, [output.table(headings, rows)], empty)
 
 
 def show(session: Session, *, experience_id: Id, user: User) -> None:
     """Show one experience: when to use it, what it says, and the runs that it was learned from."""
     with session.reader(user) as memory:
-        found = memory.experience.show(experience_id)
+        experience = memory.experience.show(experience_id)
         known = {run.id for run in memory.experience.runs()}
-        digests = [memory.experience.digest(run_id) for run_id in found.run_ids if run_id in known]
+        digests = [memory.experience.digest(run_id) for run_id in experience.run_ids if run_id in known]
     ended = {True: "done", False: "failed", None: "not judged"}
     shown = output.record(
         [
-            (found.title, "bold"),
-            (found.facet, "cyan"),
-            ("retired" if found.status == "retired" else "", "yellow"),
-            (found.id, "dim"),
+            (experience.title, "bold"),
+            (experience.facet, "cyan"),
+            ("retired" if experience.status == "retired" else "", "yellow"),
+            (experience.id, "dim"),
         ],
-        f"when: {found.description}",
-        f"says: {found.content}",
-        f"where: {found.environment or EVERYWHERE}",
-        f"learned: {found.origin.replace('_', ' ')}, from {output.counted(len(found.run_ids), 'run')}",
-        f"counts: shown to {found.retrieved} runs, of which {found.helped} did their task and {found.hurt} failed",
-        *((f"run {one.run_id} ({ended[one.outcome]}): {one.task}", "dim") for one in digests),
+        f"when: {experience.description}",
+        f"says: {experience.content}",
+        f"where: {experience.environment or EVERYWHERE}",
+        f"learned: {experience.origin.replace('_', ' ')}, from {output.counted(len(experience.run_ids), 'run')}",
+        f"counts: shown to {experience.retrieved} runs, of which {experience.helped} did their task and {experience.hurt} failed",
+        *((f"run {digest.run_id} ({ended[digest.outcome]}): {digest.task}", "dim") for digest in digests),
     )
-    session.show({"experience": found, "runs": digests}, [shown])
+    session.show({"experience": experience, "runs": digests}, [shown])
 
 
 def retire(session: Session, *, experience_id: Id, user: User, reason: Reason = "") -> None:
-    """Recall an experience no more; `hexamem undo OPERATION` brings it back."""
-    with session.known(user) as memory:
-        done = memory.experience.retire(experience_id, reason=reason)
-        session.show_operations(done, [done], memory)
+    """Retire an experience: it is not recalled any more. `hexamem undo OPERATION` restores it."""
+    session.change(user, lambda memory: memory.experience.retire(experience_id, reason=reason))
 
 
 def promote(session: Session, *, experience_id: Id, user: User, reason: Reason = "") -> None:
-    """Let an experience hold in every environment of the user; `hexamem undo OPERATION` takes that back."""
+    """Make an experience count in every environment of the user; `hexamem undo OPERATION` reverses that."""
     with session.known(user) as memory:
-        found = memory.experience.promote(experience_id, reason=reason)
-        session.show_operations(found, memory.history(found.id)[-1:], memory)
+        experience = memory.experience.promote(experience_id, reason=reason)
+        session.show_operations(experience, memory.history(experience.id)[-1:], memory)
 
 
 def stats(session: Session, *, user: User, env: Environment = None) -> None:
-    """Tell how many runs there are, how they ended with and without advice, and what was learned from them."""
+    """Count the runs, their outcomes with and without advice, and what was learned from them."""
     with session.reader(user) as memory:
-        found = memory.experience.stats(env)
+        counts = memory.experience.stats(env)
     rows = {
-        "runs": f"{found.runs:,}: {found.succeeded:,} done, {found.failed:,} failed, {found.unjudged:,} not judged, "
-        f"{found.unfinished:,} unfinished",
-        "with advice": _share(found.with_advice),
-        "without": _share(found.without_advice),
-        "experience": f"{found.active:,} active, {found.retired:,} retired",
-        "to distil": f"{found.undistilled:,} runs" + (f"; {found.waiting}" if found.waiting else ""),
+        "runs": f"{counts.runs:,}: {counts.succeeded:,} done, {counts.failed:,} failed, {counts.unjudged:,} not judged, "
+        f"{counts.unfinished:,} unfinished",
+        "with advice": _share(counts.with_advice),
+        "without": _share(counts.without_advice),
+        "experience": f"{counts.active:,} active, {counts.retired:,} retired",
+        "to distil": f"{counts.undistilled:,} runs" + (f"; {counts.waiting}" if counts.waiting else ""),
     }
-    session.show(found, [output.table(("", ""), rows.items())])
+    session.show(counts, [output.table(("", ""), rows.items())])
 
 
 def _share(counts: tuple[int, int]) -> str:

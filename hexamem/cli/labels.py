@@ -1,4 +1,4 @@
-"""``hexamem labels …``: the labels of a user's steps, shown and corrected by hand; ``undo`` reverses a correction."""
+"""``hexamem labels …``: lists the labels of a user's steps and corrects them by hand; ``undo`` reverses a correction."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def list_labels(session: Session, *, user: User, kind: Kind = None) -> None:
     A step that carries a narrower label counts for the wider one too; "itself" counts those that carry that very one.
     """
     with session.reader(user) as memory:
-        found = memory.labels.list(kind)
-    session.show(found, _tables(found), f"user {user!r} has no such labels")
+        labels = memory.labels.list(kind)
+    session.show(labels, _tables(labels), f"user {user!r} has no such labels")
 
 
 def _tables(labels: Sequence[LabelView]) -> Iterator[RenderableType]:
     # An id is to be copied: where there is room for it in one piece, names are broken instead.
     keep = "id" if output.console().width >= _ROOM_FOR_ID else ""
     for kind, heading in _HEADINGS.items():
-        chosen = [one for one in labels if one.kind == kind]
+        chosen = [label for label in labels if label.kind == kind]
         if chosen:
             yield output.table((heading, "steps", "itself", "", "also found as", "id"), _rows(chosen), keep=keep)
             yield Text("")
@@ -49,36 +49,36 @@ def _tables(labels: Sequence[LabelView]) -> Iterator[RenderableType]:
 def _rows(labels: Sequence[LabelView]) -> Iterator[Sequence[Any]]:
     """A row a label, each right behind the one that it lies under."""
     by_parent: dict[str | None, list[LabelView]] = {}
-    ids = {one.id for one in labels}
-    for one in labels:
-        by_parent.setdefault(one.parent_id if one.parent_id in ids else None, []).append(one)
-    waiting = [(0, one) for one in reversed(by_parent.get(None, []))]
+    ids = {label.id for label in labels}
+    for label in labels:
+        by_parent.setdefault(label.parent_id if label.parent_id in ids else None, []).append(label)
+    waiting = [(0, label) for label in reversed(by_parent.get(None, []))]
     while waiting:
-        depth, one = waiting.pop()
-        waiting += [(depth + 1, child) for child in reversed(by_parent.get(one.id, []))]
+        depth, label = waiting.pop()
+        waiting += [(depth + 1, child) for child in reversed(by_parent.get(label.id, []))]
         branch = "   " * (depth - 1) + "└─ " if depth else ""
-        pinned = "pinned" if one.pinned else ""
-        yield branch + one.name, one.steps_below, one.steps, pinned, ", ".join(one.aliases), one.id
+        pinned = "pinned" if label.pinned else ""
+        yield branch + label.name, label.steps_below, label.steps, pinned, ", ".join(label.aliases), label.id
 
 
 def show(session: Session, *, label: Label, user: User) -> None:
     """Show one label: what it is about, its other names, what lies under it, and the latest steps that carry it."""
     with session.reader(user) as memory:
-        found = memory.labels.show(label)
-        below = [one for one in memory.labels.list(found.kind) if one.parent_id == found.id]
-        steps: list[Step] = [memory.get(step_id) for step_id in found.step_ids]  # type: ignore[misc]
+        view = memory.labels.show(label)
+        below = [child for child in memory.labels.list(view.kind) if child.parent_id == view.id]
+        steps: list[Step] = [memory.get(step_id) for step_id in view.step_ids]  # type: ignore[misc]
         zone = zone_of(memory)
     fields = {
-        "about": found.gist,
-        "also found as": ", ".join(found.aliases),
-        "steps": f"{found.steps:,}" + (f", of which the latest {len(steps)}" if len(steps) < found.steps else ""),
-        "under it": ", ".join(f"{one.name} ({one.steps_below:,})" for one in below),
+        "about": view.gist,
+        "also found as": ", ".join(view.aliases),
+        "steps": f"{view.steps:,}" + (f", of which the latest {len(steps)}" if len(steps) < view.steps else ""),
+        "under it": ", ".join(f"{child.name} ({child.steps_below:,})" for child in below),
     }
     shown = output.record(
-        [(found.path, "bold"), (found.kind, "cyan"), ("pinned" if found.pinned else "", "yellow"), (found.id, "dim")],
+        [(view.path, "bold"), (view.kind, "cyan"), ("pinned" if view.pinned else "", "yellow"), (view.id, "dim")],
         *(f"{name}: {value}" for name, value in fields.items() if value),
     )
-    session.show(found, [shown, *(output.step_record(step, zone=zone) for step in steps)])
+    session.show(view, [shown, *(output.step_record(step, zone=zone) for step in steps)])
 
 
 def rename(
@@ -90,9 +90,7 @@ def rename(
     reason: Reason = "",
 ) -> None:
     """Give a label another name, and pin it. Its old name still finds it."""
-    with session.known(user) as memory:
-        done = memory.labels.rename(label, name, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.labels.rename(label, name, reason=reason))
 
 
 def merge(
@@ -104,9 +102,7 @@ def merge(
     reason: Reason = "",
 ) -> None:
     """Merge one label into another: both names then find it."""
-    with session.known(user) as memory:
-        done = memory.labels.merge(label, into, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.labels.merge(label, into, reason=reason))
 
 
 def split(
@@ -120,16 +116,14 @@ def split(
 ) -> None:
     """Make a new label of some of the steps that carry one."""
     with session.known(user) as memory:
-        made = memory.labels.split(label, steps, name, reason=reason)
-        done = memory.history(made.id)[-1]
-        session.show_operations({"label": made, "operation": done}, [done], memory)
+        new_label = memory.labels.split(label, steps, name, reason=reason)
+        done = memory.history(new_label.id)[-1]
+        session.show_operations({"label": new_label, "operation": done}, [done], memory)
 
 
 def move(session: Session, *, label: Label, steps: Steps, user: User, kind: Kind = None, reason: Reason = "") -> None:
     """Give steps a label: a scope or event type in place of theirs, an entity type beside theirs."""
-    with session.known(user) as memory:
-        done = memory.labels.move(steps, label, kind=kind, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.labels.move(steps, label, kind=kind, reason=reason))
 
 
 def pin(
@@ -141,9 +135,7 @@ def pin(
     reason: Reason = "",
 ) -> None:
     """Pin a label: neither the classifiers nor a model change it."""
-    with session.known(user) as memory:
-        done = memory.labels.pin(label, not off, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(user, lambda memory: memory.labels.pin(label, not off, reason=reason))
 
 
 COMMANDS: Mapping[str, Callable[..., Any]] = {

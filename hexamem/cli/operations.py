@@ -1,4 +1,4 @@
-"""Commands that look after a home: export, import, doctor, jobs, flush, reindex, reembed."""
+"""Commands that maintain a home: export, import, doctor, jobs, flush, reindex, reembed."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False, help="Written whole or not at all.")],
     user: User,
     with_secrets: Annotated[
-        bool, typer.Option("--with-secrets", help="Take the vault's secrets along, sealed under a passphrase.")
+        bool, typer.Option("--with-secrets", help="Export the vault's secrets too, encrypted under a passphrase.")
     ] = False,
     passphrase_file: PassphraseFile = None,
 ) -> None:
-    """Write everything of a user to a file with checksums. Secrets stay behind unless asked for."""
+    """Write everything of a user to a file with checksums. Secrets are exported only with --with-secrets."""
     passphrase = _passphrase(passphrase_file, twice=True) if with_secrets or passphrase_file else None
     with session.reader(user) as memory:
         counts = memory.export(file, passphrase=passphrase)
@@ -55,7 +55,7 @@ def import_(
     user: User,
     passphrase_file: PassphraseFile = None,
 ) -> None:
-    """Take in a file that export wrote, of this or another user; what is there already stays."""
+    """Import a file that export wrote, of this or another user; existing records stay as they are."""
     passphrase = _passphrase(passphrase_file, twice=False) if passphrase_file or _holds_secrets(file) else None
     with session.user(user) as memory:
         counts = memory.import_(file, passphrase=passphrase)
@@ -70,7 +70,7 @@ def _show_counts(session: Session, file: Path, user: str, counts: Mapping[str, i
 
 
 def _holds_secrets(file: Path) -> bool:
-    """Whether an export has secrets, by its first line. A damaged one is left to the import to refuse."""
+    """Whether an export has secrets, by its first line. A damaged file is refused later, by the import."""
     with file.open("rb") as lines:
         first = lines.readline(100_000)
     try:
@@ -80,7 +80,7 @@ def _holds_secrets(file: Path) -> bool:
 
 
 def _passphrase(file: Path | None, *, twice: bool) -> str:
-    """A passphrase: the first line of a file, else typed at the terminal, where it is not shown.
+    """A passphrase: the first line of a file, else typed at the terminal without echo.
 
     Raises:
         InvalidInputError: if the line is empty, or there is no terminal to ask at.
@@ -109,8 +109,8 @@ def doctor(session: Session) -> int:
                 users = count_records(memory)
         except HexamemError as error:
             findings.append(Finding(name="opening", status="wrong", detail=str(error)))
-    wrong = [one.name for one in findings if one.status == "wrong"]
-    shown = [one.as_dict() for one in findings]
+    wrong = [finding.name for finding in findings if finding.status == "wrong"]
+    shown = [finding.as_dict() for finding in findings]
     report = {"ok": not wrong, "home": str(session.folder), "findings": shown, "users": users}
     session.show(report, _examined(findings, users, wrong))
     return 1 if wrong else 0
@@ -119,7 +119,7 @@ def doctor(session: Session) -> int:
 def _examined(findings: list[Finding], users: list[dict[str, Any]], wrong: list[str]) -> Iterator[RenderableType]:
     yield output.table(
         ("", "", ""),
-        ((Text(*_MARKS[one.status]), Text(one.name, style="bold"), one.detail) for one in findings),
+        ((Text(*_MARKS[finding.status]), Text(finding.name, style="bold"), finding.detail) for finding in findings),
     )
     if users:
         largest = sorted(users, key=lambda row: -row["steps"])[:_SHOWN_USERS]
@@ -136,7 +136,7 @@ def _examined(findings: list[Finding], users: list[dict[str, Any]], wrong: list[
 
 
 def flush(session: Session, *, user: MaybeUser = None) -> int:
-    """Do now what waits: index, label and learn from what short programs stored. Exits 1 if something is left."""
+    """Index, label and extract items from all steps that wait for it, now. Exits 1 if something is left."""
     with session.memory(create=False) as memory:
         names = _chosen(session, memory.users(), user)
         left = []
@@ -162,7 +162,7 @@ def _chosen(session: Session, names: list[str], user: str | None) -> list[str]:
 
 
 def reindex(session: Session, *, user: MaybeUser = None) -> None:
-    """Throw the indexes away and build them anew from the ledger."""
+    """Delete the indexes and build them anew from the ledger."""
     with session.memory(create=False) as memory:
         chosen = _chosen(session, memory.users(), user)
         with output.progress_bar("indexing") as advance:
@@ -172,7 +172,7 @@ def reindex(session: Session, *, user: MaybeUser = None) -> None:
 
 
 def reembed(session: Session) -> None:
-    """Give the home another embedder (--embedder): every vector is made anew. Broken off, it is simply run again."""
+    """Change the home's embedder (--embedder): every vector is computed anew. If interrupted, run it again."""
     from hexamem.memory import Memory
 
     embedder = session.embedder
@@ -188,7 +188,7 @@ def reembed(session: Session) -> None:
 def list_jobs(session: Session, *, user: MaybeUser = None) -> None:
     """List the jobs that are not done: waiting, running, deferred or parked, and why."""
     with session.memory(create=False) as memory:
-        found = memory.jobs() if user is None else memory.user(user).jobs()
+        jobs = memory.jobs() if user is None else memory.user(user).jobs()
     rows = (
         (
             output.shown_time(job.due_at),
@@ -199,14 +199,14 @@ def list_jobs(session: Session, *, user: MaybeUser = None) -> None:
             job.id,
             job.error or "",
         )
-        for job in found
+        for job in jobs
     )
     table = output.table(("due", "status", "kind", "user", "tried", "id", "why"), rows)
-    session.show(found, [table], "no jobs: everything is done")
+    session.show(jobs, [table], "no jobs: everything is done")
 
 
 def retry_job(session: Session, *, job_id: JobId, user: User) -> None:
-    """Let a parked or deferred job be run again as soon as its program opens the home."""
+    """Retry a parked or deferred job as soon as its program opens the home."""
     with session.memory(create=False) as memory:
         memory.retry_job(job_id, user=user)
     _show_job(
@@ -215,7 +215,7 @@ def retry_job(session: Session, *, job_id: JobId, user: User) -> None:
 
 
 def drop_job(session: Session, *, job_id: JobId, user: User) -> None:
-    """Take a job out of the queue for good, undone."""
+    """Delete a job from the queue without running it."""
     with session.memory(create=False) as memory:
         memory.drop_job(job_id, user=user)
     _show_job(session, job_id, user, "dropped", "is dropped")

@@ -1,7 +1,7 @@
-"""What reaches the terminal: the result on stdout, everything else on stderr, control characters made visible.
+"""Output of the commands: the result on stdout, everything else on stderr, control characters made visible.
 
 One table (:func:`table`), one record (:func:`record`) and one JSON writer (:func:`write_json`) for all commands. Stored
-text comes from strangers: it is never read as markup, and escape sequences in it are shown, not obeyed.
+text is untrusted: it is never interpreted as markup, and escape sequences in it are made visible.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _OF_INTENT = ("scope_id", "event_ids", "entity_ids", "resolved_text", "summary",
 
 
 class PipeClosed(Exception):
-    """The reader of stdout went away: not an error, it has seen enough."""
+    """The reader of stdout closed it, as ``head`` does: not an error."""
 
 
 class _Console(Console):
@@ -78,7 +78,7 @@ class _Console(Console):
 
 
 def prepare_streams() -> None:
-    """Make both streams take any text: what their encoding lacks is written as an escape instead of failing."""
+    """Make both streams accept any text: characters that their encoding lacks are written as escapes."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # started with the stream closed
@@ -100,7 +100,7 @@ def note(line: str) -> None:
 
 
 def write(*blocks: RenderableType) -> None:
-    """Rich renderables to stdout; without trailing blanks where they go to a pipe or file."""
+    """Rich renderables to stdout; without trailing blanks if it is a pipe or file."""
     stdout = console()
     if stdout.is_terminal:
         stdout.print(*blocks, sep="\n")
@@ -111,7 +111,7 @@ def write(*blocks: RenderableType) -> None:
 
 
 def write_text(text: str) -> None:
-    """Text to stdout as it is, with one line end: for results that are used further, such as a revealed secret."""
+    """Text to stdout unchanged, ending in a line break: for results that other programs read, such as a revealed secret."""
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
     except BrokenPipeError:
@@ -169,7 +169,7 @@ def dumped(value: Any) -> Any:
 
 @contextmanager
 def _progress(what: str, total: int | None) -> Iterator[tuple[Progress, Any]]:
-    """A progress bar on stderr, gone when it is through; nothing where stderr is no terminal."""
+    """A progress bar on stderr, removed at the end; nothing if stderr is not a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     stderr = console(sys.stderr)
@@ -180,7 +180,7 @@ def _progress(what: str, total: int | None) -> Iterator[tuple[Progress, Any]]:
 
 @contextmanager
 def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr; yields a function of the number of things that were done since."""
+    """A progress bar on stderr; yields a function to call with the number of things done since the last call."""
     with _progress(what, total) as (progress, task):
         yield lambda count: progress.advance(task, count)
 
@@ -290,7 +290,7 @@ def hit_record(
         hit: see there.
         zone: of the times.
         why: whether its signals and the labels of a step are shown too.
-        item: the item that it is, if it is one: it tells which of its times is shown.
+        item: the hit's item, if it is one: decides which of its times is shown.
         past: whether a time in the past was asked for, see :func:`item_record`.
     """
     of_hit = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)
@@ -356,7 +356,9 @@ def item_record(item: MemoryItem, *, zone: tzinfo, full: bool = False, past: boo
         lines = _fields({**payload, **item.model_dump(mode="json", exclude={"id", "kind", "sources", *payload})})
     else:
         lines = [cut(line) for line in _fields({name: payload[name] for name in item.searched_fields} or payload)]
-    lines += [f"from {one.step_id}{f': {one.quote!r}' if one.quote and full else ''}" for one in item.sources]
+    lines += [
+        f"from {source.step_id}{f': {source.quote!r}' if source.quote and full else ''}" for source in item.sources
+    ]
     return record(
         [
             (item.id, "bold"),
@@ -442,7 +444,7 @@ def _change(target: str, target_id: str, before: Mapping[str, Any], after: Mappi
     title = f"{state['kind']}, {one_line(next(titles, ''))}" if "kind" in state else ""
     shown, titled = f"{target} {target_id}", f": {title}" if title else ""
     if target == "intent":
-        before, after = ({name: one.get(name) for name in _OF_INTENT} for one in (before, after))
+        before, after = ({name: state.get(name) for name in _OF_INTENT} for state in (before, after))
         shown = f"labels of step {target_id}"
     elif not before or not after:
         return f"{shown} {'added' if after else 'removed' if before else 'changed'}{titled}"

@@ -1,4 +1,4 @@
-"""Commands on what must not be seen: redact, reveal, erase."""
+"""Commands for secrets and erasure: redact, reveal, erase."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def redact(
     reason: Reason = "",
     match_case: Annotated[bool, typer.Option("--match-case", help="Only as they are written here.")] = False,
 ) -> None:
-    """Take words out of everything that is stored, and keep them in the vault alone. There is no undo."""
+    """Remove words from everything that is stored; only the vault holds them afterwards. There is no undo."""
     text = read_stdin("the words to redact") if words == "-" else words
     with session.known(user) as memory:
         receipt = memory.redact(
@@ -46,9 +46,9 @@ def reveal(
     *,
     record_id: Annotated[str, typer.Argument(metavar="ID", help="A vault item, a secret's id or a whole reference.")],
     user: User,
-    reason: Annotated[str, typer.Option(help="Why it is needed; it is kept in the audit.")],
+    reason: Annotated[str, typer.Option(help="Why it is needed; recorded in the audit.")],
 ) -> None:
-    """Print a secret, and keep in the audit who asked, when and why."""
+    """Print a secret, and record the access in the audit, with time and reason."""
     with session.known(user) as memory:
         plaintext = memory.reveal(record_id, reason=reason)
     session.show({"id": record_id, "secret": plaintext}, plaintext, text=True)
@@ -60,7 +60,7 @@ def erase(
     user: User,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int | None:
-    """Erase everything of a user, physically and for good, and print the receipt."""
+    """Erase everything of a user physically, and print the receipt. There is no undo."""
     from hexamem.doctor import count_records
 
     with session.known(user) as memory:

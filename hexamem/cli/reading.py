@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -46,7 +46,7 @@ ItemKinds = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """Which records a command is about. A command that has a parameter of this type takes each field as an option."""
+    """Filters of records. A command that has a parameter of this type has each field as an option."""
 
     thread: Thread = None
     agent: Annotated[str | None, typer.Option(help="Only this agent's.")] = None
@@ -137,7 +137,7 @@ def recall(
             "--with",
             metavar="OPERATION",
             help="Of the learned ranking (-s learned), one of temporal_ordering, latest_filtering, multi_step, "
-            "threshold_filtering and semantic_reranking: on, whatever its gate says.",
+            "threshold_filtering and semantic_reranking: on, whatever its gate decides.",
         ),
     ] = None,
     switch_off: Annotated[
@@ -145,10 +145,8 @@ def recall(
     ] = None,
 ) -> None:
     """Find what a user's memory holds on a question."""
-    for option, names in (("--with", switch_on), ("--without", switch_off)):
-        _refuse_unknown_operations(option, names or ())
     with session.reader(user, timezone) as memory:
-        found = memory.recall(
+        result = memory.recall(
             query,
             k,
             strategy,
@@ -157,35 +155,25 @@ def recall(
             token_budget=token_budget,
             operations={**dict.fromkeys(switch_on or (), True), **dict.fromkeys(switch_off or (), False)} or None,
         )
-        blocks = found.text if text or token_budget is not None else _recall_blocks(memory, found, filters, why)
-        session.show(found, blocks, f"nothing found for user {user!r}", text=True)
+        blocks = result.text if text or token_budget is not None else _recall_blocks(memory, result, filters, why)
+        session.show(result, blocks, f"nothing found for user {user!r}", text=True)
 
 
-def _refuse_unknown_operations(option: str, names: Sequence[str]) -> None:
-    if not names:
-        return
-    from hexamem.retrieval.operations import NAMES
-
-    for name in names:
-        if name not in NAMES:
-            raise InvalidInputError(f"{option} {name!r} is no operation of the learned ranking: {', '.join(NAMES)}")
-
-
-def _recall_blocks(memory: UserMemory, found: Recall, filters: Filters, why: bool) -> Iterator[RenderableType]:
+def _recall_blocks(memory: UserMemory, result: Recall, filters: Filters, why: bool) -> Iterator[RenderableType]:
     from hexamem.stores.ledger import get_items
 
     items: Mapping[str, MemoryItem] = {}
     if not filters.known_at:
-        with memory.memory.ledger.read(memory.name) as tx:  # a hit has one time, and its item tells which that is
-            items = get_items(tx, [hit.id for hit in found.hits if hit.kind != "step"])
+        with memory.memory.ledger.read(memory.name) as tx:  # which of an item's times a hit has
+            items = get_items(tx, [hit.id for hit in result.hits if hit.kind != "step"])
     past = filters.as_of is not None
-    for number, hit in enumerate(found.hits, 1):
+    for number, hit in enumerate(result.hits, 1):
         yield output.hit_record(number, hit, zone=zone_of(memory), why=why, item=items.get(hit.id), past=past)
-    if why and found.operations:
-        yield output.record([("operations", "")], *((one.explain(), "dim") for one in found.operations))
+    if why and result.operations:
+        yield output.record([("operations", "")], *((operation.explain(), "dim") for operation in result.operations))
         yield Text("")
-    count = output.counted(len(found), "hit")
-    yield Text(f"{count} in {found.elapsed_ms:.0f} ms by {found.strategy}  {found.id}", style="dim")
+    count = output.counted(len(result), "hit")
+    yield Text(f"{count} in {result.elapsed_ms:.0f} ms by {result.strategy}  {result.id}", style="dim")
 
 
 def ask(
@@ -224,7 +212,7 @@ def ask(
     if rollouts is not None and not rollouts.resolve().parent.is_dir():
         raise InvalidInputError(f"--rollouts {rollouts}: there is no such folder")
     with session.reader(user, timezone) as memory:
-        found = memory.research(
+        research = memory.research(
             question,
             rounds,
             tier=tier,
@@ -239,29 +227,29 @@ def ask(
         )
         zone = zone_of(memory)
     if rollouts is not None:
-        output.write_file("--rollouts", rollouts, lambda path: _append(path, found))
+        output.write_file("--rollouts", rollouts, lambda path: _append(path, research))
     if not session.as_json:
-        for line in found.degraded:
+        for line in research.degraded:
             output.note(f"note: {line}")
-    session.show(found, _research_blocks(found, form, zone, trace=trace))
+    session.show(research, _research_blocks(research, form, zone, trace=trace))
 
 
-def _append(path: Path, found: Research) -> None:
+def _append(path: Path, research: Research) -> None:
     from hexamem.memory_types.research_rollouts import rollout
 
     with path.open("a", encoding="utf-8") as file:
-        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rollout(found))
+        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rollout(research))
 
 
-def _research_blocks(found: Research, form: Form, zone: tzinfo, *, trace: bool) -> Iterator[RenderableType]:
+def _research_blocks(research: Research, form: Form, zone: tzinfo, *, trace: bool) -> Iterator[RenderableType]:
     if trace:
-        yield from (_round_record(one, found) for one in found.rounds)
-    if form == "text" and found.answerable and found.usage.calls:
-        yield Text(output.clean(found.answer))
-        if found.reason:
-            yield output.body(found.reason)
+        yield from (_round_record(round_, research) for round_ in research.rounds)
+    if form == "text" and research.answerable and research.usage.calls:
+        yield Text(output.clean(research.answer))
+        if research.reason:
+            yield output.body(research.reason)
         yield Text("")
-        for claim in found.evidence:
+        for claim in research.evidence:
             head = [
                 ("•", "bold"),
                 (output.shown_time(claim.occurred_at, zone), "green"),
@@ -270,37 +258,37 @@ def _research_blocks(found: Research, form: Form, zone: tzinfo, *, trace: bool) 
             ]
             yield output.record(head, f"“{claim.quote}”")
     else:
-        yield Text(output.clean(found.context))
-    cost = f", {output.counted(found.usage.calls, 'call')}" if found.usage.calls else ""
+        yield Text(output.clean(research.context))
+    cost = f", {output.counted(research.usage.calls, 'call')}" if research.usage.calls else ""
     yield Text(
-        f"{output.counted(len(found.rounds), 'round')}, {output.counted(len(found.passages), 'passage')} read{cost} "
-        f"in {found.elapsed_ms:.0f} ms by {found.tier}  {found.id}",
+        f"{output.counted(len(research.rounds), 'round')}, {output.counted(len(research.passages), 'passage')} read{cost} "
+        f"in {research.elapsed_ms:.0f} ms by {research.tier}  {research.id}",
         style="dim",
     )
 
 
-def _round_record(one: Round, found: Research) -> RenderableType:
+def _round_record(round_: Round, research: Research) -> RenderableType:
     lines: list[tuple[str, str]] = []
-    if one.needs:
-        lines.append((f"needs: {'; '.join(one.needs)}", ""))
-    for request in one.plan.requests:
+    if round_.needs:
+        lines.append((f"needs: {'; '.join(round_.needs)}", ""))
+    for request in round_.plan.requests:
         pages = f" in {', '.join(request.pages)}" if request.pages else ""
         lines.append((f"search {request.lane}: {request.query}{pages}", "cyan"))
-    for lane in one.lanes:
+    for lane in round_.lanes:
         failed = f", failed: {lane.failed}" if lane.failed else ""
         lines.append((f"{lane.lane} found {lane.found} in {(lane.ended - lane.began) * 1_000:.0f} ms{failed}", "dim"))
-    passages = {passage.id: passage for passage in found.passages}
-    for passage in (passages[passage_id] for passage_id in one.read if passage_id in passages):
+    passages = {passage.id: passage for passage in research.passages}
+    for passage in (passages[passage_id] for passage_id in round_.read if passage_id in passages):
         speaker = f"{passage.speaker}: " if passage.speaker else ""
         lines.append((f"read {speaker}{output.one_line(passage.text)}  ({', '.join(passage.lanes)})", ""))
-    lines += [(f"claim: {claim.text}", "green") for claim in one.claims]
-    if one.dropped:
-        lines.append((f"{one.dropped} claims dropped: their quotes are not in the passages", "yellow"))
-    if one.enough is not None:
-        missing = f", missing: {'; '.join(one.missing)}" if one.missing else ""
-        lines.append((f"{'enough' if one.enough else 'not enough'}{missing}", "bold"))
-    tiers = ", ".join(f"{part} by {tier}" for part, tier in one.tiers.items())
-    return output.record([(f"Round {one.number}", "bold"), (tiers, "dim")], *lines)
+    lines += [(f"claim: {claim.text}", "green") for claim in round_.claims]
+    if round_.dropped:
+        lines.append((f"{round_.dropped} claims dropped: their quotes are not in the passages", "yellow"))
+    if round_.enough is not None:
+        missing = f", missing: {'; '.join(round_.missing)}" if round_.missing else ""
+        lines.append((f"{'enough' if round_.enough else 'not enough'}{missing}", "bold"))
+    tiers = ", ".join(f"{part} by {tier}" for part, tier in round_.tiers.items())
+    return output.record([(f"Round {round_.number}", "bold"), (tiers, "dim")], *lines)
 
 
 def items(
@@ -314,12 +302,12 @@ def items(
 ) -> None:
     """List a user's items in order of creation."""
     with session.reader(user, timezone) as memory:
-        found = memory.items(kind, **filters.conditions(memory, of_items=True), superseded=superseded)
+        listed = memory.items(kind, **filters.conditions(memory, of_items=True), superseded=superseded)
         zone, past = zone_of(memory), filters.as_of is not None
-        waits = not found and bool(memory.jobs())
+        waits = not listed and bool(memory.jobs())
     more = f"; what was stored last is not read yet: hexamem flush -u {shlex.quote(user)}" if waits else ""
-    blocks = (output.item_record(item, zone=zone, past=past) for item in found)
-    session.show(found, blocks, f"user {user!r} has no such items{more}")
+    blocks = (output.item_record(item, zone=zone, past=past) for item in listed)
+    session.show(listed, blocks, f"user {user!r} has no such items{more}")
 
 
 def show(
@@ -336,31 +324,31 @@ def show(
     from hexamem.memory_types import Step
 
     with session.reader(user) as memory:
-        found = memory.get(record_id)
+        record = memory.get(record_id)
         zone = zone_of(memory)
         if media is not None:
-            _write_media(memory, found, media)
-        if not isinstance(found, Step):
-            return session.show(found, [output.item_record(found, zone=zone, full=True)])
+            _write_media(memory, record, media)
+        if not isinstance(record, Step):
+            return session.show(record, [output.item_record(record, zone=zone, full=True)])
         labelled = None
         with suppress(NotFoundError):  # labels may be off
             labelled = memory.labels.of(record_id)
     labels = {} if labelled is None else {"labels": labelled.model_dump(mode="json", exclude={"step"})}
-    blocks = (output.step_record(found, zone=zone, full=True), output.label_lines(labelled))
-    return session.show({**output.dumped(found), **labels}, blocks)
+    blocks = (output.step_record(record, zone=zone, full=True), output.label_lines(labelled))
+    return session.show({**output.dumped(record), **labels}, blocks)
 
 
 def _write_media(memory: UserMemory, record: Step | MemoryItem, folder: Path) -> None:
-    """Each file under its hash and the ending of its type: a name from a message may be any path."""
-    media = [one for one in getattr(record, "media", ()) if one.sha256 is not None]
-    for one in media:
-        data = memory.media(one.sha256)
-        path = folder / f"{one.sha256}{mimetypes.guess_extension(one.mime_type or '') or ''}"
+    """Write each file under its hash and the suffix of its type: a file name in a message may be any path."""
+    media = [media_file for media_file in getattr(record, "media", ()) if media_file.sha256 is not None]
+    for media_file in media:
+        data = memory.media(media_file.sha256)
+        path = folder / f"{media_file.sha256}{mimetypes.guess_extension(media_file.mime_type or '') or ''}"
         output.write_file("--media", folder, lambda folder: folder.mkdir(parents=True, exist_ok=True))
         output.write_file("--media", path, lambda path, data=data: path.write_bytes(data))  # type: ignore[misc]
-        output.note(f"{one.name or one.kind}: {path}")
+        output.note(f"{media_file.name or media_file.kind}: {path}")
     if not media:
-        output.note("it has no media that are stored here")
+        output.note("no media of it are stored here")
 
 
 def steps(
@@ -373,11 +361,11 @@ def steps(
 ) -> None:
     """List the steps of a thread in their order, or all as they were stored."""
     with session.reader(user, timezone) as memory:
-        found = memory.steps(thread)
+        listed = memory.steps(thread)
         zone = zone_of(memory)
-    found = found[-last:] if last else found
+    listed = listed[-last:] if last else listed
     empty = f"user {user!r} has no steps" + (f" in thread {thread!r}" if thread else "")
-    session.show(found, (output.step_record(step, zone=zone) for step in found), empty)
+    session.show(listed, (output.step_record(step, zone=zone) for step in listed), empty)
 
 
 def users(session: Session) -> None:
@@ -385,10 +373,10 @@ def users(session: Session) -> None:
     from hexamem.doctor import count_records
 
     with session.memory(create=False) as memory:
-        found = count_records(memory)
+        rows = count_records(memory)
     columns = ("user", "steps", "items")
-    table = output.table(columns, ([row[name] for name in columns] for row in found))
-    session.show(found, [table], f"nobody has stored anything at {session.folder}")
+    table = output.table(columns, ([row[name] for name in columns] for row in rows))
+    session.show(rows, [table], f"nobody has stored anything at {session.folder}")
 
 
 def history(
@@ -401,18 +389,18 @@ def history(
 ) -> None:
     """Show the operations on one step or item, or on all, oldest first."""
     with session.reader(user, timezone) as memory:
-        found = memory.history(record_id, limit=limit)
-        if found or session.as_json:
-            return session.show_operations(found, found, memory)
+        operations = memory.history(record_id, limit=limit)
+        if operations or session.as_json:
+            return session.show_operations(operations, operations, memory)
     return output.note(f"no operations on {record_id}" if record_id else f"user {user!r} has no operations")
 
 
 def list_pages(session: Session, *, user: User, thread: Thread = None, scope: Scope = None) -> None:
     """List the pages of a user's conversations: when, in which thread, what about, and what each adds."""
     with session.reader(user) as memory:
-        found = memory.pages(thread, scope)
+        listed = memory.pages(thread, scope)
         zone = zone_of(memory)
-    session.show(found, (output.page_record(page, zone=zone) for page in found), f"user {user!r} has no such pages")
+    session.show(listed, (output.page_record(page, zone=zone) for page in listed), f"user {user!r} has no such pages")
 
 
 def show_page(
@@ -423,10 +411,10 @@ def show_page(
 ) -> None:
     """Show one page with its steps."""
     with session.reader(user) as memory:
-        found = memory.page(page)
+        shown = memory.page(page)
         zone = zone_of(memory)
-    steps = (output.step_record(step, zone=zone) for step in found.steps)
-    session.show(found, [output.page_record(found, zone=zone), *steps])
+    steps = (output.step_record(step, zone=zone) for step in shown.steps)
+    session.show(shown, [output.page_record(shown, zone=zone), *steps])
 
 
 def search_pages(
@@ -440,10 +428,10 @@ def search_pages(
 ) -> None:
     """Find pages by meaning and by words."""
     with session.reader(user) as memory:
-        found = memory.search_pages(query, k, thread_id=thread, scope=scope)
+        hits = memory.search_pages(query, k, thread_id=thread, scope=scope)
         zone = zone_of(memory)
-    hits = (output.hit_record(number, hit, zone=zone) for number, hit in enumerate(found, 1))
-    session.show(found, hits, "nothing found")
+    blocks = (output.hit_record(number, hit, zone=zone) for number, hit in enumerate(hits, 1))
+    session.show(hits, blocks, "nothing found")
 
 
 def light_memory(
@@ -454,10 +442,10 @@ def light_memory(
 ) -> None:
     """Show the light memory: the memos of all closed pages, older ones folded together where room is short."""
     with session.reader(user) as memory:
-        found = memory.light_memory(tokens)
-    if not found.memos and not session.as_json:
+        light = memory.light_memory(tokens)
+    if not light.memos and not session.as_json:
         return output.note(f"user {user!r} has no closed pages yet")
-    return session.show(found, found.text)
+    return session.show(light, light.text)
 
 
 PAGES: Mapping[str, Callable[..., Any]] = {

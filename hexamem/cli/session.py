@@ -1,7 +1,7 @@
-"""What every command shares: the options that work everywhere, opening the memory, and showing the result.
+"""The parts that all commands share: common options, opening the memory, and printing the result.
 
-A command is a plain function whose first argument is a :class:`Session`; :func:`shared` gives it the options that
-work everywhere, so that each command states only its own. Options that some commands share are a dataclass.
+A command is a plain function whose first argument is a :class:`Session`; :func:`shared` adds the common options to its
+own. Options that only some commands share are the fields of a dataclass.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ __all__ = ["MaybeUser", "Reason", "Session", "User", "Zone", "read_stdin", "shar
 _BY_MODEL = ("model", "uncertain", "single_call", "agents")
 _EMBEDDERS = ("bundled", "static", "minilm", "openai")
 
-User = Annotated[str, typer.Option("--user", "-u", help="Whose memory. There is no default: it never means everyone.")]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memory; required.")]
 MaybeUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user; all when left out.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept in the history.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; stored in the history.")]
 Zone = Annotated[
     str | None,
     typer.Option(
         "--timezone",
-        help="IANA zone in which times are shown, and read where they name no offset; kept for the user. UTC by default.",
+        help="IANA zone in which times are shown, and read if they have no offset; stored for the user. UTC by default.",
     ),
 ]
 
 
 def _folder(text: str) -> Path:
-    if not text.strip():  # what an unset variable of the shell leaves, and not the folder one happens to be in
+    if not text.strip():  # an unset variable of the shell must not mean the current folder
         raise typer.BadParameter(f"{text!r} names no folder; leave it out for {DEFAULT_HOME}")
     return Path(text)
 
@@ -95,7 +95,7 @@ _COMMON: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Session:
-    """The options that work everywhere, given before or after the command's name, and what they open."""
+    """The common options, before or after the command's name, and the memory that they open."""
 
     home: Path | None = None
     embedder: str | None = None
@@ -104,10 +104,10 @@ class Session:
     mode: IngestMode | None = None
     as_json: bool = False
     debug: bool = False
-    weights: str | None = None  # of the learned ranking; no option that works everywhere
+    weights: str | None = None  # of the learned ranking; an option of ``eval`` only
 
     def take(self, **options: Any) -> None:
-        """Take the options that are set; the others stay as they were before the command's name."""
+        """Set the options that have a value; the others remain as set before the command's name."""
         for name, value in options.items():
             if value:
                 setattr(self, name, value)
@@ -124,7 +124,7 @@ class Session:
 
     @property
     def settings(self) -> Settings:
-        """The settings of a command. Nothing in the background: a process that ends at once does its work or leaves it.
+        """The settings of a command, without a background thread, since the process ends at once.
 
         Raises:
             ConfigError: for a ``--label-by`` or ``--mode`` that needs a ``--model``.
@@ -145,9 +145,9 @@ class Session:
 
         Args:
             value: the result, printed as JSON with ``--json``.
-            blocks: what is printed for people; not read where JSON is printed.
-            empty: one line on stderr in place of the blocks, where the result is empty.
-            text: whether a text is printed as it is, control characters included, to be used further.
+            blocks: the readable form; not evaluated if JSON is printed.
+            empty: one line on stderr in place of the blocks, if the result is empty.
+            text: whether a text is printed unchanged, control characters included, for use by other programs.
         """
         if self.as_json:
             output.write_json(value)
@@ -170,13 +170,19 @@ class Session:
             )
         )
 
+    def change(self, user: str, change: Callable[[UserMemory], Operation]) -> None:
+        """Change the memory of a known user, and print the operation."""
+        with self.known(user) as memory:
+            operation = change(memory)
+            self.show_operations(operation, [operation], memory)
+
     @contextmanager
     def memory(self, *, create: bool = True, at_once: bool = False) -> Iterator[Memory]:
-        """The home's memory, open. What had to be repaired is printed on stderr.
+        """The home's memory, open. Repairs and fallbacks are printed on stderr.
 
         Args:
-            create: whether a home that is not there is made; a command that only reads refuses it instead.
-            at_once: whether that it was made is printed at the start, not at the end: a chat may last for hours.
+            create: whether a missing home is created; a command that only reads raises instead.
+            at_once: whether the note on a new home is printed at the start, not at the end: a chat may last for hours.
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise HomeNotWritableError(f"--home {self.folder} is a file, not a folder: name the folder of a memory")
@@ -188,30 +194,30 @@ class Session:
             )
         from hexamem.memory import Memory
 
-        made = f"note: there was no memory at {self.folder} yet; this made one"
+        created = f"note: there was no memory at {self.folder} yet; this made one"
         embedder = self.embedder or _embedder_of(self.folder) or "bundled"
         with Memory.open(self.folder, embedder=embedder, model=self.model, settings=self.settings) as memory:
             if new and at_once:
-                output.note(made)
+                output.note(created)
             try:
                 yield memory
-                if memory.model_tier.refining is not None:  # no later process need know of the model
+                if memory.model_tier.refining is not None:  # a later process may have no model
                     memory.flush()
             finally:
                 for line in memory.notices:
                     output.note(f"note: {line}")
-        if new and not at_once:  # a command that failed says only what went wrong
-            output.note(made)
+        if new and not at_once:  # a command that failed prints only its error
+            output.note(created)
 
     @contextmanager
     def scratch(self) -> Iterator[Memory]:
-        """A memory in a folder that is thrown away; with ``--home`` the one there, which is kept."""
+        """A memory in a temporary folder; with ``--home`` the one there, which is not deleted."""
         with self.memory() if self.home is not None else self.thrown_away() as memory:
             yield memory
 
     @contextmanager
     def thrown_away(self) -> Iterator[Memory]:
-        """A memory in a folder that is thrown away."""
+        """A memory in a temporary folder."""
         from hexamem.memory import Memory
 
         with (
@@ -224,13 +230,13 @@ class Session:
 
     @contextmanager
     def user(self, name: str, timezone: str | None = None, *, at_once: bool = False) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that may store what is new; see :meth:`memory`."""
+        """One user's memory, open, for a command that may store for a new user; see :meth:`memory`."""
         with self.memory(at_once=at_once) as memory:
             yield memory.user(name, timezone=timezone)
 
     @contextmanager
     def reader(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that only reads: notes on stderr that nobody has that name."""
+        """One user's memory, open, for a command that only reads; an unknown user is noted on stderr."""
         with self.memory(create=False) as memory:
             user = memory.user(name, timezone=timezone)
             if name not in memory.users():
@@ -239,10 +245,10 @@ class Session:
 
     @contextmanager
     def known(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that changes what is stored.
+        """One user's memory, open, for a command that changes records.
 
         Raises:
-            NotFoundError: there is no memory, or nobody of that name has stored anything; names some who have.
+            NotFoundError: if there is no memory, or no user of that name; names some users.
         """
         with self.memory(create=False) as memory:
             user = memory.user(name, timezone=timezone)
@@ -251,8 +257,8 @@ class Session:
             yield user
 
     def _unknown(self, user: UserMemory) -> str:
-        known = user.memory.users()
-        named = ", ".join(map(repr, known[:5])) + (", …" if len(known) > 5 else "")
+        users = user.memory.users()
+        named = ", ".join(map(repr, users[:5])) + (", …" if len(users) > 5 else "")
         return f"no user {user.name!r} has stored anything at {self.folder} (users: {named or 'none'})"
 
 
@@ -278,66 +284,66 @@ def read_stdin(what: str) -> str:
 
 
 def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """The command as typer reads it: ``function``'s own options, then those that work everywhere.
+    """The command for typer: ``function``'s own options, then the common options.
 
     Args:
-        function: its first parameter receives the :class:`Session`. One whose type is a dataclass receives an instance,
-            and each field of it is an option.
-        without: shared options that the command does not take, or states itself.
+        function: its first parameter receives the :class:`Session`. A parameter whose type is a dataclass receives an
+            instance, and each field of the dataclass is an option.
+        without: common options that the command does not have, or defines itself.
     """
     hints = get_type_hints(function, include_extras=True)
     own = list(inspect.signature(function).parameters.values())[1:]
     common = {name: hint for name, hint in _COMMON.items() if name not in without}
-    groups = {one.name: hints[one.name] for one in own if is_dataclass(hints[one.name])}
+    groups = {name: hints[name] for name in (parameter.name for parameter in own) if is_dataclass(hints[name])}
 
     def command(ctx: typer.Context, **values: Any) -> Any:
         session: Session = ctx.obj
         _refuse_empty(ctx)
         session.take(**{name: values.pop(name) for name in common})
         for name, group in groups.items():
-            values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         return function(session, **values)
 
     def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
     parameters = [parameter("ctx", typer.Context)]
-    for one in own:
-        if (group := groups.get(one.name)) is not None:
+    for own_parameter in own:
+        if (group := groups.get(own_parameter.name)) is not None:
             of_group = get_type_hints(group, include_extras=True)
-            parameters += [parameter(each.name, of_group[each.name], each.default) for each in fields(group)]
+            parameters += [parameter(field.name, of_group[field.name], field.default) for field in fields(group)]
         else:
-            parameters.append(parameter(one.name, hints[one.name], one.default))
+            parameters.append(parameter(own_parameter.name, hints[own_parameter.name], own_parameter.default))
     parameters += [
         parameter(name, hint, False if name in ("as_json", "debug") else None) for name, hint in common.items()
     ]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__annotations__ = {typed.name: typed.annotation for typed in parameters}
     command.__name__ = function.__name__
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    command.__doc__ = "\n\n".join(" ".join(one.split()) for one in paragraphs)  # as wide as the terminal
+    command.__doc__ = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # wrapped by the terminal
     return command
 
 
 def _refuse_empty(ctx: typer.Context) -> None:
-    """Refuse an empty value of an option that may be left out: often an unset variable of the shell."""
-    for one in ctx.command.params:
-        if one.param_type_name != "option" or one.required or one.default is not None:
+    """Raise for an empty value of an optional option: often an unset variable of the shell."""
+    for option in ctx.command.params:
+        if option.param_type_name != "option" or option.required or option.default is not None:
             continue
-        value = ctx.params.get(str(one.name))
+        value = ctx.params.get(str(option.name))
         if isinstance(value, str) and not value.strip():
-            raise InvalidInputError(f"{one.opts[0]} {value!r} is empty: give it a value, or leave it out")
+            raise InvalidInputError(f"{option.opts[0]} {value!r} is empty: give it a value, or leave it out")
 
 
 def _embedder_of(home: Path) -> str | None:
-    """The embedder that a home was indexed with; None where there is none, or none that its name opens."""
+    """The name of the embedder that a home was indexed with; None if it is unknown, or cannot be opened by name."""
     ledger = home / "ledger.sqlite3"
     if not ledger.exists():
         return None
     try:
         with closing(sqlite3.connect(f"{ledger.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             row = connection.execute("SELECT value FROM meta WHERE key = 'embedder_name'").fetchone()
-    except sqlite3.Error:  # damaged or of another kind: opening it says so in full
+    except sqlite3.Error:  # damaged, or no database: opening it raises the full error
         return None
     name = str(row[0]) if row else ""
     return name if name.split(":", 1)[0] in _EMBEDDERS else None

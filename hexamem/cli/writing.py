@@ -1,4 +1,4 @@
-"""Commands that change memory, all of which ``undo`` reverses: ingest, add, edit, remove, forget, undo, feedback."""
+"""Commands that store and change: ingest, add, edit, remove, forget, undo, feedback. ``undo`` reverses the changes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["add", "edit", "feedback", "forget", "ingest", "remove", "split_pairs", "undo"]
 
 BATCH = 1_000
-"""How many lines are stored at a time: what is acknowledged of a file that is broken off."""
-_MANY = 100  # steps from which on their rate says something
+"""How many lines are stored at a time: an interrupted ingest retains the batches before."""
+_MANY = 100  # with fewer steps no rate is shown
 _OF_A_FILE = {"title", "tree_path", "labels", "metadata"}
 
 ItemId = Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")]
@@ -69,7 +69,7 @@ class ItemOptions:
     @property
     def given(self) -> dict[str, Any]:
         """The fields that are set."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {option.name: getattr(self, option.name) for option in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
 
@@ -95,7 +95,7 @@ def add(
         Path | None, typer.Option(help="A folder above FILE: those in between become its tree path.")
     ] = None,
     keep_bytes: Annotated[
-        bool, typer.Option("--keep-bytes/--no-keep-bytes", help="Whether FILE itself is kept, beside its text.")
+        bool, typer.Option("--keep-bytes/--no-keep-bytes", help="Whether FILE itself is stored, beside its text.")
     ] = True,
     reason: Reason = "",
     timezone: Zone = None,
@@ -104,23 +104,23 @@ def add(
 
     With FILE go --title, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
     """
-    given = item.given
+    values = item.given
     if paths:
         of_an_item = {"kind": kind, "json_item": json_item, "supersedes": supersedes, "secret_stdin": secret_stdin}
-        of_an_item |= {name: value for name, value in given.items() if name not in _OF_A_FILE}
+        of_an_item |= {name: value for name, value in values.items() if name not in _OF_A_FILE}
         if wrong := [name for name, value in of_an_item.items() if value]:
             raise InvalidInputError(f"{_option(wrong[0])} is of an item, not of a file; see `hexamem add --help`")
         if item.title is not None and len(paths) > 1:
             raise InvalidInputError(f"--title {item.title!r} is of one file, and {len(paths)} are given")
         if item.metadata is not None:
-            given["metadata"] = _json_object(item.metadata, "--metadata")
+            values["metadata"] = _json_object(item.metadata, "--metadata")
         further = {"root": root, "keep_bytes": keep_bytes, "reason": reason}
-        return _add_files(session, user, timezone, paths, {**given, **further})
+        return _add_files(session, user, timezone, paths, {**values, **further})
     if root is not None or not keep_bytes:
         raise InvalidInputError("--root and --no-keep-bytes are of a file; name one")
     if json_item == "-" and secret_stdin:
         raise InvalidInputError("stdin cannot hold both the item and its secret: give the item as --json-item '{…}'")
-    new = _new_item(kind, json_item, given, timezone or "UTC")
+    new = _new_item(kind, json_item, values, timezone or "UTC")
     secret = read_stdin("the secret") if secret_stdin else None
     with session.user(user, timezone) as memory:
         stored = memory.add(new, secret=secret, supersedes=supersedes, reason=reason)
@@ -132,7 +132,7 @@ def _option(name: str) -> str:
 
 
 def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[Path], further: Any) -> None:
-    if not any(path.exists() for path in paths):  # a slip of the fingers begins no home
+    if not any(path.exists() for path in paths):  # a mistyped path creates no home
         raise InvalidInputError(f"{paths[0]}: there is no such file")
     added: list[AddedFile] = []
     refused: list[str] = []
@@ -140,9 +140,9 @@ def _add_files(session: Session, user: str, timezone: str | None, paths: Sequenc
         for path in paths:
             try:
                 added.append(memory.add_file(path, **further))
-            except InvalidInputError as error:  # the others are added all the same
+            except InvalidInputError as error:  # the other files are still added
                 refused.append(str(error))
-    for line in [line for one in added for line in one.degraded]:
+    for line in [line for file in added for line in file.degraded]:
         output.note(line)
     if added:
         session.show(added, "\n".join(map(_file_line, added)))
@@ -204,53 +204,54 @@ def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
     Raises:
         InvalidInputError: for one without ``=`` or without a name before it.
     """
-    found = []
+    fields = []
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
             # The text itself may be private (a secret given in the wrong place), so only its start is repeated.
             raise InvalidInputError(f"{what} {pair[:20]!r} is not of the form name=value")
-        found.append((name.strip(), value))
-    return found
+        fields.append((name.strip(), value))
+    return fields
 
 
 def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]], timezone: str) -> dict[str, Any]:
-    """Typed text as the values of an item's fields, by the fields' types.
+    """Parse ``(name, text)`` pairs into the values of an item's fields, by the fields' types.
 
-    Text stays as it is; a list is JSON, or its name is given once an entry; a time may have any form that Hexamem
-    reads; an empty value empties a field that may be empty; numbers and mappings are JSON.
+    Text is not parsed; a list is JSON, or one pair per entry; a time may have any form that Hexamem parses; an empty
+    text is None for an optional field; numbers and mappings are JSON.
 
     Raises:
-        InvalidInputError: for a value that its field cannot take. An unknown field passes: the item itself refuses it.
+        InvalidInputError: for an invalid value. An unknown field is not checked here: the item refuses it.
     """
     texts: dict[str, list[str]] = defaultdict(list)
     for name, text in pairs:
         texts[name].append(text)
     values: dict[str, Any] = {}
-    for name, given in texts.items():
+    for name, entered in texts.items():
         field = kind.model_fields.get(name)
         annotation = field.annotation if field else str
         if get_origin(annotation) is tuple:
-            is_json = len(given) == 1 and given[0].lstrip().startswith("[")
-            entries = _json(name, given[0]) if is_json else [text for text in given if text]
+            is_json = len(entered) == 1 and entered[0].lstrip().startswith("[")
+            entries = _json(name, entered[0]) if is_json else [text for text in entered if text]
             of_steps = name == "sources"
-            values[name] = [{"step_id": one} if of_steps and isinstance(one, str) else one for one in entries]
-        elif len(given) > 1:
-            raise InvalidInputError(f"{name} is given {len(given)} times; it takes one value")
+            values[name] = [{"step_id": entry} if of_steps and isinstance(entry, str) else entry for entry in entries]
+        elif len(entered) > 1:
+            raise InvalidInputError(f"{name} is given {len(entered)} times; it takes one value")
         else:
-            values[name] = _one_value(name, given[0], annotation, timezone)
+            values[name] = _one_value(name, entered[0], annotation, timezone)
     return values
 
 
 def _one_value(name: str, text: str, annotation: Any, timezone: str) -> Any:
-    types = {annotation, *get_args(annotation), *(part for one in get_args(annotation) for part in get_args(one))}
+    parts = get_args(annotation)
+    types = {annotation, *parts, *(inner for part in parts for inner in get_args(part))}
     if type(None) in types and not text:
         return None
     if datetime in types:
         from hexamem.memory_types.times import parse_time
 
         return parse_time(text, timezone=timezone).utc
-    return _json(name, text) if int in types or dict in {get_origin(one) or one for one in types} else text
+    return _json(name, text) if int in types or dict in {get_origin(part) or part for part in types} else text
 
 
 def _json(name: str, text: str) -> Any:
@@ -285,10 +286,8 @@ def edit(
 
 
 def remove(session: Session, *, item_id: ItemId, user: User, reason: Reason = "") -> None:
-    """Take an item out of memory; undo brings it back."""
-    with session.known(user) as memory:
-        done = memory.remove(item_id, reason=reason)
-        session.show_operations(done, [done], memory)
+    """Remove an item; undo restores it."""
+    session.change(user, lambda memory: memory.remove(item_id, reason=reason))
 
 
 def forget(
@@ -304,16 +303,16 @@ def forget(
     until: Annotated[str | None, typer.Option(help="All steps not after this time.")] = None,
     reason: Reason = "",
 ) -> None:
-    """Take steps and items out of memory, and the items that rest on nothing else; undo brings them back.
+    """Forget steps and items, and the items that have no other source; undo restores them.
 
-    Their words stay in the history and in exports so that it can be undone; `hexamem redact` takes words out for good.
+    Their words stay in the history and in exports so that it can be undone; `hexamem redact` removes words for good.
     """
     where = {name: value for name, value in (("since", since), ("until", until)) if value is not None}
     if not (ids or where or thread is not None):
         raise InvalidInputError("forget what? give ids, --thread, --since or --until")
-    with session.known(user) as memory:
-        done = memory.forget(ids or None, thread_id=thread, where=where or None, reason=reason)
-        session.show_operations(done, [done], memory)
+    session.change(
+        user, lambda memory: memory.forget(ids or None, thread_id=thread, where=where or None, reason=reason)
+    )
 
 
 def undo(
@@ -340,7 +339,7 @@ def feedback(
     helped: Annotated[list[str] | None, typer.Option(metavar="ID", help="A hit that helped.")] = None,
     hurt: Annotated[list[str] | None, typer.Option(metavar="ID", help="A hit that misled.")] = None,
 ) -> None:
-    """Say which hits of a recall helped and which hurt."""
+    """Store which hits of a recall helped and which hurt."""
     helped, hurt = helped or [], hurt or []
     if not helped and not hurt:
         raise InvalidInputError("feedback on what? give --helped ID or --hurt ID")
@@ -377,7 +376,7 @@ def ingest(
     """
     from hexamem.memory_types.times import read_zone
 
-    read_zone(timezone or "UTC")  # a wrong one is no fault of the file's lines
+    read_zone(timezone or "UTC")  # a wrong zone is not reported as an error of the file
     form = _form_of(file, format)
     if form == "jsonl":
         messages, notes = _read_lines(file, thread, skip_bad, timezone or "UTC")
@@ -411,7 +410,7 @@ def ingest(
 
 
 def _form_of(file: Path, format: str) -> str:
-    """The form of a file; anything that holds lines and is no data set is JSON lines, so that a bad line is named."""
+    """The form of a file; one that is no known data set counts as JSON lines, so that errors name the line."""
     from hexamem.evals import detect_format
 
     if format != "auto" or not file.is_file():
@@ -460,7 +459,7 @@ def _read_lines(file: Path, thread: str | None, skip_bad: bool, timezone: str) -
 
 
 def _read_data_set(file: Path, form: str, thread: str | None, skip_bad: bool) -> tuple[_Messages, list[str], str]:
-    """The messages of a data set, notes on what was left out, and the forms that its files have."""
+    """The messages of a data set, notes on what was left out, and the forms of its files."""
     from hexamem.evals import load_conversations
 
     conversations = load_conversations(file, form, skip_bad=skip_bad)  # type: ignore[arg-type]
@@ -468,27 +467,27 @@ def _read_data_set(file: Path, form: str, thread: str | None, skip_bad: bool) ->
         raise InvalidInputError(f"--thread would mix the {len(conversations)} conversations of {file}; leave it out")
     messages: _Messages = []
     notes: list[str] = []
-    for one in conversations:
+    for conversation in conversations:
         # Notes on questions concern a measurement, not what is stored.
-        notes += [note for note in one.notes if "question" not in note and "evidence" not in note]
-        for message in one.messages:
-            # Data sets number sessions and turns alike in every conversation: its name keeps them apart.
-            place = f"{one.id}/{message.thread_id}" if message.thread_id else one.id
+        notes += [note for note in conversation.notes if "question" not in note and "evidence" not in note]
+        for message in conversation.messages:
+            # Session and turn numbers repeat in each conversation of a data set: the thread starts with its name.
+            place = f"{conversation.id}/{message.thread_id}" if message.thread_id else conversation.id
             messages.append((place if thread is None else thread, message.as_message()))
-    return messages, notes, "+".join(dict.fromkeys(one.dataset for one in conversations))
+    return messages, notes, "+".join(dict.fromkeys(conversation.dataset for conversation in conversations))
 
 
 def _repeats(memory: UserMemory, messages: _Messages, timezone: str | None) -> list[str]:
-    """A note on messages without an id that are in their thread already: they are stored once more."""
+    """A note on messages without an id that are in their thread already: they are stored again."""
     from hexamem.memory_types.messages import read_messages
 
     repeated: Counter[str] = Counter()
-    for thread, batch in _by_thread([one for one in messages if one[1].get("id") is None]):
-        held: dict[tuple[str, str], set[datetime]] = defaultdict(set)
+    for thread, batch in _by_thread([(name, message) for name, message in messages if message.get("id") is None]):
+        stored: dict[tuple[str, str], set[datetime]] = defaultdict(set)
         for step in memory.steps(thread) if memory.name in memory.memory.users() else ():
-            held[step.role, step.content].add(step.occurred_at)
-        for draft in read_messages(batch, timezone=timezone or memory.timezone) if held else ():
-            times = held.get((draft.role, draft.text), ())
+            stored[step.role, step.content].add(step.occurred_at)
+        for draft in read_messages(batch, timezone=timezone or memory.timezone) if stored else ():
+            times = stored.get((draft.role, draft.text), ())
             if times and (draft.occurred_at is None or draft.occurred_at.utc in times):
                 repeated[thread] += 1
     if not repeated:
@@ -501,7 +500,7 @@ def _repeats(memory: UserMemory, messages: _Messages, timezone: str | None) -> l
 
 
 def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
-    """Store and index the messages; how many were stored, were there already, held secrets, and what degraded."""
+    """Store and index the messages; returns the counts of steps, repeated messages and secrets, and what degraded."""
     steps = repeated = 0
     secrets: set[str] = set()
     degraded: Counter[str] = Counter()
@@ -520,7 +519,7 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
 
 
 def _by_thread(messages: _Messages) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The messages of each thread: threads that take turns do not cost a write a line."""
+    """The messages by thread, so that interleaved threads do not need a write per line."""
     threads: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for name, message in messages:
         threads[name].append(message)
@@ -533,7 +532,7 @@ def _without_place(line: str) -> str:
 
 
 def _learn(memory: UserMemory) -> int:
-    """Extract items from what was stored, under a progress bar; returns how many items that made."""
+    """Extract items from the stored steps, with a progress bar; returns how many items were added."""
     ingesting = memory.memory.ingesting
     before = len(memory.items())
     with output.progress_bar("learning", total=ingesting.waiting(memory.name)) as advance:
