@@ -30,7 +30,8 @@ from hexamem.stores.ledger.runs import (
     read_runs,
     set_run,
 )
-from hexamem.stores.redaction import Redactor, keep_in_vault, strings_in
+from hexamem.stores.redaction import Redactor, strings_in
+from hexamem.stores.vault_writes import store_in_vault
 
 __all__ = ["OFF", "Draft", "UserRuns"]
 
@@ -195,7 +196,7 @@ class UserRuns:
     def clean(self, tx: Transaction, draft: Draft) -> dict[str, Any]:
         """The values without secrets, as they may be written; each secret is stored in the vault."""
         cipher, redactor = self.home.cipher, draft.redactor
-        redactor.keep = keep_in_vault(tx, cipher)
+        redactor.store = store_in_vault(tx, cipher)
         if self.home.settings.find_secrets:
             redactor.know(find_known(tx, cipher, draft.texts))
         return dict(redactor.clean(draft.values, draft.near))

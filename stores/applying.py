@@ -22,8 +22,9 @@ from hexamem.stores.ledger.operations import plan_operation, record_operations
 from hexamem.stores.ledger.schema import items
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.ledger.step_rows import indexed_text
-from hexamem.stores.redaction import Redactor, keep_in_vault, strings_in, vault_items
+from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
+from hexamem.stores.vault_writes import store_in_vault, vault_items
 
 __all__ = [
     "Cleaned",
@@ -172,7 +173,7 @@ class Cleaner:
     """
 
     def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool) -> None:
-        self._tx, self._find, self._in_vault = tx, find, keep_in_vault(tx, cipher)
+        self._tx, self._find, self._in_vault = tx, find, store_in_vault(tx, cipher)
         self._known = find_known(tx, cipher, strings_in(texts))
         self._savepoint: NestedTransaction | None = None
         self._change = tx.change
@@ -254,10 +255,10 @@ def write_changes(
     """Plan items as one operation, and a vault item for each secret that was taken out of them and has none yet."""
     operation = known.plan(kind, changes, actor=actor, reason=reason, operation_id=operation_id)
     if found:
-        held = {getattr(item, "secret_id", None) for item in known.whole([one.id for one in known.of_kind("vault")])}
-        new = {secret_id: span for secret_id, span in found.items() if secret_id not in held}
-        kept = vault_items(tx, new, [source for _, item in changes for source in item.sources])
-        if kept:
-            added = [(None, item) for item in kept]
+        stored = known.whole([item.id for item in known.of_kind("vault")])
+        described = {getattr(item, "secret_id", None) for item in stored}
+        new = {secret_id: span for secret_id, span in found.items() if secret_id not in described}
+        sources = [source for _, item in changes for source in item.sources]
+        if added := [(None, item) for item in vault_items(tx.user, new, sources)]:
             known.plan("add", added, actor="rules", reason="a secret was found and taken out")
     return operation

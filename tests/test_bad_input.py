@@ -333,7 +333,7 @@ WRONG: dict[str, str] = {
     "add(5)": "an item is a MemoryItem or a mapping",
     "add({'kind': 'dream'})": "kind = 'dream'",
     "add({**SEMANTIC, 'name': ''})": "name = ''",
-    "add(SEMANTIC, secret='x')": "secret= goes with a vault item",
+    "add(SEMANTIC, secret='x')": "secret= is for a vault item",
     "add(VAULT, secret=5)": "secret = 5",
     "add(VAULT, secret='')": "is empty",
     "add(SEMANTIC, actor=None)": "actor = None",
