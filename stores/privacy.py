@@ -16,6 +16,7 @@ from hexamem.stores.ledger import (
     Redaction,
     Transaction,
     changed_steps,
+    erase_rows,
     get_items,
     get_steps,
     item_change,
@@ -27,7 +28,6 @@ from hexamem.stores.ledger import (
     user_key,
     whole_words,
 )
-from hexamem.stores.ledger.erase import erase_rows
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.pages import read_pages
 from hexamem.stores.ledger.schema import files, items, jobs

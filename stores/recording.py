@@ -21,8 +21,8 @@ from hexamem.memory_types.messages import MediaDraft, MessageDraft
 from hexamem.memory_types.times import read_zone
 from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Arrival, Ledger, Transaction, append_steps, get_steps, known_messages, next_turn
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.schema import changes, files, operations, steps
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.media import MediaStore, adding_before, kept_files, text_of
 from hexamem.stores.media_texts import enqueue_steps
 from hexamem.stores.redaction import Redactor, strings_in

@@ -1,6 +1,5 @@
-"""The ledger: what was said, what was made of it, and every change, in SQL."""
+"""The ledger: the messages, what was derived from them, and every change, in SQL."""
 
-from hexamem.stores.ledger.erase import erase_rows, read_projections, set_projection
 from hexamem.stores.ledger.history import get_operation, history_of, item_change, record_operation, undo
 from hexamem.stores.ledger.items import (
     changed_items,
@@ -14,8 +13,9 @@ from hexamem.stores.ledger.items import (
     valid_at,
 )
 from hexamem.stores.ledger.ledger import Ledger, Transaction, check_name, user_key
+from hexamem.stores.ledger.progress import read_projections, set_projection
 from hexamem.stores.ledger.recalls import log_recalls, read_recall, recall_row, write_feedback
-from hexamem.stores.ledger.rewrite import Redaction, is_spaced_letter, rewrite_everywhere, whole_words
+from hexamem.stores.ledger.rewrite import Redaction, erase_rows, is_spaced_letter, rewrite_everywhere, whole_words
 from hexamem.stores.ledger.steps import (
     Arrival,
     IndexedStep,

@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, update
 
 from hexamem.memory_types import MemoryItem, Source, Where
-from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
-from hexamem.stores.ledger.steps import chunks, holds
+from hexamem.stores.ledger.steps import has_metadata
 
 __all__ = [
     "SAID_AT",
@@ -290,7 +290,7 @@ def _meets(item: MemoryItem, where: Where, step_ids: set[str] | None) -> bool:
         and (where.since is None or moment >= where.since)
         and (where.until is None or moment <= where.until)
         and set(where.labels) <= set(item.labels)
-        and holds(item.metadata, where.metadata)
+        and has_metadata(item.metadata, where.metadata)
     )
 
 
@@ -323,7 +323,7 @@ def select_item_ids(
         row.id
         for row in found
         if set(where.labels) <= set(row[names["labels"]] if where.labels else ())
-        and (not where.metadata or holds(row[names["metadata"]], where.metadata))
+        and (not where.metadata or has_metadata(row[names["metadata"]], where.metadata))
     }
     citing = _citing(tx, kept) if kept and _asks_of_steps(where) else None
     if citing is None:

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Select, and_, bindparam, func, select
 
 from hexamem.memory_types.labels import Label, Tier
-from hexamem.stores.ledger.erase import read_projections, set_projection
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
 from hexamem.stores.ledger.schema import intents, labelings, labels, projections, scopes, steps
 from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
 from hexamem.stores.vocabulary import Vocabulary
@@ -48,7 +48,6 @@ __all__ = [
     "unlabelled_steps",
 ]
 
-_EVERYWHERE = ""  # the home under which the marks stand: labels lie in the ledger, which several homes may share
 _REACHED, _CORRECTED, _ALTERED = "labels", "labels.corrected", "labels.altered"
 
 
@@ -137,37 +136,37 @@ class StepIntent:
 
 _FURTHEST = Prepared(
     select(func.max(projections.c.change)).where(
-        projections.c.user_id == bindparam("user"), projections.c.home != _EVERYWHERE
+        projections.c.user_id == bindparam("user"), projections.c.home != SHARED
     )
 )
 
 
 def label_version(tx: Transaction) -> LabelVersion:
     """What changes whenever the user's labels do, or what any step carries, whichever process changed them."""
-    found = read_projections(tx, _EVERYWHERE)
+    found = read_projections(tx, SHARED)
     named = max(found.get(_CORRECTED, 0), found.get(_ALTERED, 0))
     return LabelVersion(tx.change, found.get(_REACHED, 0), tx.registered, named)
 
 
 def read_label_marks(tx: Transaction) -> LabelMarks:
     """The marks of the user's labels, zeros for one who has none."""
-    found = read_projections(tx, _EVERYWHERE)
+    found = read_projections(tx, SHARED)
     return LabelMarks(found.get(_REACHED, 0), found.get(_CORRECTED, 0), tx.registered)
 
 
 def set_labelled(tx: Transaction, reached: int) -> None:
     """Say that all steps up to this change number were looked at by labelling; 0 to look at all again."""
-    set_projection(tx, _EVERYWHERE, _REACHED, reached)
+    set_projection(tx, SHARED, _REACHED, reached)
 
 
 def mark_corrected(tx: Transaction) -> None:
     """Say that labels, or the text under them, were changed by something else than labelling."""
-    set_projection(tx, _EVERYWHERE, _CORRECTED, tx.next_change())
+    set_projection(tx, SHARED, _CORRECTED, tx.next_change())
 
 
 def mark_altered(tx: Transaction, change: int) -> None:
     """Say that known labels got other names or places at this change number, by labelling too."""
-    set_projection(tx, _EVERYWHERE, _ALTERED, change)
+    set_projection(tx, SHARED, _ALTERED, change)
 
 
 _LABEL_MARK = Prepared(

@@ -9,9 +9,8 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from hexamem.memory_types import MemoryItem, Operation, OperationKind, new_id
 from hexamem.stores.ledger.history import item_change
 from hexamem.stores.ledger.items import item_row
-from hexamem.stores.ledger.ledger import Transaction, insert_rows
+from hexamem.stores.ledger.ledger import Transaction, chunks, insert_rows
 from hexamem.stores.ledger.schema import changes, items, operations, sources
-from hexamem.stores.ledger.steps import chunks
 
 __all__ = ["plan_operation", "record_operations"]
 

@@ -15,8 +15,8 @@ from sqlalchemy import Row, and_, func, insert, select, update
 
 from hexamem.memory_types.labels import Tier
 from hexamem.stores.ledger.digests import drop_digests
-from hexamem.stores.ledger.erase import read_projections, set_projection
 from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
 from hexamem.stores.ledger.schema import intents, pages, steps
 from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
 
@@ -45,7 +45,7 @@ __all__ = [
     "steps_from",
 ]
 
-_EVERYWHERE, _PAGED = "", "pages"  # beside the marks of labelling: pages lie in the ledger, which homes may share
+_PAGED = "pages"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +106,12 @@ def page_id_of(step_id: str) -> str:
 
 def read_paged(tx: Transaction) -> int:
     """Up to which ``seq`` the user's steps lie in pages."""
-    return read_projections(tx, _EVERYWHERE).get(_PAGED, 0)
+    return read_projections(tx, SHARED).get(_PAGED, 0)
 
 
 def set_paged(tx: Transaction, seq: int) -> None:
     """Say up to which ``seq`` the user's steps lie in pages."""
-    set_projection(tx, _EVERYWHERE, _PAGED, seq)
+    set_projection(tx, SHARED, _PAGED, seq)
 
 
 def newest_step(tx: Transaction) -> tuple[int, datetime] | None:

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
 
-from hexamem.stores.ledger.erase import read_projections, set_projection
 from hexamem.stores.ledger.labels import PendingStep, StepIntent, get_intents, pending_step
 from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
 from hexamem.stores.ledger.schema import intents, jobs, labelings, steps
 from hexamem.stores.ledger.step_rows import WITH_INTENT
 
@@ -32,7 +32,7 @@ __all__ = [
     "steps_to_refine",
 ]
 
-_EVERYWHERE, _REFINED = "", "labels.model"  # beside the marks of labelling, see labels.py
+_REFINED = "labels.model"
 
 
 class WindowStep(NamedTuple):
@@ -56,12 +56,12 @@ class OpenScope(NamedTuple):
 
 def read_refined(tx: Transaction) -> int | None:
     """Up to which ``seq`` steps were looked at by the model tier; None where it never began."""
-    return read_projections(tx, _EVERYWHERE).get(_REFINED)
+    return read_projections(tx, SHARED).get(_REFINED)
 
 
 def set_refined(tx: Transaction, seq: int) -> None:
     """Say up to which ``seq`` steps were looked at by the model tier."""
-    set_projection(tx, _EVERYWHERE, _REFINED, seq)
+    set_projection(tx, SHARED, _REFINED, seq)
 
 
 def has_job(tx: Transaction, kind: str) -> bool:

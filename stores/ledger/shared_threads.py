@@ -10,10 +10,9 @@ from collections.abc import Mapping
 
 from sqlalchemy import bindparam, select
 
-from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import steps, users
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.secrets import hidden_words
 
 __all__ = ["held_by_others"]

@@ -10,10 +10,9 @@ from sqlalchemy import Row, bindparam, func, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import Record, Sensitivity, new_id, utc_now
-from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import reveals, secrets
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.secrets import Cipher
 
 __all__ = [
