@@ -28,7 +28,7 @@ from hexamem.stores.ledger.steps import (
     select_step_ids,
     thread_steps,
 )
-from hexamem.stores.ledger.transfer import export_lines, import_lines, read_entries
+from hexamem.stores.ledger.transfer import import_lines, read_entries
 from hexamem.stores.ledger.vault import Reveal, SecretRow, list_secrets, read_reveals, reveal_secret, store_secret
 
 __all__ = [
@@ -46,7 +46,6 @@ __all__ = [
     "count_items",
     "erase_rows",
     "event_time",
-    "export_lines",
     "get_items",
     "get_operation",
     "get_steps",
