@@ -14,7 +14,7 @@ from hexamem.models.schemas import ModelReply
 from hexamem.prompts import PromptLoader, load_prompt
 from hexamem.retrieval.packing import hit_text
 from hexamem.stores.ledger import Ledger
-from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.ledger.usage import store_usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -116,7 +116,7 @@ class FullRecall:
         usage = UsageMeter(operation)
         result = call.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
         try:
-            keep_usage(self._ledger, user, usage.drain())
+            store_usage(self._ledger, user, usage.drain())
         except HexamemError as error:  # the reply is right all the same
             self.degraded.append(f"what the model cost could not be noted: {error}")
         if result.value is None:

@@ -25,7 +25,7 @@ from hexamem.retrieval.evidence import (
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Transaction, event_time, has_own_time
 from hexamem.stores.ledger.pages import PageRow, get_pages, page_steps
-from hexamem.stores.ledger.said_steps import SaidStep, SaidWhen, last_said, said_steps
+from hexamem.stores.ledger.step_texts import PlainStep, StepTime, last_stated, plain_steps
 from hexamem.stores.secrets import tell_references
 
 __all__ = ["Reading", "candidates", "passages_of", "read_round"]
@@ -184,7 +184,7 @@ def passages_of(
     tx: Transaction,
     ranked: Sequence[Ranked],
     number: int,
-    steps: Mapping[str, SaidStep] | None = None,
+    steps: Mapping[str, PlainStep] | None = None,
     items: Mapping[str, MemoryItem] | None = None,
     *,
     filters: EvidenceFilter,
@@ -198,10 +198,10 @@ def passages_of(
     """
     known_steps, known_items = dict(steps or {}), dict(items or {})
     missing = [one.id for one in ranked if one.id not in known_steps and one.id not in known_items]
-    known_steps.update(said_steps(tx, [one for one in missing if one.startswith("step_")]))
+    known_steps.update(plain_steps(tx, [one for one in missing if one.startswith("step_")]))
     known_items.update(filters.read_items(tx, [one for one in missing if not one.startswith("step_")]))
     found_items = [known_items[one.id] for one in ranked if one.id in known_items]
-    said = last_said(tx, {item.id: item.sources for item in found_items if not has_own_time(item)})
+    said = last_stated(tx, {item.id: item.sources for item in found_items if not has_own_time(item)})
     found = []
     for one in ranked:
         if one.id in known_steps:
@@ -211,7 +211,7 @@ def passages_of(
     return found
 
 
-def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
+def _of_step(step: PlainStep, one: Ranked, number: int) -> dict[str, Any]:
     return {
         "id": step.id,
         "kind": "step",
@@ -227,7 +227,7 @@ def _of_step(step: SaidStep, one: Ranked, number: int) -> dict[str, Any]:
     }
 
 
-def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, SaidWhen]) -> dict[str, Any]:
+def _of_item(item: MemoryItem, one: Ranked, number: int, said: Mapping[str, StepTime]) -> dict[str, Any]:
     """Its time is its own, else that when it was last said, else that when it was learned."""
     moment = said[item.id].at if item.id in said else event_time(item)
     return {

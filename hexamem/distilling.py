@@ -17,7 +17,7 @@ from hexamem.stores.changing import add_item, edit_item
 from hexamem.stores.ledger import Transaction, get_items, history_of
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.runs import read_run_steps, read_runs, set_run
-from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.media_texts import NEVER, make_due
 from hexamem.stores.vector_cache import embed_texts
 
@@ -97,7 +97,7 @@ class Distilling:
             )
         finally:
             # In a transaction of its own: the transaction that ends a job takes no writes after it.
-            keep_usage(self._ledger, user, usage.drain())
+            store_usage(self._ledger, user, usage.drain())
 
     def run(self, job: JobContext) -> JobOutcome:
         """Judge a run whose outcome is unknown, and distil it; what is learned and the job's end are one write."""

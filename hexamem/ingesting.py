@@ -24,7 +24,7 @@ from hexamem.model_tier import ModelTier
 from hexamem.paging import Paging
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
-from hexamem.stores.ledger.usage import all_usage, keep_usage
+from hexamem.stores.ledger.usage import all_usage, store_usage
 from hexamem.stores.projections import Projector
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ class Ingesting:
     def _keep_usage(self, user: str, usage: UsageMeter | None) -> None:
         """Keep what calls cost that led to nothing."""
         if usage is not None:
-            keep_usage(self._ledger, user, usage.drain())
+            store_usage(self._ledger, user, usage.drain())
 
     def _notice(self, user: str, line: str) -> None:
         notice = f"managing of user {user!r}: {line}"

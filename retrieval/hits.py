@@ -16,9 +16,9 @@ from hexamem.retrieval.request import Run
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.chunking import SHORT, chunk_spans, passage_at, span_of
 from hexamem.stores.ledger import event_time, get_items, has_own_time
-from hexamem.stores.ledger.said_steps import SaidWhen, last_said
+from hexamem.stores.ledger.shown_items import ItemState, ShownItem, shown_items
+from hexamem.stores.ledger.step_texts import StepTime, last_stated
 from hexamem.stores.ledger.steps import ShownStep, shown_steps
-from hexamem.stores.ledger.told_items import ItemState, ShownItem, shown_items
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.vocabulary import Vocabulary
 
@@ -56,7 +56,7 @@ def hits_of(
     vocabulary = caches.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
     learned = {one.id: one.sources for _, one in shown if not isinstance(one, ShownStep)}
-    said = last_said(run.tx, learned) if learned else {}
+    said = last_stated(run.tx, learned) if learned else {}
     return [
         _step_hit(candidate, record, run, vocabulary)
         if isinstance(record, ShownStep)
@@ -206,7 +206,7 @@ def _item_hit(
     run: Run,
     zone: tzinfo,
     lexical: LexicalStore,
-    said: Mapping[str, SaidWhen],
+    said: Mapping[str, StepTime],
 ) -> Hit:
     """A hit of an item. Its time is its own, else that when it was last said, else that when it was learned."""
     text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)

@@ -31,7 +31,7 @@ __all__ = [
     "Cleaner",
     "KnownItem",
     "KnownItems",
-    "first_said",
+    "earlier_copies",
     "keyed_id",
     "write_changes",
 ]
@@ -216,7 +216,7 @@ class Cleaner:
         return Cleaned({**values, **clean}, reason, found)
 
 
-def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
+def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
     """Step id → id of the first active step with the same words, said by the same at the same moment.
 
     What was learned of that one, and what has since become of it, holds of its copies too. Steps without an earlier

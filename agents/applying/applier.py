@@ -19,7 +19,7 @@ from hexamem.agents.applying.proposal_values import read_values
 from hexamem.agents.contract import Batch
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
-from hexamem.stores.applying import Cleaned, Cleaner, first_said
+from hexamem.stores.applying import Cleaned, Cleaner, earlier_copies
 from hexamem.stores.ledger import Ledger, Redaction, Transaction, get_steps
 from hexamem.stores.ledger.vault import known_secrets, list_secrets
 from hexamem.stores.media import MediaStore
@@ -207,7 +207,7 @@ class _Run:
         cited = {evidence.step_id for proposal in proposals for evidence in proposal.evidence}
         cited &= {heard.step.id for heard in batch.steps}
         self._steps = get_steps(tx, cited) if tx.user_id and cited else {}
-        self._originals = first_said(tx, self._steps.values()) if tx.user_id else {}
+        self._originals = earlier_copies(tx, self._steps.values()) if tx.user_id else {}
         self._timezone = getattr(batch.zone, "key", None) or ("UTC" if str(batch.zone) == "UTC" else tx.timezone)
         self._cleaner: Cleaner | None = None
 

@@ -17,7 +17,7 @@ from hexamem.prompts import PromptLoader, load_prompt
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.refining import labels_before, latest_seq, open_scopes
-from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class ModelQueryLabeler:
         )
         result = self._call.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
         try:
-            keep_usage(self._ledger, user, usage.drain())
+            store_usage(self._ledger, user, usage.drain())
         except HexamemError as error:  # the answer is right all the same
             self._notices(user, f"the cost of a question's labels could not be noted: {error}")
         if result.value is None:

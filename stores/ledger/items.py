@@ -15,7 +15,7 @@ from hexamem.stores.ledger.schema import changes, items, operations, sources, st
 from hexamem.stores.ledger.steps import has_metadata
 
 __all__ = [
-    "SAID_AT",
+    "STATED_AT",
     "believed_now",
     "changed_items",
     "count_items",
@@ -30,7 +30,7 @@ __all__ = [
     "write_items",
 ]
 
-SAID_AT = "said_at"
+STATED_AT = "said_at"
 """The metadata key of when an item was stated, if that was not when it was learned: an ISO time with its offset."""
 
 
@@ -93,7 +93,7 @@ def event_time(item: MemoryItem) -> datetime:
 
 
 def _stated_at(item: MemoryItem) -> datetime | None:
-    value = item.metadata.get(SAID_AT)
+    value = item.metadata.get(STATED_AT)
     try:
         time = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:  # users can edit metadata

@@ -24,7 +24,7 @@ from hexamem.memory_types.registry import TypeRegistry
 from hexamem.memory_types.times import to_micros
 from hexamem.stores.ledger.engine import open_engine, place_of, plain_errors, sqlite_url
 from hexamem.stores.ledger.migrations import migrate
-from hexamem.stores.ledger.prepared import Prepared, goes_lean
+from hexamem.stores.ledger.prepared import Prepared, runs_directly
 from hexamem.stores.ledger.schema import meta, users
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
@@ -262,7 +262,7 @@ class Ledger:
     @contextmanager
     def _begun(self, user: str, *, write: bool) -> Iterator[Transaction]:
         """A transaction with no more than the name of its user: committed at the end, rolled back on an error."""
-        if not goes_lean(self.engine):
+        if not runs_directly(self.engine):
             with (self._writer if write else self._reader).connect() as connection, connection.begin():
                 yield Transaction(
                     connection, user, 0, "UTC", 0, writing=write, fixed_names=self.fixed_names, types=self.types

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
 from hexamem.memory_types import Media, Step, ToolCall, Where
-from hexamem.stores.ledger.derived_texts import clear_derived, said_texts
+from hexamem.stores.ledger.derived_texts import clear_derived, step_contents
 from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
@@ -179,7 +179,7 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
             .values(status=status, change=first + offset)
         )
     if status == "forgotten":
-        clear_derived(tx, step_ids, said_texts(tx, step_ids))
+        clear_derived(tx, step_ids, step_contents(tx, step_ids))
     else:
         blank_pages(tx, step_ids)
         mark_corrected(tx)
@@ -187,7 +187,7 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
 
 def set_step_texts(tx: Transaction, contents: Mapping[str, str]) -> None:
     """Replace the contents of steps, by id, and delete what was derived from the old ones."""
-    before = said_texts(tx, contents)
+    before = step_contents(tx, contents)
     for step_id, content in contents.items():
         tx.connection.execute(
             update(steps)
