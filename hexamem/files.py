@@ -19,7 +19,7 @@ from hexamem.stores.file_readers import load_file, read_data
 from hexamem.stores.known_secrets import replace_known
 from hexamem.stores.ledger import Transaction, get_items, get_steps, user_key
 from hexamem.stores.ledger.jobs import enqueue
-from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, put_words
+from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, store_media_text
 
 __all__ = ["MediaReader", "MediaReaders", "add_to"]
 
@@ -83,7 +83,7 @@ class MediaReaders:
         with job.write() as tx:
             (words,) = self._home.redacted(tx, *replace_known(tx, self._home.cipher, [words]))
             if "step" in job.payload:
-                put_words(tx, job.payload["step"], job.payload["media"], words, job.kind)
+                store_media_text(tx, job.payload["step"], job.payload["media"], words, job.kind)
             elif _wordless(tx, job.payload["item"]) is not None:
                 edit_item(tx, job.payload["item"], {"content": words}, self._home.cipher, actor=job.kind, find=False)
             job.complete(tx)

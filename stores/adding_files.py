@@ -17,7 +17,7 @@ from hexamem.stores.chunking import chunk_spans
 from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Ledger, Transaction, get_items
 from hexamem.stores.ledger.schema import files, items
-from hexamem.stores.media import MediaStore, adding_before, kept_files, text_of
+from hexamem.stores.media import MediaStore, adding_before, stored_files, text_of
 from hexamem.stores.media_texts import FILE_KINDS, enqueue_item
 from hexamem.stores.redaction import Redactor
 from hexamem.stores.secrets import Cipher
@@ -199,7 +199,7 @@ def _summary(read: ReadFile, title: str) -> str:
 def _store(tx: Transaction, prepared: _Prepared, cipher: Cipher, ready: frozenset[str]) -> AddedFile:
     prepared.secrets.write(tx)
     file, data = prepared.values["metadata"]["file"], prepared.stored_bytes
-    if data is not None and file["sha256"] not in kept_files(tx):
+    if data is not None and file["sha256"] not in stored_files(tx):
         row = {"mime_type": file["mime_type"], "name": file["name"], "size": len(data), "text": None}
         own = {"user_id": tx.user_id, "sha256": file["sha256"], "created_at": utc_now()}
         tx.connection.execute(insert(files).values(**own, **row))

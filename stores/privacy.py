@@ -31,7 +31,7 @@ from hexamem.stores.ledger import (
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.pages import read_pages
 from hexamem.stores.ledger.schema import files, items, jobs
-from hexamem.stores.media import MediaStore, kept_files, text_of
+from hexamem.stores.media import MediaStore, stored_files, text_of
 from hexamem.stores.page_index import page_top
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor, redact_texts
@@ -108,7 +108,7 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
         return False
     projector.let_go(user)
     with ledger.write(user, create=False) as tx:
-        media.keep_only(user_key(user), kept_files(tx))
+        media.retain_only(user_key(user), stored_files(tx))
         keep_vectors(tx, _indexed_texts(tx))
     projector.purge(user)
     ledger.checkpoint()
@@ -247,7 +247,7 @@ def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) ->
             media_files = media.drop_user(key)
             rows = erase_rows(tx) if tx.user_id else {}
         with ledger.write(user, create=False) as tx:  # of a call that kept its files and then found no user to write to
-            media_files += media.keep_only(key, kept_files(tx))
+            media_files += media.retain_only(key, stored_files(tx))
         projector.let_go(user)  # while nobody labels or indexes, so that nothing read before is kept again
         ledger.checkpoint()
     return EraseReceipt(

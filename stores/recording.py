@@ -23,7 +23,7 @@ from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Arrival, Ledger, Transaction, append_steps, get_steps, known_messages, next_turn
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.schema import changes, files, operations, steps
-from hexamem.stores.media import MediaStore, adding_before, kept_files, text_of
+from hexamem.stores.media import MediaStore, adding_before, stored_files, text_of
 from hexamem.stores.media_texts import enqueue_steps
 from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.secrets import Cipher, find_references
@@ -240,7 +240,7 @@ def _store(
     tx: Transaction, thread_id: str, prepared: _Prepared, put: Callable[[bytes], str], ready: Collection[str]
 ) -> Remembered:
     now = utc_now()
-    stored = kept_files(tx) if prepared.files else set()
+    stored = stored_files(tx) if prepared.files else set()
     for sha256, (data, row) in prepared.files.items():
         put(data)  # a cleanup may have deleted it since
         if sha256 not in stored:
