@@ -30,10 +30,10 @@ from hexamem.memory_types import Remembered
 from hexamem.memory_types.cutting import MARKS, is_cut_from
 from hexamem.memory_types.messages import MessageDraft, read_messages
 from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import steps
 from hexamem.stores.ledger.shared_threads import stored_for_others
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.ledger.vault import count_secrets, known_secrets
 from hexamem.stores.secrets import find_references, hidden_words
 

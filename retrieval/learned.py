@@ -29,9 +29,9 @@ from hexamem.stores.item_set import ItemFacts, ItemSet, read_facts
 from hexamem.stores.kept_vocabularies import KeptVocabularies
 from hexamem.stores.kept_working_sets import KeptWorkingSets
 from hexamem.stores.ledger import Ledger, get_items
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items as item_table
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 

@@ -14,9 +14,9 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.grown import Arrays, Grown, IntArray, packed_names, quantised, short_products, unpacked_names
 from hexamem.stores.ledger import Transaction, user_key
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, sources
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 

@@ -11,8 +11,8 @@ from sqlalchemy import delete, insert, select
 
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.schema import vectors
-from hexamem.stores.ledger.steps import chunks
 
 __all__ = ["embed_texts", "keep_vectors"]
 

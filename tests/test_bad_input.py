@@ -355,7 +355,7 @@ WRONG: dict[str, str] = {
     "redact(' ')": "words to redact are empty",
     "redact('e')": "single character",
     "redact('abc', caption=None)": "caption = None",
-    "redact('abc', caption='the abc')": "holds the very words",
+    "redact('abc', caption='the abc')": "contains the words",
     "redact('abc', sensitivity='top')": "sensitivity = 'top'",
     "feedback('r', helped=['a'], hurt=['a'])": "in helped and in hurt",
     "feedback('r', helped=5)": "helped = 5",

@@ -347,7 +347,7 @@ _CHANGED = Prepared(
     .limit(bindparam("most"))
 )
 _COUNTS = Prepared(
-    select(items.c.kind, func.count().label("count"))
+    select(items.c.kind, func.count().label("number"))
     .where(items.c.user_id == bindparam("user"), items.c.status == "active")
     .group_by(items.c.kind)
 )
@@ -370,4 +370,4 @@ def items_citing(tx: Transaction, step_ids: Collection[str]) -> set[str]:
 
 def count_items(tx: Transaction) -> dict[str, int]:
     """How many active items there are of each kind."""
-    return {row.kind: int(row[1]) for row in tx.all(_COUNTS, user=tx.user_id)}
+    return {row.kind: int(row.number) for row in tx.all(_COUNTS, user=tx.user_id)}
