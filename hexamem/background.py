@@ -352,7 +352,7 @@ def _in_words(error: BaseException) -> str:
 def _without_secrets(text: str) -> str:
     """A text without the secrets that are detected in it."""
     redactor = Redactor(None)
-    near: Any = redactor.look(text)
+    near: Any = redactor.scan(text)
     return str(redactor.clean(text, near))
 
 

@@ -191,14 +191,14 @@ class UserRuns:
         if size > limit:
             raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten what came back")
         redactor = Redactor(None, self.home.settings.find_secrets)
-        return Draft(values, texts, redactor, redactor.look(values))
+        return Draft(values, texts, redactor, redactor.scan(values))
 
     def clean(self, tx: Transaction, draft: Draft) -> dict[str, Any]:
         """The values without secrets, as they may be written; each secret is stored in the vault."""
         cipher, redactor = self.home.cipher, draft.redactor
         redactor.store = store_in_vault(tx, cipher)
         if self.home.settings.find_secrets:
-            redactor.know(find_known(tx, cipher, draft.texts))
+            redactor.add_known(find_known(tx, cipher, draft.texts))
         return dict(redactor.clean(draft.values, draft.near))
 
     # -- recalling ----------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def hide_secrets(user: UserMemory, value: T) -> T:
     if not memory.settings.find_secrets:
         return value
     looker = Redactor(None)
-    near = looker.look(value)
+    near = looker.scan(value)
     with memory.ledger.read(user.name) as tx:
         known = find_known(tx, memory.cipher, strings_in(value))
         if not near and not known:
@@ -50,8 +50,8 @@ def hide_secrets(user: UserMemory, value: T) -> T:
         return held[digest]
 
     redactor = Redactor(keep)
-    redactor.look(value)
-    redactor.know(known)
+    redactor.scan(value)
+    redactor.add_known(known)
     cleaned: T = redactor.clean(value, near)
     return cleaned
 

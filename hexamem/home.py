@@ -157,7 +157,7 @@ class Home:
     def without_secrets(self, user: str, text: str) -> str:
         """A text as a model may see it, without secrets: those it contains and those that the vault knows."""
         redactor = Redactor(None, self.settings.find_secrets)
-        near = redactor.look(text)
+        near = redactor.scan(text)
         with self.ledger.read(user) as tx:
             (clean,) = replace_known(tx, self.cipher, [redactor.clean(text, near)])
         return clean

@@ -110,7 +110,7 @@ def recall_for_prompt(
     if not found.recall:
         return found
     looker = Redactor(None)  # a host keeps the report with its state
-    return replace(found, recall={**found.recall, "query": looker.clean(query, looker.look(query))})
+    return replace(found, recall={**found.recall, "query": looker.clean(query, looker.scan(query))})
 
 
 def search_for_prompt(

@@ -136,12 +136,12 @@ def _prepare(ledger: Ledger, user: str, file: FileToAdd, cipher: Cipher, digest:
         searched = "\n".join(words.decode("ascii") for words in _WORDS.findall(file.data)) or None
     secrets = StagedSecrets(cipher, user)
     redactor = Redactor(secrets.stage, find)
-    near = redactor.look([original, searched, file.actor, file.reason])
+    near = redactor.scan([original, searched, file.actor, file.reason])
     with ledger.read(user) as tx:
         if find and tx.user_id:
             texts = [title, read.content, searched or "", file.name, file.path, file.reason]
             known = find_known(tx, cipher, texts)
-            redactor.know(known)
+            redactor.add_known(known)
             near |= frozenset(known)
         secrets.look_up(tx, near)
     clean = partial(redactor.clean, near=near)

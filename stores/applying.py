@@ -184,7 +184,7 @@ class Cleaner:
     def _begin(self) -> None:
         self._stored: dict[str, SecretSpan] = {}
         self._redactor = Redactor(self._store, self._find)
-        self._redactor.know(self._known)
+        self._redactor.add_known(self._known)
 
     def _store(self, plaintext: str, span: SecretSpan) -> str:
         if self._savepoint is None:
@@ -209,7 +209,7 @@ class Cleaner:
     def clean(self, values: Mapping[str, Any], reason: str) -> Cleaned:
         """The fields of a proposal and its reason without secrets."""
         words = {name: value for name, value in values.items() if isinstance(value, (str, list, tuple, dict))}
-        near = self._redactor.look([words, reason])
+        near = self._redactor.scan([words, reason])
         clean, reason = self._redactor.clean(words, near), self._redactor.clean(reason, near)
         found: dict[str, SecretSpan] = {}
         if self._stored:

@@ -99,12 +99,12 @@ def _redacted(
 
     redactor = Redactor(store_and_note, find)
     values = dict(values)
-    if redactor.look(values.get("id")):
+    if redactor.scan(values.get("id")):
         raise InvalidInputError("the id of the item contains a secret, and ids are stored unchanged; leave it out")
     text = {name: value for name, value in values.items() if name not in _WITHOUT_SECRETS}
     cited = values.get("sources")
     quotes = [_quote(source) for source in cited] if isinstance(cited, (list, tuple)) else []
-    near = redactor.look([text, quotes, actor, reason])
+    near = redactor.scan([text, quotes, actor, reason])
     if secret:
         for name, value in {**text, "sources": quotes, "actor": actor, "reason": reason}.items():
             if _contains(value, secret):

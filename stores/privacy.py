@@ -138,7 +138,7 @@ def _checked(tx: Transaction, cipher: Cipher, request: RedactRequest, find: bool
     if not tx.user_id:
         raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so there is nothing to redact")
     others = Redactor(None, find)
-    near = others.look([request.caption, request.kind])
+    near = others.scan([request.caption, request.kind])
     caption, kind = others.clean(request.caption, near), others.clean(request.kind, near)
     secret_id = store_secret(tx, cipher, words, kind=kind, caption=caption, sensitivity=request.sensitivity)
     reason = redact_texts(tx, cipher, find, request.reason)[0]

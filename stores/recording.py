@@ -140,13 +140,13 @@ class _Call:
         self._staged = StagedSecrets(cipher, user)
         self._redactor = Redactor(self._staged.stage, find)
         self._texts = [_texts(draft) for draft in drafts]
-        shared = self._redactor.look(metadata)
-        self._secrets = [shared | self._redactor.look(texts) for texts in self._texts]
+        shared = self._redactor.scan(metadata)
+        self._secrets = [shared | self._redactor.scan(texts) for texts in self._texts]
 
     def look_up(self, tx: Transaction) -> None:
         """Read what the ledger contains of the messages and their secrets, and find secrets of the vault in them."""
         known = find_known(tx, self._cipher, strings_in([self._metadata, *self._texts])) if self._find else {}
-        self._redactor.know(known)
+        self._redactor.add_known(known)
         self._staged.look_up(tx, frozenset(known).union(*self._secrets))
         self._known = known_messages(tx, self._thread_id, _message_ids(self._drafts))
         known_steps = get_steps(tx, set(self._known.values()), forgotten=True)

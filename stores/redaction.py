@@ -29,12 +29,12 @@ _NAMES, _VALUE = ("name", "label", "key"), "value"
 class Redactor:
     """Replaces secrets by references, storing each in the vault when it is first replaced.
 
-    First ``look`` at all values of a call, then ``clean`` each of them: a secret that is recognized by its context in
+    First ``scan`` all values of a call, then ``clean`` each of them: a secret that is recognized by its context in
     one value ("the password is …") is then replaced in the others too.
 
     Args:
         store: stores a secret and returns its id; None stores nothing and puts ``[caption]`` in its place.
-        enabled: whether secrets are looked for at all.
+        enabled: whether secrets are searched for at all.
 
     Attributes:
         replaced: plaintext → its replacement, in the order of replacing.
@@ -48,39 +48,39 @@ class Redactor:
     # The long secrets by their first characters, so that few are compared at each offset.
     _long: dict[str, list[str]] = field(default_factory=dict)
 
-    def look(self, value: Any) -> frozenset[str]:
+    def scan(self, value: Any) -> frozenset[str]:
         """Find the secrets in every string and whole number of a value; returns them, for ``clean``."""
         plaintexts: set[str] = set()
         if self.enabled:
-            self._look(value, "", plaintexts)
+            self._scan(value, "", plaintexts)
         return frozenset(plaintexts)
 
-    def know(self, known: Mapping[str, SecretSpan]) -> None:
+    def add_known(self, known: Mapping[str, SecretSpan]) -> None:
         """Replace these secrets too: the vault contains them already."""
         for plaintext, span in known.items():
             self._note(plaintext, span)
 
-    def _look(self, value: Any, key: str, plaintexts: set[str]) -> None:
+    def _scan(self, value: Any, key: str, plaintexts: set[str]) -> None:
         if type(value) is str and not key:  # the most frequent case first: the tests below take several times longer
-            self._look_in_text(value, 0, plaintexts)
+            self._scan_text(value, 0, plaintexts)
         elif isinstance(value, Mapping):
             for name, part in value.items():
-                self._look(name, "", plaintexts)
-                self._look(part, name if isinstance(name, str) else "", plaintexts)
+                self._scan(name, "", plaintexts)
+                self._scan(part, name if isinstance(name, str) else "", plaintexts)
             if isinstance(value.get(_VALUE), (str, int)):  # {"name": "DB_PASSWORD", "value": "hunter2"}
                 for name in _NAMES:
                     if isinstance(value.get(name), str):
-                        self._look(value[_VALUE], value[name], plaintexts)
+                        self._scan(value[_VALUE], value[name], plaintexts)
         elif isinstance(value, (list, tuple, set, frozenset)):
             for part in value:
-                self._look(part, key, plaintexts)
+                self._scan(part, key, plaintexts)
         elif isinstance(value, (str, int)) and not isinstance(value, bool):
             text = str(value)
-            self._look_in_text(text, 0, plaintexts)
+            self._scan_text(text, 0, plaintexts)
             if key:  # {"password": "hunter2"}: the key names what the value is
-                self._look_in_text(f"{key}: {text}", len(key) + 2, plaintexts)
+                self._scan_text(f"{key}: {text}", len(key) + 2, plaintexts)
 
-    def _look_in_text(self, text: str, start: int, plaintexts: set[str]) -> None:
+    def _scan_text(self, text: str, start: int, plaintexts: set[str]) -> None:
         for span in self._spans_in(text):
             if span.start >= start:
                 plaintext = text[span.start : span.end]
@@ -189,7 +189,7 @@ def strings_in(value: Any) -> list[str]:
 def redact_texts(tx: Transaction, cipher: Cipher, find: bool, *texts: str) -> list[str]:
     """Short texts of a call that go into the history (actor, reason), their secrets replaced by references."""
     redactor = Redactor(store_in_vault(tx, cipher), find and bool(tx.user_id))
-    near = redactor.look(texts)
+    near = redactor.scan(texts)
     return [redactor.clean(text, near) for text in texts]
 
 
@@ -212,7 +212,7 @@ def safe_errors(call: Callable[P, R]) -> Callable[P, R]:
 
 def _remove_secrets(error: HexamemError, arguments: Any) -> None:
     redactor = Redactor(None)
-    near = redactor.look([arguments, error.args])
+    near = redactor.scan([arguments, error.args])
     cleaned_args = []
     for text in error.args:
         cleaned = redactor.clean(text, near)

@@ -282,7 +282,7 @@ class _Run:
     def _without_any_secret(self, proposal: Proposal, text: str) -> str:
         """A text without the known secrets, and without those that can be found in the proposal."""
         redactor = Redactor(None, self._find)
-        near = redactor.look([proposal.values, [evidence.quote for evidence in proposal.evidence], text])
+        near = redactor.scan([proposal.values, [evidence.quote for evidence in proposal.evidence], text])
         clean: str = redactor.clean(text, near)
         return _without(clean, tuple(self._secrets.values()))
 
