@@ -160,7 +160,7 @@ class Cleaned:
 
     values: dict[str, Any]
     reason: str
-    found: Mapping[str, SecretSpan]
+    replaced: Mapping[str, SecretSpan]
 
 
 class Cleaner:
@@ -211,11 +211,11 @@ class Cleaner:
         words = {name: value for name, value in values.items() if isinstance(value, (str, list, tuple, dict))}
         near = self._redactor.scan([words, reason])
         clean, reason = self._redactor.clean(words, near), self._redactor.clean(reason, near)
-        found: dict[str, SecretSpan] = {}
+        replaced: dict[str, SecretSpan] = {}
         if self._stored:
             used = {mark.id for text in strings_in([clean, reason]) for mark in find_references(text)}
-            found = {secret_id: span for secret_id, span in self._stored.items() if secret_id in used}
-        return Cleaned({**values, **clean}, reason, found)
+            replaced = {secret_id: span for secret_id, span in self._stored.items() if secret_id in used}
+        return Cleaned({**values, **clean}, reason, replaced)
 
 
 def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
@@ -252,14 +252,14 @@ def write_changes(
     actor: str,
     reason: str,
     operation_id: str | None = None,
-    found: Mapping[str, SecretSpan] | None = None,
+    replaced: Mapping[str, SecretSpan] | None = None,
 ) -> Operation:
     """Plan items as one operation, and a vault item for each secret that was taken out of them and has none yet."""
     operation = known.plan(kind, changes, actor=actor, reason=reason, operation_id=operation_id)
-    if found:
+    if replaced:
         stored = known.whole([item.id for item in known.of_kind("vault")])
         described = {getattr(item, "secret_id", None) for item in stored}
-        new = {secret_id: span for secret_id, span in found.items() if secret_id not in described}
+        new = {secret_id: span for secret_id, span in replaced.items() if secret_id not in described}
         sources = [source for _, item in changes for source in item.sources]
         if added := [(None, item) for item in vault_items(tx.user, new, sources)]:
             known.plan("add", added, actor="rules", reason="a secret was found and taken out")

@@ -41,10 +41,10 @@ def add_item(
 ) -> MemoryItem:
     """Store a new item; see ``UserMemory.add`` for the contract."""
     values = item.model_dump() if isinstance(item, MemoryItem) else dict(item) if isinstance(item, Mapping) else item
-    found: dict[str, SecretSpan] = {}
+    replaced: dict[str, SecretSpan] = {}
     if isinstance(values, dict):
         original = _with_times(tx, values)
-        values, actor, reason = _redacted(tx, original, cipher, find, secret, actor, reason, found)
+        values, actor, reason = _redacted(tx, original, cipher, find, secret, actor, reason, replaced)
         if values.get("kind") == "core":
             values = _with_room(original, values, CoreItem.model_fields["limit"].default)
         values["user"] = tx.user
@@ -59,7 +59,7 @@ def add_item(
     else:
         closed, record = _superseded_by(tx, supersedes, record)
         record_operation(tx, "supersede", [closed, item_change(None, record)], actor=actor, reason=reason)
-    add_vault_items(tx, vault_items(tx.user, found, record.sources))
+    add_vault_items(tx, vault_items(tx.user, replaced, record.sources))
     return record
 
 
@@ -83,18 +83,18 @@ def _redacted(
     secret: str | None,
     actor: str,
     reason: str,
-    found: dict[str, SecretSpan],
+    replaced: dict[str, SecretSpan],
 ) -> tuple[dict[str, Any], str, str]:
     """The fields, the actor and the reason with references in place of the secrets that they contain.
 
     Args:
-        found: receives the secrets that were replaced: id → what it is.
+        replaced: receives the secrets that were replaced: id → what it is.
     """
     store = store_in_vault(tx, cipher)
 
     def store_and_note(plaintext: str, span: SecretSpan) -> str:
         secret_id = store(plaintext, span)
-        found[secret_id] = span
+        replaced[secret_id] = span
         return secret_id
 
     redactor = Redactor(store_and_note, find)
@@ -240,8 +240,8 @@ def edit_item(
         raise InvalidInputError(
             f"{', '.join(unknown)} is not a field of a {old.kind} item; its fields are {', '.join(editable)}"
         )
-    found: dict[str, SecretSpan] = {}
-    changed, actor, reason = _redacted(tx, _with_times(tx, fields), cipher, find, secret, actor, reason, found)
+    replaced: dict[str, SecretSpan] = {}
+    changed, actor, reason = _redacted(tx, _with_times(tx, fields), cipher, find, secret, actor, reason, replaced)
     if isinstance(old, CoreItem):
         changed = _with_room(fields, changed, old.limit)
     new = old.changed(**changed, version=old.version + 1)
@@ -251,7 +251,7 @@ def edit_item(
             raise InvalidInputError(f"secret= is for a vault item, not for a {new.kind} item; leave it out")
         new = _with_secret(tx, new, cipher, secret)
     record_operation(tx, "update", [item_change(old, new)], actor=actor, reason=reason)
-    add_vault_items(tx, vault_items(tx.user, found, new.sources))
+    add_vault_items(tx, vault_items(tx.user, replaced, new.sources))
     return new
 
 

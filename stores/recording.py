@@ -172,7 +172,7 @@ class _Call:
                 if text != contents[step_id] and not is_cut_from(contents[step_id], text):
                     degraded.append(
                         f"message id {draft.message_id!r} came again with another text, which was not stored: "
-                        "an id stands for one message, so give a changed one an id of its own"
+                        "an id identifies one message, so give a changed message an id of its own"
                     )
                 continue
             degraded.extend(clean(draft.degraded))

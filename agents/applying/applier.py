@@ -269,7 +269,7 @@ class _Run:
             actor=actor,
             reason=cleaned.reason,
             secret_id=redaction.secret_id if redaction else only_reference,
-            found=cleaned.found,
+            found=cleaned.replaced,
             notes=[*evidence.notes, *notes],
         )
 

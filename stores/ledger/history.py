@@ -55,7 +55,7 @@ _COLUMNS = {"id", "seq", "kind", "actor", "reason", "undoes", "created_at"}
 def record_operation(
     tx: Transaction,
     kind: OperationKind,
-    made: Sequence[Change],
+    new_changes: Sequence[Change],
     *,
     actor: str = "user",
     reason: str = "",
@@ -67,30 +67,36 @@ def record_operation(
     ``apply=False`` only writes it: for a redaction, whose rows are rewritten already and whose changes contain no text.
     """
     if apply:
-        _apply(tx, made)
+        _apply(tx, new_changes)
     operation = Operation(
-        user=tx.user, seq=tx.next_change(), kind=kind, actor=actor, reason=reason, changes=tuple(made), undoes=undoes
+        user=tx.user,
+        seq=tx.next_change(),
+        kind=kind,
+        actor=actor,
+        reason=reason,
+        changes=tuple(new_changes),
+        undoes=undoes,
     )
     row = operation.model_dump(include=_COLUMNS)
     tx.run(_OPERATION, user_id=tx.user_id, undone_by=None, **row)
     rows = [
         {"user_id": tx.user_id, "operation_id": operation.id, "position": position, **change.model_dump()}
-        for position, change in enumerate(made)
+        for position, change in enumerate(new_changes)
     ]
     tx.run_many(_CHANGES, rows)
     return operation
 
 
-def _apply(tx: Transaction, made: Sequence[Change]) -> None:
+def _apply(tx: Transaction, new_changes: Sequence[Change]) -> None:
     written = [
-        tx.types.restore(change.after) for change in made if change.target == "item" and change.after is not None
+        tx.types.restore(change.after) for change in new_changes if change.target == "item" and change.after is not None
     ]
     if written:
         write_items(tx, written)
     # The row of an undone addition stays, with a new change number by which the indexes notice it.
     undone = [
         tx.types.restore(change.before)
-        for change in made
+        for change in new_changes
         if change.target == "item" and change.after is None and change.before
     ]
     if undone:
@@ -98,16 +104,18 @@ def _apply(tx: Transaction, made: Sequence[Change]) -> None:
     for status in ("active", "forgotten"):
         step_ids = [
             change.target_id
-            for change in made
+            for change in new_changes
             if change.target == "step" and change.after is not None and change.after["status"] == status
         ]
         if step_ids:
             set_step_status(tx, step_ids, status)
-    texts = {change.target_id: change.after["content"] for change in made if change.target == "text" and change.after}
+    texts = {
+        change.target_id: change.after["content"] for change in new_changes if change.target == "text" and change.after
+    }
     if texts:
         set_step_texts(tx, texts)
-    apply_labels(tx, made)
-    apply_intents(tx, made)
+    apply_labels(tx, new_changes)
+    apply_intents(tx, new_changes)
 
 
 def get_operation(tx: Transaction, operation_id: str) -> Operation:
@@ -132,7 +140,7 @@ _CHANGES_OF = Prepared(
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
     read: list[Operation] = []
     for row in rows:
-        made = tuple(
+        new_changes = tuple(
             Change(target=change.target, target_id=change.target_id, before=change.before, after=change.after)
             for change in tx.all(_CHANGES_OF, user=tx.user_id, operation=row.id)
         )
@@ -144,7 +152,7 @@ def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
                 kind=row.kind,
                 actor=row.actor,
                 reason=row.reason,
-                changes=made,
+                changes=new_changes,
                 undoes=row.undoes,
                 undone_by=row.undone_by,
                 created_at=row.created_at,
@@ -197,7 +205,7 @@ def undo(tx: Transaction, operation_id: str, *, cascade: bool = False, actor: st
         )
     order = (*reversed(blockers), operation)
     _check_labels(tx, order)
-    return [_reverse(tx, one, actor) for one in order]
+    return [_reverse(tx, to_reverse, actor) for to_reverse in order]
 
 
 def _check_labels(tx: Transaction, order: Sequence[Operation]) -> None:

@@ -361,11 +361,11 @@ def changed_items(tx: Transaction, since: int, limit: int) -> list[tuple[int, Me
 
 def items_citing(tx: Transaction, step_ids: Collection[str]) -> set[str]:
     """The ids of items that cite any of these steps."""
-    found: set[str] = set()
+    item_ids: set[str] = set()
     for part in chunks(step_ids):
         statement = select(sources.c.item_id).where(sources.c.user_id == tx.user_id, sources.c.step_id.in_(part))
-        found.update(row.item_id for row in tx.all(statement))
-    return found
+        item_ids.update(row.item_id for row in tx.all(statement))
+    return item_ids
 
 
 def count_items(tx: Transaction) -> dict[str, int]:

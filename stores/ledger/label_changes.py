@@ -162,9 +162,9 @@ def label_conflict(tx: Transaction, restored: Mapping[str, Mapping[str, Any] | N
     return None
 
 
-def apply_labels(tx: Transaction, made: Sequence[Change]) -> None:
+def apply_labels(tx: Transaction, new_changes: Sequence[Change]) -> None:
     """Apply changes to labels. One whose creation is undone retains its row, as an alias of its origin."""
-    final = {change.target_id: change for change in made if change.target == "label"}
+    final = {change.target_id: change for change in new_changes if change.target == "label"}
     if not final:
         return
     number = tx.next_change(len(final)) - 1
@@ -186,10 +186,12 @@ def apply_labels(tx: Transaction, made: Sequence[Change]) -> None:
     mark_altered(tx, number)
 
 
-def apply_intents(tx: Transaction, made: Sequence[Change]) -> None:
+def apply_intents(tx: Transaction, new_changes: Sequence[Change]) -> None:
     """Apply changes to the intents of steps; the indexes read these steps again."""
     final = {
-        change.target_id: change.after for change in made if change.target == "intent" and change.after is not None
+        change.target_id: change.after
+        for change in new_changes
+        if change.target == "intent" and change.after is not None
     }
     if not final:
         return

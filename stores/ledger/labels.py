@@ -169,7 +169,7 @@ def mark_altered(tx: Transaction, change: int) -> None:
 
 
 _LABEL_MARK = Prepared(
-    select(func.count().label("held"), func.coalesce(func.max(labels.c.change), 0).label("changed")).where(
+    select(func.count().label("number"), func.coalesce(func.max(labels.c.change), 0).label("changed")).where(
         labels.c.user_id == bindparam("user")
     )
 )
@@ -179,7 +179,7 @@ _LABEL_IDS = Prepared(select(labels.c.id).where(labels.c.user_id == bindparam("u
 def label_mark(tx: Transaction) -> tuple[int, int]:
     """How many labels there are, and the highest change number of one: new labels have none."""
     row = tx.first(_LABEL_MARK, user=tx.user_id)
-    return (0, 0) if row is None else (int(row.held), int(row.changed))
+    return (0, 0) if row is None else (int(row.number), int(row.changed))
 
 
 def read_new_labels(tx: Transaction, known: Container[str]) -> list[Label]:
@@ -338,7 +338,7 @@ def _latest_of_scopes() -> Prepared:
         select(intents, *(steps.c[name] for name in _PENDING))
         .join(steps, WITH_INTENT)
         .join(ranked, ranked.c.step_id == intents.c.step_id)
-        .where(intents.c.user_id == bindparam("user"), ranked.c.place <= bindparam("each"))
+        .where(intents.c.user_id == bindparam("user"), ranked.c.place <= bindparam("most"))
         .order_by(steps.c.seq)
     )
 
@@ -346,10 +346,10 @@ def _latest_of_scopes() -> Prepared:
 _LATEST = _latest_of_scopes()
 
 
-def recent_steps(tx: Transaction, each: int) -> dict[str, list[tuple[PendingStep, StepIntent]]]:
-    """Scope id → its latest active steps with their intents, at most ``each``, oldest first."""
+def recent_steps(tx: Transaction, limit: int) -> dict[str, list[tuple[PendingStep, StepIntent]]]:
+    """Scope id → its latest active steps with their intents, at most ``limit`` of each, oldest first."""
     latest: dict[str, list[tuple[PendingStep, StepIntent]]] = {}
-    for row in tx.all(_LATEST, user=tx.user_id, each=each):
+    for row in tx.all(_LATEST, user=tx.user_id, most=limit):
         latest.setdefault(row.scope_id, []).append((pending_step(row), _intent(row)))
     return latest
 
@@ -357,12 +357,12 @@ def recent_steps(tx: Transaction, each: int) -> dict[str, list[tuple[PendingStep
 def count_labels(tx: Transaction) -> dict[str, int]:
     """How many active steps carry each label, by the ids as assigned; labels of no active step are left out."""
     statement = (
-        select(labelings.c.label_id, func.count().label("held"))
+        select(labelings.c.label_id, func.count().label("number"))
         .join(steps, and_(steps.c.user_id == labelings.c.user_id, steps.c.id == labelings.c.target_id))
         .where(labelings.c.user_id == tx.user_id, labelings.c.target == "step", steps.c.status == "active")
         .group_by(labelings.c.label_id)
     )
-    return {row.label_id: int(row.held) for row in tx.all(statement)}
+    return {row.label_id: int(row.number) for row in tx.all(statement)}
 
 
 def steps_carrying(tx: Transaction, label: str) -> Select[tuple[str]]:

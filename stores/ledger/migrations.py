@@ -75,23 +75,23 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
     with engine.execution_options(hexamem_write=True).begin() as connection:
         if connection.dialect.name == "postgresql":
             _prepare_postgresql(connection, place)
-        found = read_version(connection)
-        if found is None:
+        current = read_version(connection)
+        if current is None:
             for statement in _create_statements(connection.dialect.name):
                 connection.exec_driver_sql(statement)
             connection.execute(meta.insert(), {"key": "version", "value": str(target)})
             return target
-        if found > target:
+        if current > target:
             raise CorruptFileError(
-                f"{place} has ledger version {found}, this Hexamem knows up to {target}: "
+                f"{place} has ledger version {current}, this Hexamem knows up to {target}: "
                 "install a newer hexamem to open it"
             )
-        for version in range(found + 1, target + 1):
+        for version in range(current + 1, target + 1):
             if version not in migrations:
                 raise CorruptFileError(f"{place}: no migration leads from ledger version {version - 1} to {version}")
             migrations[version](connection)
             connection.execute(meta.update().where(meta.c.key == "version").values(value=str(version)))
-        return found
+        return current
 
 
 @cache

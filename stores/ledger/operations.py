@@ -37,9 +37,15 @@ def plan_operation(
     Returns:
         The operation, and the items after it.
     """
-    made = tuple(item_change(before, after) for before, after in changed)
+    changes_of_items = tuple(item_change(before, after) for before, after in changed)
     operation = Operation(
-        id=operation_id or new_id("op"), user=tx.user, seq=0, kind=kind, actor=actor, reason=reason, changes=made
+        id=operation_id or new_id("op"),
+        user=tx.user,
+        seq=0,
+        kind=kind,
+        actor=actor,
+        reason=reason,
+        changes=changes_of_items,
     )
     return operation, [after for _, after in changed]
 

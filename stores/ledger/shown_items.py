@@ -111,5 +111,5 @@ def items_before(tx: Transaction, before: int | None, most: int) -> list[tuple[s
 
 def items_since(tx: Transaction, since: int, most: int) -> set[str] | None:
     """The ids of items whose change number is above ``since``; None where there are ``most`` or more."""
-    found = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
-    return None if len(found) >= most else found
+    changed = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
+    return None if len(changed) >= most else changed

@@ -58,7 +58,7 @@ class IndexedStep(NamedTuple):
 
     @property
     def speaker(self) -> str:
-        """Who spoke: the name where one was given, else the role."""
+        """The name of the speaker, else the role."""
         return self.name or self.role
 
 
@@ -344,8 +344,8 @@ def steps_before(tx: Transaction, before: int | None, most: int) -> list[tuple[s
 
 def steps_since(tx: Transaction, since: int, most: int) -> set[str] | None:
     """The ids of steps whose change number is above ``since``; None where there are ``most`` or more."""
-    found = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
-    return None if len(found) >= most else found
+    changed = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
+    return None if len(changed) >= most else changed
 
 
 _NEIGHBOURS = Prepared(

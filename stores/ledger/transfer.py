@@ -183,7 +183,7 @@ def read_entries(lines: Iterable[bytes], place: str) -> list[dict[str, Any]]:
         entries.append(entry)
     if ended is None and not entries:
         raise CorruptFileError(
-            f"{place}, line {number}: the file is empty; give one that an export wrote; nothing was imported"
+            f"{place}, line {number}: the file is empty; pass one that an export wrote; nothing was imported"
         )
     if ended is None:
         raise CorruptFileError(f"{place}, line {number}: the file ends without a closing line; nothing was imported")

@@ -82,8 +82,10 @@ def all_usage(ledger: Ledger, *, since: datetime | None = None) -> list[UsageRow
 
 def _totals(since: datetime | None) -> Select[Any]:
     names = (usage.c.operation, usage.c.agent)
-    found = select(*names, *(func.sum(usage.c[name]).label(name) for name in _SUMS)).group_by(*names).order_by(*names)
-    return found if since is None else found.where(usage.c.created_at >= since)
+    statement = (
+        select(*names, *(func.sum(usage.c[name]).label(name) for name in _SUMS)).group_by(*names).order_by(*names)
+    )
+    return statement if since is None else statement.where(usage.c.created_at >= since)
 
 
 def _row(row: Any) -> UsageRow:
