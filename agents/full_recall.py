@@ -14,7 +14,7 @@ from hexamem.models.schemas import ModelReply
 from hexamem.prompts import PromptLoader, load_prompt
 from hexamem.retrieval.packing import hit_text
 from hexamem.stores.ledger import Ledger
-from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.ledger.usage import store_usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

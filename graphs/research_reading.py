@@ -191,7 +191,7 @@ def passages_of(
     tx: Transaction,
     ranked: Sequence[Ranked],
     number: int,
-    steps: Mapping[str, SaidStep] | None = None,
+    steps: Mapping[str, PlainStep] | None = None,
     items: Mapping[str, MemoryItem] | None = None,
     *,
     filters: EvidenceFilter,

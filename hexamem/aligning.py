@@ -30,10 +30,10 @@ from hexamem.memory_types import Remembered
 from hexamem.memory_types.cutting import MARKS, is_cut_from
 from hexamem.memory_types.messages import MessageDraft, read_messages
 from hexamem.stores.ledger import Transaction
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import steps
-from hexamem.stores.ledger.shared_threads import held_by_others
-from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.ledger.shared_threads import stored_for_others
 from hexamem.stores.ledger.vault import count_secrets, known_secrets
 from hexamem.stores.secrets import find_references, replaced_texts
 
@@ -284,7 +284,7 @@ class _Alignment:
             if head.message_id and head.draft is not None and head is not messages[-1] and id(head) in fresh:
                 heads[head.message_id] = head.draft.text
                 of_head[head.message_id] = turn
-        others = held_by_others(self.tx, self.thread_id, heads) if heads else ()
+        others = stored_for_others(self.tx, self.thread_id, heads) if heads else ()
         return {id(message) for head_id in others for message in of_head[head_id] if id(message) in fresh}
 
     # ------------------------------------------------------------------ by ids

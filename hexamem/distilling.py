@@ -17,7 +17,7 @@ from hexamem.stores.changing import add_item, edit_item
 from hexamem.stores.ledger import Transaction, get_items, history_of
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.runs import read_run_steps, read_runs, set_run
-from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.media_texts import NEVER, make_due
 from hexamem.stores.vector_cache import embed_texts
 

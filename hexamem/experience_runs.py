@@ -30,7 +30,8 @@ from hexamem.stores.ledger.runs import (
     read_runs,
     set_run,
 )
-from hexamem.stores.redaction import Redactor, keep_in_vault, strings_in
+from hexamem.stores.redaction import Redactor, strings_in
+from hexamem.stores.vault_writes import store_in_vault
 
 __all__ = ["OFF", "Draft", "UserRuns"]
 
@@ -190,12 +191,12 @@ class UserRuns:
         if size > limit:
             raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten it")
         redactor = Redactor(None, self.home.settings.find_secrets)
-        return Draft(values, texts, redactor, redactor.look(values))
+        return Draft(values, texts, redactor, redactor.scan(values))
 
     def clean(self, tx: Transaction, draft: Draft) -> dict[str, Any]:
         """The values without secrets, as they may be written; each secret is stored in the vault."""
         cipher, redactor = self.home.cipher, draft.redactor
-        redactor.keep = keep_in_vault(tx, cipher)
+        redactor.store = store_in_vault(tx, cipher)
         if self.home.settings.find_secrets:
             redactor.know(find_known(tx, cipher, draft.texts))
         return dict(redactor.clean(draft.values, draft.secrets))

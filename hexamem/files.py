@@ -19,7 +19,7 @@ from hexamem.stores.file_readers import load_file, read_data
 from hexamem.stores.known_secrets import replace_known
 from hexamem.stores.ledger import Transaction, get_items, get_steps, user_key
 from hexamem.stores.ledger.jobs import enqueue
-from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, put_words
+from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, store_media_text
 
 __all__ = ["MediaReader", "MediaReaders", "add_to"]
 

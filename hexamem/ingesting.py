@@ -24,7 +24,7 @@ from hexamem.model_tier import ModelTier
 from hexamem.paging import Paging
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
-from hexamem.stores.ledger.usage import all_usage, keep_usage
+from hexamem.stores.ledger.usage import all_usage, store_usage
 from hexamem.stores.projections import Projector
 
 if TYPE_CHECKING:

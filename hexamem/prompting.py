@@ -22,9 +22,9 @@ from hexamem.models.tokens import count_each, count_tokens
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day
 from hexamem.stores.ledger import read_items
-from hexamem.stores.ledger.said_steps import index_texts
+from hexamem.stores.ledger.shown_items import ShownItem
+from hexamem.stores.ledger.step_texts import index_texts
 from hexamem.stores.ledger.steps import ShownStep
-from hexamem.stores.ledger.told_items import ShownItem
 from hexamem.stores.redaction import Redactor
 
 if TYPE_CHECKING:

@@ -62,7 +62,7 @@ class RecallLog:
         """
         settings = self._home.settings
         redactor = Redactor(None, settings.find_secrets)
-        row["query"] = redactor.clean(row["query"], redactor.look(row["query"]))
+        row["query"] = redactor.clean(row["query"], redactor.scan(row["query"]))
         with self._guard:
             if erasures != self._erasures:
                 return

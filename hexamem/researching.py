@@ -24,10 +24,10 @@ from hexamem.retrieval.search import Searcher
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.ledger import Transaction, recall_row
 from hexamem.stores.ledger.labels import count_labels, read_labels
-from hexamem.stores.ledger.said_steps import index_texts, step_speakers
 from hexamem.stores.ledger.schema import steps
+from hexamem.stores.ledger.step_texts import index_texts, step_speakers
 from hexamem.stores.ledger.steps import steps_since
-from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.projections import Projector
 from hexamem.stores.record_cache import RecordCache
 from hexamem.stores.vocabulary import Vocabulary
@@ -297,7 +297,7 @@ class Researching:
         if not rows:
             return []
         try:
-            keep_usage(self._ledger, user, rows)
+            store_usage(self._ledger, user, rows)
         except HexamemError as error:  # the answer is right all the same
             return [f"the usage of this research could not be stored: {error}"]
         return []

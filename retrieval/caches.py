@@ -9,7 +9,8 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.token_bags import TokenBag
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.labels import carried_labels
-from hexamem.stores.ledger.said_steps import step_texts
+from hexamem.stores.ledger.shown_items import item_states, item_texts, items_before, items_since
+from hexamem.stores.ledger.step_texts import step_texts
 from hexamem.stores.ledger.steps import steps_before, steps_since
 from hexamem.stores.ledger.told_items import item_states, item_texts, items_before, items_since
 from hexamem.stores.record_cache import RecordCache

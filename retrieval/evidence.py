@@ -18,7 +18,7 @@ from hexamem.stores.documents import searchable
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.token_bags import TokenBag
 from hexamem.stores.ledger import Transaction, get_items, neighbours
-from hexamem.stores.ledger.said_steps import SaidStep, said_steps
+from hexamem.stores.ledger.step_texts import PlainStep, plain_steps
 
 __all__ = [
     "RECALL",
@@ -148,7 +148,7 @@ def rank_evidence(
     speakers: ReadSpeakers | None = None,
     worths: ReadWorths | None = None,
     read_items: ReadItems | None = None,
-) -> tuple[list[RankedNeed], dict[str, SaidStep], Mapping[str, MemoryItem]]:
+) -> tuple[list[RankedNeed], dict[str, PlainStep], Mapping[str, MemoryItem]]:
     """Rank the candidates of every need in one read of the ledger.
 
     Args:
@@ -256,7 +256,7 @@ class _Records:
         self._bags: dict[str, TokenBag] = {}
         self._worths: dict[str, float] = {}
         self.speakers: dict[str, str] = {}
-        self.steps: dict[str, SaidStep] = {}
+        self.steps: dict[str, PlainStep] = {}
 
     def read_speakers(self, ids: Collection[str]) -> None:
         """Read the speakers of steps."""
@@ -264,7 +264,7 @@ class _Records:
         if self._read_speakers is not None:
             self.speakers.update(self._read_speakers(self._tx, new))
             return
-        self.steps.update(said_steps(self._tx, new))
+        self.steps.update(plain_steps(self._tx, new))
         self.speakers.update({name: self.steps[name].speaker.casefold() for name in new if name in self.steps})
 
     def worths(self, ids: Sequence[str]) -> dict[str, float]:
@@ -295,7 +295,7 @@ class _Records:
             new = [name for name in new if name not in known]
         if new:
             unread = [name for name in new if name not in self.items and name not in self.steps]
-            self.steps.update(said_steps(self._tx, unread))
+            self.steps.update(plain_steps(self._tx, unread))
             texts = [(self.items.get(name) or self.steps[name]).text for name in new]
             known.update(zip(new, make(texts), strict=True))
 

@@ -16,9 +16,9 @@ from hexamem.retrieval.request import Run
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.chunking import SHORT, chunk_spans, passage_at, span_of
 from hexamem.stores.ledger import event_time, get_items, has_own_time
-from hexamem.stores.ledger.said_steps import SaidWhen, last_said
+from hexamem.stores.ledger.shown_items import ItemState, ShownItem, shown_items
+from hexamem.stores.ledger.step_texts import StepTime, last_stated
 from hexamem.stores.ledger.steps import ShownStep, shown_steps
-from hexamem.stores.ledger.told_items import ItemState, ShownItem, shown_items
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.vocabulary import Vocabulary
 
@@ -205,7 +205,7 @@ def _item_hit(
     run: Run,
     zone: tzinfo,
     lexical: LexicalStore,
-    said: Mapping[str, SaidWhen],
+    said: Mapping[str, StepTime],
 ) -> Hit:
     """A hit of an item. Its time is its own, otherwise that of its latest source, otherwise when it was stored."""
     text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)

@@ -27,9 +27,9 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.item_set import ItemFacts, ItemSet, read_facts
 from hexamem.stores.ledger import Ledger, get_items
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items as item_table
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.vocabulary_cache import VocabularyCache
 from hexamem.stores.working_set import WorkingSet

@@ -30,10 +30,10 @@ from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.signals.question import ParsedQuestion
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.recalls import JudgedRecall
-from hexamem.stores.ledger.said_steps import step_texts
 from hexamem.stores.ledger.schema import items as item_table
-from hexamem.stores.ledger.steps import chunks
+from hexamem.stores.ledger.step_texts import step_texts
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = [

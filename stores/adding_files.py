@@ -1,43 +1,42 @@
-"""Adding a file: its text as a resource item, its bytes by hash, its secrets in the vault; all of it or nothing."""
+"""Adding a file: its text as a resource item, its bytes by hash, its secrets in the vault, in one transaction."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import insert, select
 
-from hexamem.memory_types import ResourceItem, VaultItem, utc_now
+from hexamem.memory_types import ResourceItem, utc_now
 from hexamem.memory_types.files import AddedFile, ReadFile
 from hexamem.stores.changing import add_item
 from hexamem.stores.chunking import chunk_spans
 from hexamem.stores.known_secrets import find_known
-from hexamem.stores.ledger import Ledger, Transaction, get_items, item_change, read_items, record_operation
+from hexamem.stores.ledger import Ledger, Transaction, get_items
 from hexamem.stores.ledger.schema import files, items
-from hexamem.stores.ledger.vault import NewSecret, known_secrets, new_secret, store_new_secrets
-from hexamem.stores.media import MediaStore, adding_before, kept_files, text_of
+from hexamem.stores.media import MediaStore, adding_before, stored_files, text_of
 from hexamem.stores.media_texts import FILE_KINDS, enqueue_item
 from hexamem.stores.redaction import Redactor
-from hexamem.stores.secrets import Cipher, SecretSpan
+from hexamem.stores.secrets import Cipher
+from hexamem.stores.vault_writes import StagedSecrets, add_vault_items, vault_items
 
 __all__ = ["FileToAdd", "add_file"]
 
-_LONGEST_SUMMARY = 300
-_WORDS = re.compile(rb"[\t -~]{8,}")  # in a file of which nothing is read: where a secret may stand in clear
+_MAX_SUMMARY = 300
+_WORDS = re.compile(rb"[\t -~]{8,}")  # in a file from which no text is read: where a secret may occur unencrypted
 _SENTENCE = re.compile(r"\S.*?(?:[.!?…](?=\s|$)|[。！？]|$)", re.MULTILINE)
 
 
 class FileToAdd(NamedTuple):
-    """A file that was read, and what its caller says of it.
+    """A file that was read, and the caller's arguments for it.
 
     Attributes:
-        path: absolute: a file that comes again under it is a new version.
-        title: the caller's; None for the file's own, else its name.
-        metadata: goes onto the item; ``file`` is added to it.
+        path: absolute; another file added under it later is a new version.
+        title: the caller's; None for the file's own title, else its name.
+        metadata: of the item; ``file`` is added to it.
     """
 
     read: ReadFile
@@ -54,13 +53,11 @@ class FileToAdd(NamedTuple):
 
 
 class _Prepared(NamedTuple):
-    values: dict[str, Any]  # the fields of the item, cleaned
-    kept: bytes | None  # the bytes to keep
+    values: dict[str, Any]  # the fields of the item, without secrets
+    stored_bytes: bytes | None  # None where the bytes are not stored
     actor: str
     reason: str
-    secrets: list[NewSecret]
-    held: dict[str, str]  # the secrets of the file that the user kept already: digest → id
-    spans: dict[str, SecretSpan]  # secret id → what it is
+    secrets: StagedSecrets
     replaced: tuple[str, ...]
     degraded: tuple[str, ...]
 
@@ -79,10 +76,10 @@ def add_file(
     """Store a file as a resource item; see ``UserMemory.add_file`` for the contract.
 
     Secrets are found and the bytes written before the transaction, as for messages; if another call has stored one of
-    the secrets meanwhile, the file is prepared anew.
+    the secrets meanwhile, the file is prepared again.
 
     Args:
-        ready: the kinds of job that are handled here: a picture or recording without words waits for its own.
+        ready: the kinds of job that have a handler here: a picture or recording without text is queued for its own.
     """
     digest = cipher.digest(hashlib.sha256(file.data).hexdigest(), context=user).hex()
     with ledger.read(user) as tx:
@@ -91,34 +88,30 @@ def add_file(
     with adding_before(media, ledger, user) as put:
         while True:
             prepared = _prepare(ledger, user, file, cipher, digest, find)
-            if prepared.kept is not None:
-                put(prepared.kept)
+            if prepared.stored_bytes is not None:
+                put(prepared.stored_bytes)
             with ledger.write(user, timezone=timezone) as tx:
                 if (same := _same(tx, digest)) is not None:
                     return _repeated(same)
-                if known_secrets(tx, _digests(prepared)) == prepared.held:
-                    if prepared.kept is not None:
-                        put(prepared.kept)  # it may have been swept away since
+                if prepared.secrets.is_current(tx):
+                    if prepared.stored_bytes is not None:
+                        put(prepared.stored_bytes)  # a cleanup may have deleted it since
                     return _store(tx, prepared, cipher, ready)
 
 
-def _digests(prepared: _Prepared) -> set[str]:
-    return {*prepared.held, *(one.digest for one in prepared.secrets)}
-
-
 def _same(tx: Transaction, digest: str) -> ResourceItem | None:
-    """The item that holds these very bytes."""
-    found = [item_id for item_id, file in _files(tx) if file.get("digest") == digest]
-    item = get_items(tx, found[:1]).get(found[0]) if found else None
+    """The item of a file with exactly these bytes."""
+    item_id = next((item_id for item_id, file in _files(tx) if file.get("digest") == digest), None)
+    item = get_items(tx, [item_id]).get(item_id) if item_id is not None else None
     return item if isinstance(item, ResourceItem) else None
 
 
 def _files(tx: Transaction) -> list[tuple[str, Mapping[str, Any]]]:
-    """The items that hold files, with what they say of them, the newest first."""
+    """The ids of the items of files, each with its ``metadata["file"]``, newest first."""
     own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & (items.c.status == "active")
     rows = tx.all(select(items.c.id, items.c.metadata).where(own).order_by(items.c.change.desc()))
-    said = [(row.id, row._mapping["metadata"].get("file")) for row in rows]
-    return [(item_id, file) for item_id, file in said if isinstance(file, Mapping)]
+    file_of = [(row.id, row._mapping["metadata"].get("file")) for row in rows]
+    return [(item_id, file) for item_id, file in file_of if isinstance(file, Mapping)]
 
 
 def _repeated(item: ResourceItem) -> AddedFile:
@@ -126,28 +119,10 @@ def _repeated(item: ResourceItem) -> AddedFile:
 
 
 def _prepare(ledger: Ledger, user: str, file: FileToAdd, cipher: Cipher, digest: str, find: bool) -> _Prepared:
-    new: list[NewSecret] = []
-    held: dict[str, str] = {}
-    spans: dict[str, SecretSpan] = {}
-
-    def keep(plaintext: str, span: SecretSpan) -> str:
-        own = cipher.digest(plaintext, context=user).hex()
-        secret_id = already.get(own)
-        if secret_id is None:
-            made = new_secret(
-                cipher, user, plaintext, kind=span.kind, caption=span.caption, sensitivity=span.sensitivity
-            )
-            new.append(made)
-            secret_id = made.id
-        else:
-            held[own] = secret_id
-        spans[secret_id] = span
-        return secret_id
-
     read = file.read
     source, encoding = text_of(file.data, read.mime_type) if read.content else (None, "")
     title = file.title or read.title or file.name
-    said: dict[str, Any] = {
+    original: dict[str, Any] = {
         "title": title,
         "summary": _summary(read, title),
         "content": read.content,
@@ -156,76 +131,79 @@ def _prepare(ledger: Ledger, user: str, file: FileToAdd, cipher: Cipher, digest:
         "labels": file.labels,
         "metadata": {**file.metadata, "file": {"name": file.name, "path": file.path}},
     }
-    redactor = Redactor(keep, find)
-    original = source if source is not None and source.strip() != read.content.strip() else None
+    searched = source if source is not None and source.strip() != read.content.strip() else None
     if not read.content and read.resource_type not in FILE_KINDS:
-        original = "\n".join(words.decode("ascii") for words in _WORDS.findall(file.data)) or None
-    near = redactor.look([said, original, file.actor, file.reason])
+        searched = "\n".join(words.decode("ascii") for words in _WORDS.findall(file.data)) or None
+    secrets = StagedSecrets(cipher, user)
+    redactor = Redactor(secrets.stage, find)
+    near = redactor.scan([original, searched, file.actor, file.reason])
     with ledger.read(user) as tx:
         if find and tx.user_id:
-            texts = [title, read.content, original or "", file.name, file.path, file.reason]
+            texts = [title, read.content, searched or "", file.name, file.path, file.reason]
             known = find_known(tx, cipher, texts)
-            redactor.know(known)
+            redactor.add_known(known)
             near |= frozenset(known)
-        already = known_secrets(tx, {cipher.digest(one, context=user).hex() for one in near})
+        secrets.look_up(tx, near)
     clean = partial(redactor.clean, near=near)
-    values = clean(said)
+    values = clean(original)
     degraded = list(read.degraded)
-    kept = None
+    stored_bytes = None
     if file.keep_bytes:
-        hidden = values["content"] != read.content
-        if source is None and original is not None:
-            hidden, original = clean(original) != original, None
-        kept, line = _kept(file, source if hidden else original, encoding, clean, hidden=hidden)
+        contains_secrets = values["content"] != read.content
+        if source is None and searched is not None:
+            contains_secrets, searched = clean(searched) != searched, None
+        text = source if contains_secrets else searched
+        stored_bytes, line = _bytes_to_store(file, text, encoding, clean, contains_secrets=contains_secrets)
         degraded += [line] if line else []
     values["metadata"]["file"] |= {
         "mime_type": read.mime_type,
         "size": len(file.data),
         "digest": digest,
-        "sha256": hashlib.sha256(kept).hexdigest() if kept is not None else None,
+        "sha256": hashlib.sha256(stored_bytes).hexdigest() if stored_bytes is not None else None,
     }
     actor, reason = clean(file.actor), clean(file.reason)
     replaced = tuple(dict.fromkeys(redactor.replaced.values()))
-    return _Prepared(values, kept, actor, reason, new, held, spans, replaced, tuple(clean(degraded)))
+    return _Prepared(values, stored_bytes, actor, reason, secrets, replaced, tuple(clean(degraded)))
 
 
-def _kept(
-    file: FileToAdd, source: str | None, encoding: str, clean: Any, *, hidden: bool
+def _bytes_to_store(
+    file: FileToAdd, text: str | None, encoding: str, clean: Any, *, contains_secrets: bool
 ) -> tuple[bytes | None, str | None]:
-    """The bytes to keep, and what to tell: a text file without its secrets; no other file in which some stand."""
-    if source is not None:
-        cleaned = clean(source)
-        return (file.data if cleaned == source else cleaned.encode(encoding, "xmlcharrefreplace")), None
-    if hidden:
-        left = "its text is kept without them" if file.read.content else "its name is kept"
+    """The bytes, and a line for ``degraded``: a text file without its secrets, no other file that contains some."""
+    if text is not None:
+        cleaned = clean(text)
+        return (file.data if cleaned == text else cleaned.encode(encoding, "xmlcharrefreplace")), None
+    if contains_secrets:
+        stored = "its text is stored without them" if file.read.content else "its name is stored"
         kind = "" if file.read.resource_type == "file" else f"{file.read.resource_type} "
-        return None, f"{file.name} holds secrets, which cannot be taken out of a {kind}file: {left}, its bytes are not"
+        line = f"{file.name} contains secrets, which cannot be removed from a {kind}file: {stored}, its bytes are not"
+        return None, line
     return file.data, None
 
 
 def _summary(read: ReadFile, title: str) -> str:
-    """The widest headings of the document if it has several, and its first sentence."""
-    headings = [one for one in read.sections if one.heading and one.heading != title]
-    widest = min((one.level for one in headings), default=0)
-    named = [one.heading for one in headings if one.level == widest and one.heading]
+    """The first sentence of the document, and its top-level headings if there are several."""
+    sections = [section for section in read.sections if section.heading and section.heading != title]
+    top_level = min((section.level for section in sections), default=0)
+    headings = [section.heading for section in sections if section.level == top_level and section.heading]
     if read.resource_type == "csv":
         first = f"{read.content.count(chr(10)):,} rows: {read.content.partition(chr(10))[0]}"
     else:
-        bodies = (one.text.lstrip('#->*|" \n\t') for one in read.sections)
-        found = next((match for body in bodies if (match := _SENTENCE.search(body[:2_000]))), None)
-        first = " ".join(found[0].split()) if found else ""
-    parts = [first[:_LONGEST_SUMMARY], " · ".join(named)[:_LONGEST_SUMMARY] if len(named) > 1 else ""]
+        bodies = (section.text.lstrip('#->*|" \n\t') for section in read.sections)
+        sentence = next((match for body in bodies if (match := _SENTENCE.search(body[:2_000]))), None)
+        first = " ".join(sentence[0].split()) if sentence else ""
+    parts = [first[:_MAX_SUMMARY], " · ".join(headings)[:_MAX_SUMMARY] if len(headings) > 1 else ""]
     return "\n".join(part for part in parts if part and part != title)
 
 
 def _store(tx: Transaction, prepared: _Prepared, cipher: Cipher, ready: frozenset[str]) -> AddedFile:
-    now = utc_now()
-    store_new_secrets(tx, prepared.secrets)
-    about = prepared.values["metadata"]["file"]
-    if prepared.kept is not None and about["sha256"] not in kept_files(tx):
-        row = {"mime_type": about["mime_type"], "name": about["name"], "size": len(prepared.kept), "text": None}
-        tx.connection.execute(insert(files).values(user_id=tx.user_id, sha256=about["sha256"], created_at=now, **row))
-    former = next((item_id for item_id, file in _files(tx) if file.get("path") == about["path"]), None)
+    prepared.secrets.write(tx)
+    file, data = prepared.values["metadata"]["file"], prepared.stored_bytes
+    if data is not None and file["sha256"] not in stored_files(tx):
+        row = {"mime_type": file["mime_type"], "name": file["name"], "size": len(data), "text": None}
+        own = {"user_id": tx.user_id, "sha256": file["sha256"], "created_at": utc_now()}
+        tx.connection.execute(insert(files).values(**own, **row))
+    former = next((item_id for item_id, other in _files(tx) if other.get("path") == file["path"]), None)
     item = add_item(
         tx,
         {"kind": "resource", **prepared.values},
@@ -236,36 +214,13 @@ def _store(tx: Transaction, prepared: _Prepared, cipher: Cipher, ready: frozense
         find=False,
     )
     assert isinstance(item, ResourceItem)
-    _keep_vault_items(tx, prepared.spans, now)
-    if item.resource_type in FILE_KINDS and not item.content and about["sha256"] is not None:
+    add_vault_items(tx, vault_items(tx.user, prepared.secrets.spans))
+    if item.resource_type in FILE_KINDS and not item.content and data is not None:
         enqueue_item(tx, item, ready)
-    passages = max(1, len(chunk_spans(item)))
     return AddedFile(
         item=item,
         superseded=former,
-        passages=passages,
+        passages=max(1, len(chunk_spans(item))),
         secrets=prepared.replaced,
         degraded=prepared.degraded,
     )
-
-
-def _keep_vault_items(tx: Transaction, spans: Mapping[str, SecretSpan], now: datetime) -> None:
-    """One vault item a secret that has none yet."""
-    if not spans:
-        return
-    held = {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}
-    made: Sequence[VaultItem] = [
-        VaultItem(
-            user=tx.user,
-            entry_type=span.kind,
-            caption=span.caption,
-            sensitivity=span.sensitivity,
-            secret_id=secret_id,
-            created_at=now,
-        )
-        for secret_id, span in spans.items()
-        if secret_id not in held
-    ]
-    if made:
-        changes = [item_change(None, one) for one in made]
-        record_operation(tx, "add", changes, actor="rules", reason="a secret was found and taken out")

@@ -1,6 +1,6 @@
-"""The ledger's side of applying proposals: what is known that a new item may touch, and writing what was decided.
+"""The ledger's part of applying proposals: reading the items that a proposal may change, and writing the result.
 
-What is decided, and why, is the agents' business; here is only what needs the tables.
+The decisions are made in ``agents/applying``.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from hexamem.stores.ledger.operations import plan_operation, record_operations
 from hexamem.stores.ledger.schema import items
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.ledger.step_rows import indexed_text
-from hexamem.stores.redaction import Redactor, keep_in_vault, strings_in, vault_items
+from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
+from hexamem.stores.vault_writes import store_in_vault, vault_items
 
 __all__ = [
     "Cleaned",
     "Cleaner",
     "KnownItem",
     "KnownItems",
-    "first_said",
+    "earlier_copies",
     "keyed_id",
     "write_changes",
 ]
@@ -39,7 +40,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class KnownItem(NamedTuple):
-    """What is read of every item of a kind, to choose the few that are read whole; ``folded`` is its text in small."""
+    """The fields read of every item of a kind, to choose the few that are read completely; ``folded`` is for comparing."""
 
     id: str
     text: str
@@ -49,9 +50,9 @@ class KnownItem(NamedTuple):
 
 
 class KnownItems:
-    """The items of a user as one transaction sees them and is going to leave them.
+    """The items of a user as one transaction reads them, with the changes that it has planned.
 
-    Operations are planned one after the other, each on what those before it leave, and written together at the end.
+    Operations are planned one after the other, each on the result of those before it, and written together at the end.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -75,24 +76,24 @@ class KnownItems:
                 row.id: KnownItem(row.id, row.text, row.text.casefold(), row.status, row._mapping["metadata"] or {})
                 for row in self._tx.all(statement)
             }
-            self._note([one for _, left in self._planned for one in left if one.kind == kind])
+            self._note([item for _, after in self._planned for item in after if item.kind == kind])
         return self._kinds[kind]
 
     def get(self, item_id: str) -> MemoryItem | None:
-        """An item in whatever status, also one whose addition was undone (it then counts as removed)."""
+        """An item in whatever status; one whose addition was undone counts as removed."""
         if item_id not in self._whole:
             self._whole[item_id] = get_items(self._tx, [item_id], undone=True).get(item_id)
         return self._whole[item_id]
 
     def whole(self, item_ids: Sequence[str]) -> list[MemoryItem]:
-        """Items by id, in the order given; unknown ones are left out."""
+        """Items in the order of their ids; unknown ones are left out."""
         missing = [item_id for item_id in item_ids if item_id not in self._whole]
         if missing:
             self._whole |= dict.fromkeys(missing) | get_items(self._tx, missing, undone=True)
         return [item for item_id in item_ids if (item := self._whole[item_id]) is not None]
 
     def operation(self, operation_id: str) -> Operation | None:
-        """An operation by its id, undone since or not, planned or written; None where there is none."""
+        """A planned or written operation by its id, undone or not; None for an unknown id."""
         planned = next((operation for operation, _ in self._planned if operation.id == operation_id), None)
         if planned is not None:
             return planned
@@ -110,32 +111,34 @@ class KnownItems:
         reason: str,
         operation_id: str | None = None,
     ) -> Operation:
-        """Take up an operation, to be written by :meth:`write`; its id is a new one when None."""
-        operation, left = plan_operation(self._tx, kind, changes, actor=actor, reason=reason, operation_id=operation_id)
-        self._planned.append((operation, left))
-        self._whole.update((item.id, item) for item in left)
-        self._note(left)
+        """Plan an operation, to be written by :meth:`write`; its id is a new one when None."""
+        operation, after = plan_operation(
+            self._tx, kind, changes, actor=actor, reason=reason, operation_id=operation_id
+        )
+        self._planned.append((operation, after))
+        self._whole.update((item.id, item) for item in after)
+        self._note(after)
         return operation
 
     @property
     def planned(self) -> int:
-        """How many operations wait to be written."""
+        """How many operations are planned."""
         return len(self._planned)
 
     def back_to(self, planned: int) -> None:
-        """Give up the operations planned after so many."""
+        """Discard the operations planned after the first ``planned`` ones."""
         if len(self._planned) > planned:
             del self._planned[planned:]
             self._kinds = {}
-            self._whole = {item.id: item for _, left in self._planned for item in left}
+            self._whole = {item.id: item for _, after in self._planned for item in after}
 
     def write(self) -> None:
-        """Write what was planned."""
+        """Write the planned operations."""
         planned, self._planned = self._planned, []
         record_operations(self._tx, planned)
 
-    def _note(self, left: Sequence[MemoryItem]) -> None:
-        for item in left:
+    def _note(self, after: Sequence[MemoryItem]) -> None:
+        for item in after:
             known = self._kinds.get(item.kind)
             if known is None:
                 continue
@@ -144,60 +147,60 @@ class KnownItems:
 
 
 def keyed_id(cipher: Cipher, user: str, prefix: str, *parts: str) -> str:
-    """An id that the same parts give again, and from which they cannot be guessed without the vault's key."""
-    said = "\x1f".join(parts)
-    digest = hashlib.sha256(cipher.digest(f"{prefix}\x1f{said}", context=user)).digest()
+    """An id that is the same for the same parts, and from which these cannot be guessed without the vault's key."""
+    text = "\x1f".join((prefix, *parts))
+    digest = hashlib.sha256(cipher.digest(text, context=user)).digest()
     value = int.from_bytes(digest[:17], "big")
     return f"{prefix}_" + "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -1, -5))
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """The fields of a proposal with references in place of the secrets that stand in them, and these secrets by id."""
+    """The fields of a proposal with references in place of the secrets in them, and these secrets by id."""
 
     values: dict[str, Any]
     reason: str
-    found: Mapping[str, SecretSpan]
+    replaced: Mapping[str, SecretSpan]
 
 
 class Cleaner:
-    """Takes secrets out of what is to be written: those of the vault, and those that the rules find.
+    """Replaces secrets in proposals: those of the vault, and new ones that are found.
 
-    What the rules find is kept in the vault, with its proposal or not at all: :meth:`settle` and :meth:`give_up` say
-    which. Times and numbers stay what they are. Texts that come again, such as labels, are looked at once.
+    New ones are stored in the vault if their proposal is: call :meth:`settle` or :meth:`give_up` after each proposal.
+    Times and numbers stay unchanged. Repeated texts, such as labels, are searched once.
 
     Args:
-        find: whether the rules look for secrets.
-        texts: all that is going to be cleaned, in which the secrets of the vault are looked for.
+        find: whether new secrets are searched for.
+        texts: everything that will be cleaned, in which the secrets of the vault are searched for.
     """
 
     def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool) -> None:
-        self._tx, self._find, self._in_vault = tx, find, keep_in_vault(tx, cipher)
+        self._tx, self._find, self._store_in_vault = tx, find, store_in_vault(tx, cipher)
         self._known = find_known(tx, cipher, strings_in(texts))
         self._savepoint: NestedTransaction | None = None
         self._change = tx.change
         self._begin()
 
     def _begin(self) -> None:
-        self._kept: dict[str, SecretSpan] = {}
-        self._redactor = Redactor(self._keep, self._find)
-        self._redactor.know(self._known)
+        self._stored: dict[str, SecretSpan] = {}
+        self._redactor = Redactor(self._store, self._find)
+        self._redactor.add_known(self._known)
 
-    def _keep(self, plaintext: str, span: SecretSpan) -> str:
+    def _store(self, plaintext: str, span: SecretSpan) -> str:
         if self._savepoint is None:
             self._change, self._savepoint = self._tx.change, self._tx.connection.begin_nested()
-        secret_id = self._in_vault(plaintext, span)
-        self._kept[secret_id] = span
+        secret_id = self._store_in_vault(plaintext, span)
+        self._stored[secret_id] = span
         return secret_id
 
     def settle(self) -> None:
-        """Keep the secrets found since the last proposal."""
+        """Store the secrets found since the last proposal."""
         if self._savepoint is not None:
             self._savepoint.commit()
             self._savepoint = None
 
     def give_up(self) -> None:
-        """Take the secrets found since the last proposal out of the vault again."""
+        """Discard the secrets found since the last proposal."""
         if self._savepoint is not None:
             self._savepoint.rollback()
             self._savepoint, self._tx.change = None, self._change
@@ -206,38 +209,38 @@ class Cleaner:
     def clean(self, values: Mapping[str, Any], reason: str) -> Cleaned:
         """The fields of a proposal and its reason without secrets."""
         words = {name: value for name, value in values.items() if isinstance(value, (str, list, tuple, dict))}
-        near = self._redactor.look([words, reason])
+        near = self._redactor.scan([words, reason])
         clean, reason = self._redactor.clean(words, near), self._redactor.clean(reason, near)
-        found: dict[str, SecretSpan] = {}
-        if self._kept:
-            put = {one.id for text in strings_in([clean, reason]) for one in find_references(text)}
-            found = {secret_id: span for secret_id, span in self._kept.items() if secret_id in put}
-        return Cleaned({**values, **clean}, reason, found)
+        replaced: dict[str, SecretSpan] = {}
+        if self._stored:
+            used = {mark.id for text in strings_in([clean, reason]) for mark in find_references(text)}
+            replaced = {secret_id: span for secret_id, span in self._stored.items() if secret_id in used}
+        return Cleaned({**values, **clean}, reason, replaced)
 
 
-def first_said(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
-    """Step id → id of the first active step with the same words, said by the same at the same moment.
+def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
+    """Step id → id of the first active step with the same text, speaker and time.
 
-    What was learned of that one, and what has since become of it, holds of its copies too. Steps without an earlier
-    copy are left out.
+    The items learned from that one, and their later changes, apply to its copies too. Steps without an earlier copy
+    are left out.
     """
-    said = {step.id: (step.occurred_at, step.role, step.name, step.content, step.index_text) for step in steps}
+    keys = {step.id: (step.occurred_at, step.role, step.name, step.content, step.index_text) for step in steps}
     columns = [steps_table.c[name] for name in ("id", "occurred_at", "role", "name", "content", "index_text")]
     first: dict[tuple[object, ...], str] = {}
-    for part in chunks(said):
+    for part in chunks(keys):
         statement = (
             select(*columns)
             .where(
                 steps_table.c.user_id == tx.user_id,
-                steps_table.c.occurred_at.in_({said[step_id][0] for step_id in part}),
-                steps_table.c.content.in_({said[step_id][3] for step_id in part}),
+                steps_table.c.occurred_at.in_({keys[step_id][0] for step_id in part}),
+                steps_table.c.content.in_({keys[step_id][3] for step_id in part}),
                 steps_table.c.status == "active",
             )
             .order_by(steps_table.c.seq)
         )
         for row in tx.all(statement):
             first.setdefault((row.occurred_at, row.role, row.name, row.content, indexed_text(row)), row.id)
-    return {step_id: first[key] for step_id, key in said.items() if first.get(key, step_id) != step_id}
+    return {step_id: first[key] for step_id, key in keys.items() if first.get(key, step_id) != step_id}
 
 
 def write_changes(
@@ -249,15 +252,15 @@ def write_changes(
     actor: str,
     reason: str,
     operation_id: str | None = None,
-    found: Mapping[str, SecretSpan] | None = None,
+    replaced: Mapping[str, SecretSpan] | None = None,
 ) -> Operation:
     """Plan items as one operation, and a vault item for each secret that was taken out of them and has none yet."""
     operation = known.plan(kind, changes, actor=actor, reason=reason, operation_id=operation_id)
-    if found:
-        held = {getattr(item, "secret_id", None) for item in known.whole([one.id for one in known.of_kind("vault")])}
-        new = {secret_id: span for secret_id, span in found.items() if secret_id not in held}
-        kept = vault_items(tx, new, [source for _, item in changes for source in item.sources])
-        if kept:
-            added = [(None, item) for item in kept]
+    if replaced:
+        stored = known.whole([item.id for item in known.of_kind("vault")])
+        described = {getattr(item, "secret_id", None) for item in stored}
+        new = {secret_id: span for secret_id, span in replaced.items() if secret_id not in described}
+        sources = [source for _, item in changes for source in item.sources]
+        if added := [(None, item) for item in vault_items(tx.user, new, sources)]:
             known.plan("add", added, actor="rules", reason="a secret was found and taken out")
     return operation

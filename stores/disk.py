@@ -1,4 +1,4 @@
-"""What several stores need of the file system."""
+"""Making changes of folders durable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["sync_folder"]
 
 
 def sync_folder(folder: Path) -> None:
-    """Make what was created, renamed or removed in a folder durable, where the system lets a folder be opened."""
+    """Make the creation, renaming and removal of files in a folder durable, except on Windows."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The identity of a home folder: what tells its indexes from those of another home on the same ledger."""
+"""The id of a home folder, by which its indexes differ from those of other homes on the same ledger."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["home_id"]
 
 
 def home_id(home: Path) -> str:
-    """The home's id, 32 hexadecimal digits, made when first asked for and kept in the file ``home.id``.
+    """The home's id, 32 hexadecimal digits, created when first needed and stored in the file ``home.id``.
 
-    A copied home keeps it, and with it what its copied indexes hold.
+    A copy of the home has the same id, so that its copied indexes stay valid.
     """
     path = home / "home.id"
-    if path.is_file() and len(known := path.read_text(encoding="ascii", errors="replace").strip()) == 32:
-        return known
+    if path.is_file() and len(stored := path.read_text(encoding="ascii", errors="replace").strip()) == 32:
+        return stored
     new = uuid.uuid4().hex
     path.write_text(new + "\n", encoding="ascii")
     return new

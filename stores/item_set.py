@@ -14,9 +14,9 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, dot_products, pack_ids, quantize, unpack_ids
 from hexamem.stores.ledger import Transaction, user_key
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, sources
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 

@@ -1,4 +1,4 @@
-"""Forms of one name: "Day 2", "day two", "the 2nd day" and "第二天" are one, as are "Saturday" and "周六"."""
+"""Forms of the same name: "Day 2", "day two", "the 2nd day" and "第二天", or "Saturday" and "周六"."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ _DAY_LATIN = re.compile(r"the (?P<day>\d{1,2})(?:st|nd|rd|th)")
 
 
 def name_form(name: str) -> str:
-    """What names that say the same have in common: case, width and blanks folded, and a numbered name in one form.
+    """A normal form of a name: case, width and spaces are folded, and a numbered name is written in one way.
 
-    Days, weeks, phases, chapters and the like by their number in digits or words, weekdays and dates, in English and
-    in Chinese. Any other name is only folded. "Stage" counts as "phase".
+    These are days, weeks, phases, chapters and the like with a number in digits or words, weekdays and dates, in
+    English and in Chinese. Any other name is only folded. "Stage" counts as "phase".
     """
     folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
     return _numbered(folded) or _of_calendar(folded) or folded

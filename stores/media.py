@@ -1,4 +1,4 @@
-"""The bytes of pictures, recordings and files, kept once per user by their SHA-256."""
+"""The bytes of pictures, recordings and files, stored once per user by their SHA-256."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from hexamem.stores.disk import sync_folder
 from hexamem.stores.ledger import Ledger, Transaction, user_key
 from hexamem.stores.ledger.schema import files, items, steps
 
-__all__ = ["MediaStore", "adding_before", "carries_media", "kept_files", "text_of"]
+__all__ = ["MediaStore", "adding_before", "carries_media", "stored_files", "text_of"]
 
 _NO_SPACE = {28, 122}  # ENOSPC, EDQUOT
 _UTF_16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 def text_of(data: bytes, mime_type: str | None = None) -> tuple[str | None, str]:
-    """The text of a text file and the encoding that gives its bytes back; None for a file that is no text.
+    """The text of a text file and an encoding that reproduces its bytes; None for any other file.
 
-    What is text is told by the bytes (UTF-8, UTF-16 with its mark), whatever type was announced; bytes announced as
-    text that are neither are read as Latin-1, which keeps every byte.
+    A text file is recognized by its bytes (UTF-8, or UTF-16 with a byte order mark), whatever its MIME type; other bytes
+    with a MIME type of text are decoded as Latin-1, which preserves every byte.
     """
     encoding = _UTF_16.get(data[:2], "utf-8")
     try:
@@ -35,43 +35,43 @@ def text_of(data: bytes, mime_type: str | None = None) -> tuple[str | None, str]
         if text.encode(encoding) == data:
             return text, encoding
     except UnicodeDecodeError:
-        pass  # not in that encoding: see below
+        pass  # another encoding, or no text
     return (data.decode("latin-1"), "latin-1") if (mime_type or "").startswith("text/") else (None, "")
 
 
 def carries_media(tx: Transaction, sha256: str) -> bool:
-    """Whether a step of the user that is not forgotten, or an item that is not removed, carries these bytes."""
+    """Whether an active step of the user, or an active or superseded item, refers to these bytes."""
     if not sha256:
         return False
-    carried = type_coerce(steps.c.media, Text).contains(sha256, autoescape=True)
+    in_step = type_coerce(steps.c.media, Text).contains(sha256, autoescape=True)
     own = (steps.c.user_id == tx.user_id) & (steps.c.status == "active")
-    if tx.first(select(steps.c.id).where(own, carried).limit(1)) is not None:
+    if tx.first(select(steps.c.id).where(own, in_step).limit(1)) is not None:
         return True
-    held = type_coerce(items.c.metadata, Text).contains(sha256, autoescape=True)
-    kept = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
-    rows = tx.all(select(items.c.metadata).where(kept, held))
+    in_item = type_coerce(items.c.metadata, Text).contains(sha256, autoescape=True)
+    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
+    rows = tx.all(select(items.c.metadata).where(own, in_item))
     files_of = (row._mapping["metadata"].get("file") for row in rows)
     return any(isinstance(file, dict) and file.get("sha256") == sha256 for file in files_of)
 
 
-def kept_files(tx: Transaction) -> set[str]:
-    """The hashes of the files that the user's ledger knows."""
+def stored_files(tx: Transaction) -> set[str]:
+    """The hashes of the user's files in the ledger."""
     return {row.sha256 for row in tx.all(select(files.c.sha256).where(files.c.user_id == tx.user_id))}
 
 
 @contextmanager
 def adding_before(media: MediaStore, ledger: Ledger, user: str) -> Iterator[Callable[[bytes], str]]:
-    """Lend ``put`` to a call that keeps files before its ledger transaction, so that nobody waits for the disk.
+    """A function that stores files before the ledger transaction of a call, so that no writer waits for the disk.
 
-    An erasure or a redaction in between may sweep them away, so inside the transaction ``put`` each again: it costs
-    nothing where the file is there. When the block raises, what it added is removed unless the ledger knows it.
+    An erasure or a redaction in between may delete them, so inside the transaction store each again: that costs nothing
+    where the file exists. When the block raises, the files that it added are removed unless they are in the ledger.
     """
     key = user_key(user)
     added: set[str] = set()
 
     def put(data: bytes) -> str:
         sha256 = hashlib.sha256(data).hexdigest()
-        if not media.holds(key, sha256, len(data)):
+        if not media.contains(key, sha256, len(data)):
             added.add(sha256)
             media.put(key, data)
         return sha256
@@ -80,18 +80,19 @@ def adding_before(media: MediaStore, ledger: Ledger, user: str) -> Iterator[Call
         yield put
     except BaseException:
         if added:
-            # What cannot be removed stays: the ledger knows nothing of it, and erasing finds it.
+            # A file that cannot be removed is in no row of the ledger; an erasure removes it.
             with suppress(HexamemError, OSError), ledger.write(user, create=False) as tx:
-                media.drop(key, added - kept_files(tx))
+                media.drop(key, added - stored_files(tx))
         raise
 
 
 class MediaStore:
-    """Files under ``root/<user key>/<sha256>``. The ledger's ``files`` rows say what they are. For the owner
-    of the home alone: folders have mode 0700, files 0600.
+    """Files under ``root/<user key>/<sha256>``, described by the ledger's table ``files``.
+
+    Only the owner of the home can read them: folders have mode 0700, files 0600.
 
     Args:
-        root: the folder, made when first needed.
+        root: the folder, created when first needed.
     """
 
     def __init__(self, root: Path) -> None:
@@ -99,18 +100,18 @@ class MediaStore:
         self._locks: dict[str, threading.Lock] = {}
 
     def _lock(self, user_key: str) -> threading.Lock:
-        """Held while a user's files are written or removed: one must not sweep away what another is writing."""
+        """The lock for writing and removing a user's files: a cleanup must not delete what another call is writing."""
         return self._locks.setdefault(user_key, threading.Lock())
 
     def put(self, user_key: str, data: bytes) -> str:
-        """Keep bytes; returns their SHA-256 in hexadecimal. The same bytes are kept once.
+        """Store bytes; returns their SHA-256 in hexadecimal. The same bytes are stored once.
 
         Raises:
-            StorageFullError, HomeNotWritableError: if they cannot be written; nothing is left half written.
+            StorageFullError, HomeNotWritableError: if they cannot be written; no partial file stays.
         """
         sha256 = hashlib.sha256(data).hexdigest()
         with self._lock(user_key):
-            if not self.holds(user_key, sha256, len(data)):
+            if not self.contains(user_key, sha256, len(data)):
                 self._write(self._path(user_key, sha256), data)
         return sha256
 
@@ -126,7 +127,7 @@ class MediaStore:
             partial.replace(path)
             sync_folder(path.parent)
         except OSError as error:
-            with suppress(OSError):  # what failed is told below
+            with suppress(OSError):  # the first error is raised below
                 partial.unlink(missing_ok=True)
             if error.errno in _NO_SPACE:
                 raise StorageFullError(
@@ -138,9 +139,9 @@ class MediaStore:
 
     @contextmanager
     def adding(self, user_key: str) -> Iterator[Callable[[bytes], str]]:
-        """Lend :meth:`put` to a call that may still fail: what it added is removed again when the block raises.
+        """:meth:`put` for a call that may still fail: the files that it added are removed when the block raises.
 
-        Use it inside the user's ledger transaction, so that no other call counts on the same bytes meanwhile.
+        Use it inside the user's ledger transaction, so that no other call relies on the same bytes meanwhile.
         """
         added: list[Path] = []
 
@@ -154,42 +155,42 @@ class MediaStore:
             yield put
         except BaseException:
             for path in added:
-                with suppress(OSError):  # the ledger knows nothing of it, and erasing finds it
+                with suppress(OSError):  # it is in no row of the ledger; an erasure removes it
                     path.unlink(missing_ok=True)
             raise
 
-    def holds(self, user_key: str, sha256: str, size: int) -> bool:
-        """Whether these bytes are kept, whole."""
+    def contains(self, user_key: str, sha256: str, size: int) -> bool:
+        """Whether these bytes are stored completely."""
         path = self._path(user_key, sha256)
         return path.is_file() and path.stat().st_size == size
 
     def drop(self, user_key: str, hashes: Collection[str]) -> None:
-        """Remove files of the user, whether they are there or not. Use it inside the user's ledger transaction."""
+        """Remove files of the user, if they exist. Use it inside the user's ledger transaction."""
         with self._lock(user_key):
             for sha256 in hashes:
                 self._path(user_key, sha256).unlink(missing_ok=True)
 
-    def keep_only(self, user_key: str, hashes: Collection[str]) -> int:
-        """Remove the user's files but those named, also what a killed call has left; returns how many.
+    def retain_only(self, user_key: str, hashes: Collection[str]) -> int:
+        """Remove the user's files except these, also those that a killed call has left; returns how many.
 
         Use it inside the user's ledger transaction, as :meth:`adding`.
         """
         folder = self.root / user_key
         with self._lock(user_key):
-            gone = [path for path in folder.iterdir() if path.name not in hashes] if folder.is_dir() else []
-            for path in gone:
+            others = [path for path in folder.iterdir() if path.name not in hashes] if folder.is_dir() else []
+            for path in others:
                 path.unlink()
-        return len(gone)
+        return len(others)
 
     def get(self, user_key: str, sha256: str) -> bytes:
         """The bytes.
 
         Raises:
-            NotFoundError: if this user keeps no such bytes.
+            NotFoundError: if no such bytes are stored for this user.
         """
         path = self._path(user_key, sha256)
         if not path.is_file():
-            raise NotFoundError(f"no media with SHA-256 {sha256[:12]}… is kept for this user")
+            raise NotFoundError(f"no media with SHA-256 {sha256[:12]}… is stored for this user")
         return path.read_bytes()
 
     def drop_user(self, user_key: str) -> int:
@@ -204,7 +205,7 @@ class MediaStore:
 
     def _path(self, user_key: str, sha256: str) -> Path:
         if len(sha256) != 64 or any(char not in "0123456789abcdef" for char in sha256):
-            raise NotFoundError(f"{sha256[:20]!r} is no SHA-256 in hexadecimal")
+            raise NotFoundError(f"{sha256[:20]!r} is not a SHA-256 in hexadecimal")
         return self.root / user_key / sha256
 
 

@@ -1,8 +1,7 @@
-"""Pictures and recordings put into words: which wait for it, and where the words go.
+"""Descriptions of pictures and transcripts of recordings: the jobs for them, and where their texts are stored.
 
-The work is a job in the ledger (``describe``, ``transcribe``), made in the transaction that stores the media. Where no
-model can see or hear, it is due at no time (:data:`NEVER`), so nobody waits for it; a memory that is opened with such
-a model makes it due.
+A job (``describe``, ``transcribe``) is enqueued in the transaction that stores the media. Without a model for images or
+audio it is never due (:data:`NEVER`), so that nothing waits for it; opening a memory with such a model makes it due.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ __all__ = [
     "enqueue_item",
     "enqueue_steps",
     "make_due",
-    "put_words",
+    "store_media_text",
 ]
 
 MediaJob = Literal["describe", "transcribe"]
 MEDIA_JOBS: tuple[MediaJob, ...] = ("describe", "transcribe")
 FILE_KINDS: dict[str, MediaJob] = {"image": "describe", "audio": "transcribe"}
-"""The job that puts media of a kind into words."""
+"""Kind of media → the job that makes a text of it."""
 NEVER = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def enqueue_steps(tx: Transaction, new: Sequence[Step], ready: Collection[str]) -> None:
-    """Ask for words for the pictures and recordings of new steps that have none and whose bytes are kept."""
+    """Enqueue jobs for the pictures and recordings of new steps that have no text and whose bytes are stored."""
     for step in new:
         for position, media in enumerate(step.media):
             if (kind := job_for(media)) is not None:
@@ -48,19 +47,19 @@ def enqueue_steps(tx: Transaction, new: Sequence[Step], ready: Collection[str]) 
 
 
 def enqueue_item(tx: Transaction, item: ResourceItem, ready: Collection[str]) -> None:
-    """Ask for words for a picture or recording that was added as a file."""
+    """Enqueue the job for a picture or recording that was added as a file."""
     kind = FILE_KINDS[item.resource_type]
     enqueue(tx, kind, {"item": item.id}, key=item.id, due_at=None if kind in ready else NEVER)
 
 
 def job_for(media: Media) -> MediaJob | None:
-    """The job that would put the media into words; None where there are words, or no bytes."""
-    words = media.caption if media.kind == "image" else media.transcript
-    return FILE_KINDS.get(media.kind) if media.sha256 is not None and not words else None
+    """The job for the text of the media; None where it has a text, or no bytes."""
+    text = media.caption if media.kind == "image" else media.transcript
+    return FILE_KINDS.get(media.kind) if media.sha256 is not None and not text else None
 
 
 def make_due(ledger: Ledger, kinds: Collection[str]) -> None:
-    """Make the jobs due that waited for a model, of all users."""
+    """Make the jobs of all users due that waited for a model."""
     waits = jobs.c.kind.in_(sorted(kinds)) & (jobs.c.status == "waiting") & (jobs.c.due_at >= NEVER)
     with plain_errors(ledger.place), ledger.engine.connect() as connection:
         if connection.execute(select(jobs.c.id).where(waits).limit(1)).first() is None:
@@ -71,62 +70,62 @@ def make_due(ledger: Ledger, kinds: Collection[str]) -> None:
 
 
 def count_waiting(ledger: Ledger) -> dict[str, int]:
-    """How many media wait for a model that can see or hear, by kind of job."""
+    """How many media wait for a model for images or audio, by kind of job."""
     waits = jobs.c.kind.in_(MEDIA_JOBS) & (jobs.c.status == "waiting") & (jobs.c.due_at >= NEVER)
-    found = select(jobs.c.kind, func.count()).where(waits).group_by(jobs.c.kind)
+    statement = select(jobs.c.kind, func.count()).where(waits).group_by(jobs.c.kind)
     with plain_errors(ledger.place), ledger.engine.connect() as connection:
-        return {row[0]: int(row[1]) for row in connection.execute(found)}
+        return {row[0]: int(row[1]) for row in connection.execute(statement)}
 
 
-def put_words(tx: Transaction, step_id: str, position: int, words: str, actor: str) -> ResourceItem | None:
-    """Write the words of a picture or recording into its step, to be searched, and into a resource item that cites it.
+def store_media_text(tx: Transaction, step_id: str, position: int, text: str, actor: str) -> ResourceItem | None:
+    """Store the text of a picture or recording in its step, to be searched, and in a resource item that cites the step.
 
     Returns:
-        The item; None if the step was forgotten or erased, or has such words already.
+        The item; None if the step was forgotten or erased, or the media has a text already.
     """
     step = get_steps(tx, [step_id]).get(step_id)
     if step is None or position >= len(step.media) or job_for(step.media[position]) is None:
         return None
     media = step.media[position]
-    told = media.changed(**{"caption" if media.kind == "image" else "transcript": words})
-    all_media = [told if number == position else one for number, one in enumerate(step.media)]
-    index_text = f"{step.index_text}\n{words}" if step.index_text else words
+    described = media.changed(**{"caption" if media.kind == "image" else "transcript": text})
+    all_media = [described if number == position else other for number, other in enumerate(step.media)]
+    index_text = f"{step.index_text}\n{text}" if step.index_text else text
     tx.connection.execute(
         update(steps)
         .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
         .values(
-            media=[one.model_dump(mode="json", exclude_none=True) for one in all_media],
+            media=[described.model_dump(mode="json", exclude_none=True) for described in all_media],
             index_text=None if index_text == step.content else index_text,
             change=tx.next_change(),
         )
     )
     noun = "Picture" if media.kind == "image" else "Recording"
     title = media.name or f"{noun} from {step.speaker}"
-    about = {"media": {"sha256": media.sha256, "mime_type": media.mime_type, "name": media.name}}
-    old = _without_words(tx, step_id, media)
+    metadata = {"media": {"sha256": media.sha256, "mime_type": media.mime_type, "name": media.name}}
+    old = _item_without_text(tx, step_id, media)
     if old is not None:
-        metadata = {**old.metadata, **about}
-        item = old.changed(content=words, resource_type=media.kind, metadata=metadata, version=old.version + 1)
+        metadata = {**old.metadata, **metadata}
+        item = old.changed(content=text, resource_type=media.kind, version=old.version + 1, metadata=metadata)
     else:
         item = ResourceItem(
             user=tx.user,
             title=title,
             resource_type=media.kind,
-            content=words,
+            content=text,
             valid_from=step.occurred_at,
             sources=(Source(step_id=step_id),),
-            metadata=about,
+            metadata=metadata,
         )
-    # The step stands in the operation, so that its history tells.
-    as_before = Change(target="step", target_id=step_id, before={"status": step.status}, after={"status": step.status})
+    # The step is a part of the operation, so that the operation is in the step's history.
+    unchanged = Change(target="step", target_id=step_id, before={"status": step.status}, after={"status": step.status})
     reason = "a picture was described" if media.kind == "image" else "a recording was transcribed"
     kind: ItemOperation = "add" if old is None else "update"
-    record_operation(tx, kind, [item_change(old, item), as_before], actor=actor, reason=reason)
+    record_operation(tx, kind, [item_change(old, item), unchanged], actor=actor, reason=reason)
     return item
 
 
-def _without_words(tx: Transaction, step_id: str, media: Media) -> ResourceItem | None:
-    """The item that was made of a picture or recording of a step, by its name, before there were words for it."""
+def _item_without_text(tx: Transaction, step_id: str, media: Media) -> ResourceItem | None:
+    """The item that was made of a picture or recording of a step before it had a text, found by its name."""
     for item in get_items(tx, items_citing(tx, [step_id])).values():
         if isinstance(item, ResourceItem) and item.status == "active" and item.title == media.name:
             return item if item.content in ("", media.name, media.url) else None

@@ -1,4 +1,4 @@
-"""Revealing, redacting and erasing: the operations that touch what must not be seen."""
+"""Revealing secrets, redacting words and erasing users."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hexamem.stores.ledger import (
     Redaction,
     Transaction,
     changed_steps,
+    erase_rows,
     get_items,
     get_steps,
     item_change,
@@ -27,11 +28,10 @@ from hexamem.stores.ledger import (
     user_key,
     whole_words,
 )
-from hexamem.stores.ledger.erase import erase_rows
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.pages import read_pages
 from hexamem.stores.ledger.schema import files, items, jobs
-from hexamem.stores.media import MediaStore, kept_files, text_of
+from hexamem.stores.media import MediaStore, stored_files, text_of
 from hexamem.stores.page_index import page_top
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor, redact_texts
@@ -41,13 +41,13 @@ from hexamem.stores.vector_cache import prune_vectors
 __all__ = ["CLEANUP", "RedactRequest", "erase", "finish_redactions", "redact", "reveal"]
 
 CLEANUP = "redact_cleanup"
-"""The job of :func:`finish_redactions`: what a redaction took out of the ledger still lies elsewhere."""
+"""The job of :func:`finish_redactions`: what a redaction removed from the ledger is still in files and indexes."""
 
 
 def reveal(tx: Transaction, cipher: Cipher, record_id: str, *, reason: str, actor: str) -> str:
-    """The plaintext behind a vault item, a secret id or a reference; see ``UserMemory.reveal``."""
-    named = find_references(record_id)
-    secret_id = named[0].id if named else record_id
+    """The plaintext of a vault item, a secret id or a reference; see ``UserMemory.reveal``."""
+    references = find_references(record_id)
+    secret_id = references[0].id if references else record_id
     item = get_items(tx, [secret_id]).get(secret_id)
     if item is not None:
         if not isinstance(item, VaultItem) or item.secret_id is None:
@@ -58,7 +58,7 @@ def reveal(tx: Transaction, cipher: Cipher, record_id: str, *, reason: str, acto
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RedactRequest:
-    """What is to be redacted, and how the vault describes it; see ``UserMemory.redact``."""
+    """The words to redact, and their description in the vault; see ``UserMemory.redact``."""
 
     words: str
     caption: str = "secret"
@@ -78,29 +78,31 @@ def redact(
     *,
     find: bool,
 ) -> RedactReceipt:
-    """Take words out of everything the user has stored; see ``UserMemory.redact``.
+    """Replace words in everything the user has stored; see ``UserMemory.redact``.
 
-    The ledger goes first, in one transaction, which also writes down that the rest is due. If that fails or the
-    process is killed, :func:`finish_redactions` ends the work: the same call again (it gives the receipt of the first),
-    any later redaction, the user's next recall in a new process, or the job in the background.
+    The ledger is rewritten first, in one transaction, which also enqueues the rest of the work. If that is interrupted,
+    :func:`finish_redactions` completes it: in a repeated call (which returns the receipt of the first one), in any later
+    redaction, in the user's next recall in a new process, or in the background.
 
     Raises:
-        InvalidInputError: for words that cannot be redacted, or stand in the caption, kind or reason.
-        NotFoundError: they stand nowhere.
+        InvalidInputError: for words that cannot be redacted, or occur in the caption, kind or reason.
+        NotFoundError: if they occur nowhere.
     """
-    with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as keep:
+    with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as put:
         redaction, request = _checked(tx, cipher, request, find)
-        done = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, keep))
-        receipt = _recorded(tx, redaction, request, done) if done else _unfinished(tx, redaction)
+        rewritten = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, put))
+        receipt = _recorded(tx, redaction, request, rewritten) if rewritten else _unfinished(tx, redaction)
     finish_redactions(user, ledger, projector, media)
     return receipt
 
 
 def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> bool:
-    """Take what the user's redactions took out of the ledger from media, memory, caches, indexes and logs too.
+    """Remove what the user's redactions removed from the ledger from media, caches, indexes and logs too.
+
+    Each step is idempotent, so an interrupted call is repeated.
 
     Returns:
-        Whether there was any left to finish. Each step may be done twice, so this may be killed and called again.
+        Whether there was anything to do.
     """
     with ledger.read(user) as tx:
         due = _due(tx)
@@ -124,19 +126,19 @@ def _due(tx: Transaction) -> list[Row[Any]]:
 
 
 def _checked(tx: Transaction, cipher: Cipher, request: RedactRequest, find: bool) -> tuple[Redaction, RedactRequest]:
-    """The words as they may be redacted, in the vault now, and their description without other secrets."""
+    """Store the words in the vault; returns the redaction, and the request with a description without other secrets."""
     words = request.words
     if not isinstance(words, str) or not words.strip():
-        raise InvalidInputError("the words to redact are empty; give them as they stand in the text")
+        raise InvalidInputError("the words to redact are empty; pass them as they are written in the text")
     if len(words) < 2:
-        raise InvalidInputError("a single character cannot be redacted: it stands everywhere")
+        raise InvalidInputError("a single character cannot be redacted: it occurs everywhere")
     pattern = whole_words(words, match_case=request.match_case)
     if any(pattern.search(text) for text in (request.caption, request.reason, request.kind)):
-        raise InvalidInputError("the caption, kind or reason holds the very words to redact; describe them instead")
+        raise InvalidInputError("the caption, kind or reason contains the words to redact; describe them instead")
     if not tx.user_id:
         raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so there is nothing to redact")
     others = Redactor(None, find)
-    near = others.look([request.caption, request.kind])
+    near = others.scan([request.caption, request.kind])
     caption, kind = others.clean(request.caption, near), others.clean(request.kind, near)
     secret_id = store_secret(tx, cipher, words, kind=kind, caption=caption, sensitivity=request.sensitivity)
     reason = redact_texts(tx, cipher, find, request.reason)[0]
@@ -144,16 +146,20 @@ def _checked(tx: Transaction, cipher: Cipher, request: RedactRequest, find: bool
 
 
 def _recorded(
-    tx: Transaction, redaction: Redaction, request: RedactRequest, done: Mapping[str, Collection[str]]
+    tx: Transaction, redaction: Redaction, request: RedactRequest, rewritten: Mapping[str, Collection[str]]
 ) -> RedactReceipt:
-    """Write the redaction to the history, give the words a vault item, and say what was done."""
-    put = redaction.reference
-    steps = get_steps(tx, done.get("steps", ()), forgotten=True)
+    """Write the redaction to the history, and add a vault item for the words.
+
+    Args:
+        rewritten: the ids of the rewritten rows, by table.
+    """
+    quote = redaction.reference
+    steps = get_steps(tx, rewritten.get("steps", ()), forgotten=True)
     receipt = RedactReceipt(
         secret_id=redaction.secret_id,
-        reference=put,
+        reference=quote,
         step_ids=tuple(sorted(steps)),
-        item_ids=tuple(sorted(done.get("items", ()))),
+        item_ids=tuple(sorted(rewritten.get("items", ()))),
     )
     changes = [Change(target="step", target_id=step_id) for step_id in receipt.step_ids]
     changes += [Change(target="item", target_id=item_id) for item_id in receipt.item_ids]
@@ -162,11 +168,9 @@ def _recorded(
     if redaction.secret_id not in {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}:
         sources = []
         for step in list(steps.values())[:10]:
-            start = step.content.find(put)
-            source = Source(step_id=step.id)
-            if start >= 0:
-                source = Source(step_id=step.id, quote=put, start=start, end=start + len(put))
-            sources.append(source)
+            start = step.content.find(quote)
+            span: dict[str, Any] = {"quote": quote, "start": start, "end": start + len(quote)} if start >= 0 else {}
+            sources.append(Source(step_id=step.id, **span))
         item = VaultItem(
             user=tx.user,
             entry_type=request.kind,
@@ -180,20 +184,20 @@ def _recorded(
 
 
 def _unfinished(tx: Transaction, redaction: Redaction) -> RedactReceipt:
-    """The receipt of a redaction of the same words that was not finished."""
+    """The receipt of an unfinished redaction of the same words."""
     receipts = [RedactReceipt.parse(row.payload) for row in _due(tx)]
-    found = next((one for one in receipts if one.secret_id == redaction.secret_id), None)
-    if found is None:
-        raise NotFoundError(f"the words to redact stand nowhere in what user {tx.user!r} has stored")
-    return found
+    receipt = next((receipt for receipt in receipts if receipt.secret_id == redaction.secret_id), None)
+    if receipt is None:
+        raise NotFoundError(f"the words to redact occur nowhere in what user {tx.user!r} has stored")
+    return receipt
 
 
 def _rewrite_media(
-    tx: Transaction, media: MediaStore, redaction: Redaction, keep: Callable[[bytes], str]
+    tx: Transaction, media: MediaStore, redaction: Redaction, put: Callable[[bytes], str]
 ) -> dict[str, str]:
-    """Write the user's text files without the words; returns old to new hash. The old files go after the commit.
+    """Write the user's text files without the words; returns old → new hash. The old files are deleted after the commit.
 
-    Documents that cannot be rewritten go as a whole: their text stays, as items.
+    Other documents that contain the words are deleted; their texts stay, in items.
     """
     renamed: dict[str, str] = {}
     documents = _documents_holding(tx, redaction)
@@ -201,44 +205,44 @@ def _rewrite_media(
         data = media.get(user_key(tx.user), row.sha256)
         text, encoding = text_of(data, row.mime_type)
         if text is None:
-            if row.sha256 in documents:  # a PDF in whose text the words stand: its bytes hold them too
+            if row.sha256 in documents:  # a PDF, say, whose text contains the words: its bytes do too
                 tx.connection.execute(delete(files).where(files.c.user_id == tx.user_id, files.c.sha256 == row.sha256))
             continue
         if (new := redaction.in_text(text)) == text:
             continue
-        written = new.encode(encoding, "xmlcharrefreplace")  # Latin-1 may not have the caption's letters
-        sha256 = renamed[row.sha256] = keep(written)
+        written = new.encode(encoding, "xmlcharrefreplace")  # Latin-1 may lack letters of the caption
+        sha256 = renamed[row.sha256] = put(written)
         own = (files.c.user_id == tx.user_id) & (files.c.sha256 == row.sha256)
-        held = select(files.c.sha256).where(files.c.user_id == tx.user_id, files.c.sha256 == sha256)
+        existing = select(files.c.sha256).where(files.c.user_id == tx.user_id, files.c.sha256 == sha256)
         tx.connection.execute(
             delete(files).where(own)
-            if tx.first(held) is not None
+            if tx.first(existing) is not None
             else update(files).where(own).values(sha256=sha256, size=len(written))
         )
     return renamed
 
 
 def _documents_holding(tx: Transaction, redaction: Redaction) -> set[str]:
-    """The hashes of the files whose text, in whatever version of their items, holds the words."""
+    """The hashes of the files whose text, in any version of their items, contains the words."""
     own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource")
-    found = set()
+    hashes = set()
     for row in tx.all(select(items.c.text, items.c.metadata).where(own)):
         file = row._mapping["metadata"].get("file")
         if isinstance(file, dict) and file.get("sha256") and redaction.edits(row.text):
-            found.add(str(file["sha256"]))
-    return found
+            hashes.add(str(file["sha256"]))
+    return hashes
 
 
 def _indexed_texts(tx: Transaction) -> Iterator[str]:
     yield from (step_document(step).text for _, step in changed_steps(tx, 0))
-    yield from (one.text for item in read_items(tx, superseded=True) for one in item_documents(item))
+    yield from (document.text for item in read_items(tx, superseded=True) for document in item_documents(item))
     yield from (page_top(page) for page in read_pages(tx))
 
 
 def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> EraseReceipt:
     """Erase a user everywhere; see ``UserMemory.erase``.
 
-    The ledger goes last: killed half way, the user is still known, and erasing again ends the work.
+    The ledger is erased last: after an interruption the user still exists, and a repeated call completes the work.
     """
     key = user_key(user)
     with projector.lock(user):

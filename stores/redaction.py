@@ -1,102 +1,99 @@
-"""Taking secrets out of values before they are written, and out of error messages before they are shown."""
+"""Replacing secrets in values before they are written, and in error messages before they are shown."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from hexamem.errors import HexamemError
-from hexamem.memory_types import Source, VaultItem
-from hexamem.stores.ledger import Transaction, read_items, store_secret, whole_words
+from hexamem.stores.ledger import Transaction, whole_words
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_secrets, reference
 from hexamem.stores.secrets.captions import safe_caption
+from hexamem.stores.vault_writes import StoreSecret, store_in_vault
 
-__all__ = ["Keep", "Redactor", "holds", "keep_in_vault", "redact_texts", "safe_errors", "strings_in", "vault_items"]
+__all__ = ["Redactor", "contains_secret", "redact_texts", "safe_errors", "strings_in"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Keep = Callable[[str, SecretSpan], str]
-"""Stores (plaintext, span) and returns the secret's id."""
 
-# A shorter secret (a PIN) may stand in other sentences by chance: it is taken out of its own message alone, and as a
-# whole word. A longer one is taken out of the whole call, wherever it stands.
+# A shorter secret (a PIN) may occur in other sentences by chance: it is replaced in its own message alone, and as a
+# whole word. A longer one is replaced everywhere in the call.
 _SPREAD_LENGTH = 8
 _NAMES, _VALUE = ("name", "label", "key"), "value"
 
 
 @dataclass(slots=True)
 class Redactor:
-    """Replaces secrets by references, keeping each in the vault when it is first replaced.
+    """Replaces secrets by references, storing each in the vault when it is first replaced.
 
-    First ``look`` at everything of a call, then ``clean`` each part: a secret that one part gives away by its words
-    ("the password is …") is then taken out of the others too.
+    First ``scan`` all values of a call, then ``clean`` each of them: a secret that is recognized by its context in
+    one value ("the password is …") is then replaced in the others too.
 
     Args:
-        keep: where secrets are kept; None keeps nothing and puts ``[caption]`` alone.
-        enabled: whether secrets are looked for at all.
+        store: stores a secret and returns its id; None stores nothing and puts ``[caption]`` in its place.
+        enabled: whether secrets are searched for at all.
 
     Attributes:
-        replaced: plaintext → what was put in its place, in the order of replacing.
+        replaced: plaintext → its replacement, in the order of replacing.
     """
 
-    keep: Keep | None
+    store: StoreSecret | None
     enabled: bool = True
     replaced: dict[str, str] = field(default_factory=dict)
-    _seen: dict[str, SecretSpan] = field(default_factory=dict)
+    _secrets: dict[str, SecretSpan] = field(default_factory=dict)
     _spans: dict[str, tuple[SecretSpan, ...]] = field(default_factory=dict)
-    _long: dict[str, list[str]] = field(
-        default_factory=dict
-    )  # long secrets by how they begin: few are tried at a place
+    # The long secrets by their first characters, so that few are compared at each offset.
+    _long: dict[str, list[str]] = field(default_factory=dict)
 
-    def look(self, value: Any) -> frozenset[str]:
+    def scan(self, value: Any) -> frozenset[str]:
         """Find the secrets in every string and whole number of a value; returns them, for ``clean``."""
-        found: set[str] = set()
+        plaintexts: set[str] = set()
         if self.enabled:
-            self._look(value, "", found)
-        return frozenset(found)
+            self._scan(value, "", plaintexts)
+        return frozenset(plaintexts)
 
-    def know(self, known: Mapping[str, SecretSpan]) -> None:
-        """Take these long secrets out of everything of the call as well: they are in the vault already."""
+    def add_known(self, known: Mapping[str, SecretSpan]) -> None:
+        """Replace these secrets too: the vault contains them already."""
         for plaintext, span in known.items():
             self._note(plaintext, span)
 
-    def _look(self, value: Any, key: str, found: set[str]) -> None:
-        if type(value) is str and not key:  # most are; the tests below take several times longer
-            self._take(value, 0, found)
+    def _scan(self, value: Any, key: str, plaintexts: set[str]) -> None:
+        if type(value) is str and not key:  # the most frequent case first: the tests below take several times longer
+            self._scan_text(value, 0, plaintexts)
         elif isinstance(value, Mapping):
             for name, part in value.items():
-                self._look(name, "", found)
-                self._look(part, name if isinstance(name, str) else "", found)
+                self._scan(name, "", plaintexts)
+                self._scan(part, name if isinstance(name, str) else "", plaintexts)
             if isinstance(value.get(_VALUE), (str, int)):  # {"name": "DB_PASSWORD", "value": "hunter2"}
                 for name in _NAMES:
                     if isinstance(value.get(name), str):
-                        self._look(value[_VALUE], value[name], found)
+                        self._scan(value[_VALUE], value[name], plaintexts)
         elif isinstance(value, (list, tuple, set, frozenset)):
             for part in value:
-                self._look(part, key, found)
+                self._scan(part, key, plaintexts)
         elif isinstance(value, (str, int)) and not isinstance(value, bool):
             text = str(value)
-            self._take(text, 0, found)
-            if key:  # {"password": "hunter2"}: the key says what the value is
-                self._take(f"{key}: {text}", len(key) + 2, found)
+            self._scan_text(text, 0, plaintexts)
+            if key:  # {"password": "hunter2"}: the key names what the value is
+                self._scan_text(f"{key}: {text}", len(key) + 2, plaintexts)
 
-    def _take(self, text: str, start: int, found: set[str]) -> None:
-        for span in self._find(text):
+    def _scan_text(self, text: str, start: int, plaintexts: set[str]) -> None:
+        for span in self._spans_in(text):
             if span.start >= start:
                 plaintext = text[span.start : span.end]
-                found.add(plaintext)
+                plaintexts.add(plaintext)
                 self._note(plaintext, span)
 
     def _note(self, plaintext: str, span: SecretSpan) -> None:
-        if plaintext not in self._seen:
-            self._seen[plaintext] = span
+        if plaintext not in self._secrets:
+            self._secrets[plaintext] = span
             if len(plaintext) >= _SPREAD_LENGTH:
                 self._long.setdefault(plaintext[:_SPREAD_LENGTH], []).append(plaintext)
 
-    def _find(self, text: str) -> tuple[SecretSpan, ...]:
+    def _spans_in(self, text: str) -> tuple[SecretSpan, ...]:
         spans = self._spans.get(text)
         if spans is None:
             spans = self._spans[text] = find_secrets(text)
@@ -107,7 +104,7 @@ class Redactor:
 
         A whole number that is a secret becomes the text of its reference.
         """
-        if not self._seen:
+        if not self._secrets:
             return value
         if isinstance(value, str):
             return self._clean_text(value, near)
@@ -117,64 +114,64 @@ class Redactor:
             return type(value)(self.clean(part, near) for part in value)
         if isinstance(value, int) and not isinstance(value, bool):
             text = str(value)
-            return self._put(text) if text in self._seen and (text in near or len(text) >= _SPREAD_LENGTH) else value
+            secret = text in self._secrets and (text in near or len(text) >= _SPREAD_LENGTH)
+            return self._replacement(text) if secret else value
         return value
 
     def _clean_text(self, text: str, near: Collection[str]) -> str:
         pieces: list[str] = []
         end = 0
-        for span in self._find(text) if self.enabled else ():
+        for span in self._spans_in(text) if self.enabled else ():
             plaintext = text[span.start : span.end]
-            if plaintext in self._seen:
-                pieces += [text[end : span.start], self._put(plaintext)]
+            if plaintext in self._secrets:
+                pieces += [text[end : span.start], self._replacement(plaintext)]
                 end = span.end
-        return self._spread("".join([*pieces, text[end:]]), [word for word in near if len(word) < _SPREAD_LENGTH])
+        short = [plaintext for plaintext in near if len(plaintext) < _SPREAD_LENGTH]
+        return self._replace_outside_references("".join([*pieces, text[end:]]), short)
 
-    def _spread(self, text: str, short: Collection[str]) -> str:
-        """Replace every long secret of the call, and these short ones, in what lies between references."""
+    def _replace_outside_references(self, text: str, short: Collection[str]) -> str:
+        """Replace every long secret of the call, and these short ones; the references in the text stay unchanged."""
         pieces: list[str] = []
         end = 0
-        for found in (*find_references(text), None):
-            pieces.append(self._between(text[end : found.start if found else len(text)], short))
-            if found:
-                pieces.append(text[found.start : found.end])
-                end = found.end
-        return "".join(pieces)
+        for found in find_references(text):
+            pieces += [self._replace(text[end : found.start], short), text[found.start : found.end]]
+            end = found.end
+        return "".join([*pieces, self._replace(text[end:], short)])
 
-    def _between(self, text: str, short: Collection[str]) -> str:
+    def _replace(self, text: str, short: Collection[str]) -> str:
         spans = [match.span() for word in short if word in text for match in whole_words(word).finditer(text)]
-        for at in range(len(text) - _SPREAD_LENGTH + 1) if self._long else ():
-            for word in self._long.get(text[at : at + _SPREAD_LENGTH], ()):
-                if text.startswith(word, at):
-                    spans.append((at, at + len(word)))
+        for start in range(len(text) - _SPREAD_LENGTH + 1) if self._long else ():
+            for plaintext in self._long.get(text[start : start + _SPREAD_LENGTH], ()):
+                if text.startswith(plaintext, start):
+                    spans.append((start, start + len(plaintext)))
         pieces: list[str] = []
         end = 0
         for start, stop in sorted(spans, key=lambda span: (span[0], -span[1])):
             if start >= end:  # of secrets that overlap the first, then the longest
-                pieces += [text[end:start], self._put(text[start:stop])]
+                pieces += [text[end:start], self._replacement(text[start:stop])]
                 end = stop
         return "".join([*pieces, text[end:]])
 
-    def _put(self, plaintext: str) -> str:
-        put = self.replaced.get(plaintext)
-        if put is None:
+    def _replacement(self, plaintext: str) -> str:
+        if plaintext not in self.replaced:
             span = self._described(plaintext)
-            put = reference(self.keep(plaintext, span), span.caption) if self.keep else f"[{span.caption}]"
-            self.replaced[plaintext] = put
-        return put
+            self.replaced[plaintext] = (
+                reference(self.store(plaintext, span), span.caption) if self.store else f"[{span.caption}]"
+            )
+        return self.replaced[plaintext]
 
     def _described(self, plaintext: str) -> SecretSpan:
-        """The secret's span with a caption that tells no other secret of the call."""
-        span = self._seen[plaintext]
+        """The secret's span with a caption that contains no other secret of the call."""
+        span = self._secrets[plaintext]
         own, caption = plaintext.casefold(), span.caption.casefold()
-        if any(one.casefold() in caption and one.casefold() != own for one in self._seen):
+        if any(other.casefold() in caption and other.casefold() != own for other in self._secrets):
             noun = span.kind.replace("_", " ")
             return replace(span, caption=safe_caption(noun, noun, plaintext))
         return span
 
 
-def holds(text: str, secret: str) -> bool:
-    """Whether a text holds a secret: a short one as a whole word, a long one anywhere."""
+def contains_secret(text: str, secret: str) -> bool:
+    """Whether a text contains a secret: a short one as a whole word, a long one anywhere."""
     return secret in text and (len(secret) >= _SPREAD_LENGTH or whole_words(secret).search(text) is not None)
 
 
@@ -189,50 +186,17 @@ def strings_in(value: Any) -> list[str]:
     return []
 
 
-def keep_in_vault(tx: Transaction, cipher: Cipher) -> Keep:
-    """Where a transaction's user keeps secrets."""
-
-    def keep(plaintext: str, span: SecretSpan) -> str:
-        return store_secret(tx, cipher, plaintext, kind=span.kind, caption=span.caption, sensitivity=span.sensitivity)
-
-    return keep
-
-
-def vault_items(tx: Transaction, found: Mapping[str, SecretSpan], sources: Sequence[Source]) -> list[VaultItem]:
-    """A vault item for each secret that was taken out of an item and has none yet, citing the steps that the item cites.
-
-    Args:
-        found: id of the secret → what it is.
-    """
-    if not found:
-        return []
-    held = {getattr(item, "secret_id", None) for item in read_items(tx, kinds=["vault"])}
-    cited = tuple(Source(step_id=step_id) for step_id in dict.fromkeys(source.step_id for source in sources))
-    return [
-        VaultItem(
-            user=tx.user,
-            entry_type=span.kind,
-            caption=span.caption,
-            sensitivity=span.sensitivity,
-            secret_id=secret_id,
-            sources=cited,
-        )
-        for secret_id, span in found.items()
-        if secret_id not in held
-    ]
-
-
 def redact_texts(tx: Transaction, cipher: Cipher, find: bool, *texts: str) -> list[str]:
-    """Short texts of a call that go into the history (who, why), their secrets replaced by references."""
-    redactor = Redactor(keep_in_vault(tx, cipher), find and bool(tx.user_id))
-    near = redactor.look(texts)
+    """Short texts of a call that go into the history (actor, reason), their secrets replaced by references."""
+    redactor = Redactor(store_in_vault(tx, cipher), find and bool(tx.user_id))
+    near = redactor.scan(texts)
     return [redactor.clean(text, near) for text in texts]
 
 
 def safe_errors(call: Callable[P, R]) -> Callable[P, R]:
-    """Errors that the call raises tell no secret of its arguments, nor the error from which they were made.
+    """Decorate a method so that the errors it raises contain no secret of its arguments, nor their causes.
 
-    Messages repeat the value that does not fit, and a secret may have been given in its place.
+    Messages repeat the value that is invalid, and a secret may have been passed in its place.
     """
 
     @wraps(call)
@@ -240,23 +204,23 @@ def safe_errors(call: Callable[P, R]) -> Callable[P, R]:
         try:
             return call(*args, **kwargs)
         except HexamemError as error:
-            _make_safe(error, [args[1:], kwargs])
+            _remove_secrets(error, [args[1:], kwargs])
             raise
 
     return safe
 
 
-def _make_safe(error: HexamemError, given: Any) -> None:
+def _remove_secrets(error: HexamemError, arguments: Any) -> None:
     redactor = Redactor(None)
-    near = redactor.look([given, error.args])
-    told = []
+    near = redactor.scan([arguments, error.args])
+    cleaned_args = []
     for text in error.args:
         cleaned = redactor.clean(text, near)
         for plaintext in near if isinstance(cleaned, str) else ():
             for form in (repr(plaintext)[1:-1], json.dumps(plaintext)[1:-1]):
                 if form != plaintext and form in cleaned:
                     cleaned = cleaned.replace(form, redactor.clean(plaintext, near))
-        told.append(cleaned)
-    error.args = tuple(told)
+        cleaned_args.append(cleaned)
+    error.args = tuple(cleaned_args)
     if error.__suppress_context__:  # what Python would not show either
         error.__context__ = None

@@ -10,9 +10,9 @@ from sqlalchemy import BigInteger, Select, Text, and_, bindparam, func, select, 
 from hexamem.stores.documents import searchable
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.columns import decode_text
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import intents, steps
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.working_set import StepFacts
 
 __all__ = ["ReadStep", "changed_ids", "count_steps", "read_speakers", "read_steps"]

@@ -1,4 +1,4 @@
-"""Export and import as files: whole or not at all."""
+"""Export and import of a user as a file: completely or not at all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hexamem.stores.disk import sync_folder
 from hexamem.stores.ledger import Ledger, import_lines, read_entries, user_key
 from hexamem.stores.ledger.transfer import Entry, file_entries, numbered, open_secrets, row_entries
 from hexamem.stores.ledger.vault import audit_export
-from hexamem.stores.media import MediaStore, adding_before, kept_files
+from hexamem.stores.media import MediaStore, adding_before, stored_files
 from hexamem.stores.secrets import Cipher
 
 __all__ = ["export_file", "import_file"]
@@ -40,19 +40,19 @@ def export_file(
     counts: dict[str, int] = {}
     partial: Path | None = None
     try:
-        # A name of its own: "NAME.partial" may be somebody's file. Only its owner may read it.
+        # A random name, since "NAME.partial" may exist already; readable by its owner alone.
         descriptor, name = tempfile.mkstemp(prefix=".hexamem-export-", suffix=".partial", dir=path.parent)
         partial = Path(name)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as out:
             revealed: list[str] = []
             with closing(_entries(user, ledger, cipher, media, passphrase)) as entries:
-                for line in numbered(_noting(entries, revealed)):
+                for line in numbered(_note_secrets(entries, revealed)):
                     out.write(line.text + "\n")
                     if line.kind is not None:
                         counts[line.kind] = counts.get(line.kind, 0) + 1
             out.flush()
             os.fsync(out.fileno())
-        if revealed:  # before anyone can see them
+        if revealed:  # before the file gets its name
             with ledger.write(user, create=False) as tx:
                 audit_export(tx, revealed)
         partial.replace(path)
@@ -72,14 +72,14 @@ def export_file(
 def _entries(
     user: str, ledger: Ledger, cipher: Cipher, media: MediaStore, passphrase: str | None
 ) -> Generator[Entry, None, None]:
-    """The rows in one state of the ledger; the media after it, so that nobody waits for their bytes."""
+    """The rows of one snapshot of the ledger; the media after it, so that no writer waits for their bytes."""
     with ledger.read(user) as tx:
         yield from row_entries(tx, cipher, passphrase)
-        hashes = sorted(kept_files(tx))
+        hashes = sorted(stored_files(tx))
     yield from file_entries(_media(user, ledger, media, hashes))
 
 
-def _noting(entries: Iterable[Entry], revealed: list[str]) -> Iterator[Entry]:
+def _note_secrets(entries: Iterable[Entry], revealed: list[str]) -> Iterator[Entry]:
     for kind, entry in entries:
         if kind == "secrets":
             revealed.append(entry["secret"]["id"])
@@ -87,10 +87,10 @@ def _noting(entries: Iterable[Entry], revealed: list[str]) -> Iterator[Entry]:
 
 
 def _media(user: str, ledger: Ledger, media: MediaStore, hashes: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The media that the user's ledger knows: a killed call may have left others on the disk.
+    """The hash and the bytes of each file.
 
     Raises:
-        CorruptFileError: if one of them is gone or was changed: an export that lacks it would not tell.
+        CorruptFileError: if one of them is missing or damaged.
         HexamemError: if it was erased or redacted while the export ran.
     """
     key = user_key(user)
@@ -101,11 +101,11 @@ def _media(user: str, ledger: Ledger, media: MediaStore, hashes: Sequence[str]) 
             data = None
         if data is None or hashlib.sha256(data).hexdigest() != sha256:
             with ledger.read(user) as tx:
-                known = sha256 in kept_files(tx)
-            if not known:
+                in_ledger = sha256 in stored_files(tx)
+            if not in_ledger:
                 raise HexamemError(f"user {user!r} was redacted or erased while the export ran: export again")
             raise CorruptFileError(
-                f"the media {sha256} of user {user!r} under {media.root} are gone or damaged: restore the file "
+                f"the media {sha256} of user {user!r} under {media.root} are missing or damaged: restore the file "
                 "from a backup, then export again"
             )
         yield sha256, data
@@ -122,10 +122,11 @@ def import_file(
     timezone: str = "UTC",
     chosen: bool = False,
 ) -> dict[str, int]:
-    """Read, check and take in an export; see ``UserMemory.import_``.
+    """Read, check and import an export; see ``UserMemory.import_``.
 
     Args:
-        timezone: of a user who begins with this import, if it was ``chosen``; else that of the export goes before.
+        timezone: of a new user.
+        chosen: whether the caller chose it; else the timezone of the export takes precedence.
     """
     try:
         with path.open("rb") as lines:
@@ -140,18 +141,18 @@ def import_file(
             if put(data) != sha256:
                 raise CorruptFileError(f"{path.name}: the media {sha256[:12]}… do not have that hash")
 
-        with _fitting(path.name):
+        with _checked_rows(path.name):
             opened = open_secrets(entries, passphrase)
             for entry in entries:
                 if "file" in entry:
                     keep_file(entry["file"], base64.b64decode(entry["data"]))
         zone = timezone if chosen else _timezone(entries[0], timezone)
-        with ledger.write(user, timezone=zone) as tx, _fitting(path.name):
+        with ledger.write(user, timezone=zone) as tx, _checked_rows(path.name):
             return import_lines(tx, entries, cipher=cipher, opened=opened, keep_file=keep_file, place=path.name)
 
 
 def _timezone(header: Mapping[str, Any], otherwise: str) -> str:
-    """The timezone of the exported user, if this machine knows it."""
+    """The timezone of the exported user, if it is known here."""
     try:
         read_zone(header["timezone"])
     except (InvalidInputError, KeyError):
@@ -160,16 +161,16 @@ def _timezone(header: Mapping[str, Any], otherwise: str) -> str:
 
 
 @contextmanager
-def _fitting(place: str) -> Iterator[None]:
-    """Rows that do not fit the ledger come from a file that was not written by export: say so."""
+def _checked_rows(place: str) -> Iterator[None]:
+    """Translate the errors of rows that do not fit the ledger: export did not write them."""
     try:
         yield
     except HexamemError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, IntegrityError) as error:
         if isinstance(error, IntegrityError) and "constraint" not in str(error.orig):
-            raise  # the database's own trouble: see its message
+            raise  # an error of the database
         raise CorruptFileError(
-            f"{place} has right checksums, but its rows do not fit the ledger ({type(error).__name__}): it was "
+            f"the checksums of {place} are right, but its rows do not fit the ledger ({type(error).__name__}): it was "
             "not written by export; nothing was imported"
         ) from None

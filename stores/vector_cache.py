@@ -12,8 +12,8 @@ from sqlalchemy import Row, delete, insert, select
 
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.schema import vectors
-from hexamem.stores.ledger.steps import chunks
 
 __all__ = ["embed_texts", "prune_vectors"]
 

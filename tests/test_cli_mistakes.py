@@ -274,7 +274,7 @@ MISTAKES = {
     "forget --user alice": "--thread",
     "feedback recall_1 --user alice": "--helped",
     # secrets
-    "redact 'zebra crossing' --user alice": "stand nowhere",
+    "redact 'zebra crossing' --user alice": "occur nowhere",
     "redact ' ' --user alice": "empty",
     "redact - --user alice": "stdin is empty",
     "redact school --sensitivity extreme --user alice": "extreme",

@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,9 @@ from hexamem.errors import (
     StorageFullError,
 )
 from hexamem.memory_types import utc_now
-from hexamem.stores.ledger import Ledger, export_lines, list_secrets, read_entries, read_recall, user_key
+from hexamem.stores.ledger import Ledger, list_secrets, read_entries, read_recall, user_key
 from hexamem.stores.ledger.schema import feedback
-from hexamem.stores.ledger.transfer import _line
+from hexamem.stores.ledger.transfer import _line, file_entries, numbered, row_entries
 from hexamem.stores.secrets import KEY_VARIABLE, find_references, new_key
 
 Traces = Callable[..., list[str]]
@@ -537,7 +538,7 @@ def test_an_export_with_secrets_is_written_to_the_audit(memory: Memory, tmp_path
 def test_lines_are_made_one_at_a_time(tmp_path: Path) -> None:
     ledger = Ledger(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
     with ledger.write("alice") as tx:
-        lines = export_lines(tx, files=((name, b"x") for name in ("a" * 64,)))
+        lines = numbered(chain(row_entries(tx), file_entries((name, b"x") for name in ("a" * 64,))))
         assert next(lines).kind is None
         assert [line.kind for line in lines] == ["media", None]
     ledger.close()

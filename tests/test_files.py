@@ -395,7 +395,7 @@ def test_secrets_in_files_are_written_nowhere(tmp_path: Path, traces: Traces) ->
         unread = alice.add_file(written(tmp_path, "app.sqlite", database))
         assert [file.item.metadata["file"]["sha256"] for file in (of_pdf, unread)] == [None, None]
         assert "its bytes are not" in of_pdf.degraded[0]
-        assert any("holds secrets" in line for line in unread.degraded)
+        assert any("contains secrets" in line for line in unread.degraded)
     assert traces(tmp_path / "home", SECRET) == []
 
 

@@ -254,7 +254,7 @@ def test_merged_entities_count_a_step_once(trip: Trip) -> None:
 def test_a_pinned_label_is_not_taken_in(trip: Trip) -> None:
     user, _ = trip
     user.labels.pin("Holiday")
-    with pytest.raises(InvalidInputError, match="pinned, so it stays"):
+    with pytest.raises(InvalidInputError, match="pinned and cannot be merged"):
         user.labels.merge("Holiday", "Trip")
     user.labels.merge("Trip", "Holiday")
     assert user.labels.show("Trip").name == "Holiday"
@@ -268,11 +268,11 @@ def test_a_pinned_label_is_not_taken_in(trip: Trip) -> None:
     ("label", "into", "why"),
     [
         ("Trip", "Trip / Day 1", "the other way round"),
-        ("Trip", "trip", "one label already"),
-        ("Work", "planning", "their kinds differ"),
+        ("Trip", "trip", "same label already"),
+        ("Work", "planning", "of the same kind"),
         ("Work", "nothing of the sort", "no scope label"),
-        ("Trip", "event:plan", "their kinds differ"),
-        ("Trip", "museum", "their kinds differ"),
+        ("Trip", "event:plan", "of the same kind"),
+        ("Trip", "museum", "of the same kind"),
     ],
 )
 def test_a_merge_that_makes_no_sense_is_refused(seen: Trip, label: str, into: str, why: str) -> None:

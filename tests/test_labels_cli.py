@@ -126,7 +126,7 @@ def test_recall_prints_labels_beside_the_reasons(unchanged: Home) -> None:
         ("labels show Wrok", "did you mean 'Work'"),
         ("labels list --kind colour", "'colour' is not one of 'scope', 'event', 'entity'"),
         ("labels move Work step_0", "no step step_0"),
-        ("labels merge Trip plan", "their kinds differ"),
+        ("labels merge Trip plan", "of the same kind"),
         ("labels split Work x", "Missing argument 'STEP...'"),
         ("recall anything --label Wrok", "no label 'Wrok'; did you mean 'Work'?"),
         ("recall anything --label Day-9", "'Trip / Day 1'"),
@@ -192,8 +192,8 @@ def test_a_correction_that_would_change_nothing_makes_no_operation(home: Home) -
     before = home.run("history", "--json").json
     for words, why in (
         (("move", "Office", first), "nothing to move"),
-        (("rename", "Work", " Office "), "is called 'Office' already"),
-        (("merge", "Trip / Day 1", "Day 2"), "are one label already"),
+        (("rename", "Work", " Office "), "has the name 'Office' already"),
+        (("merge", "Trip / Day 1", "Day 2"), "are the same label already"),
         (("pin", "Day 2"), "is pinned already"),
         (("rename", "Office", ""), "1 to 200 characters"),
     ):

@@ -349,7 +349,7 @@ def test_vectors_kept_for_a_paid_embedder_go_with_the_words(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("step_that_fails", "then"),
-    [("purge", "same words"), ("checkpoint", "other words"), ("keep_only", "recall in a new process")],
+    [("purge", "same words"), ("checkpoint", "other words"), ("retain_only", "recall in a new process")],
 )
 def test_a_redaction_that_fails_after_the_ledger_was_written_is_finished_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, traces: Traces, step_that_fails: str, then: str
@@ -358,7 +358,7 @@ def test_a_redaction_that_fails_after_the_ledger_was_written_is_finished_later(
     memory = Memory.open(home, settings=quiet)
     alice = memory.user("alice")
     ids = fill(alice, WORD)
-    owner = {"purge": memory.projector, "checkpoint": memory.ledger, "keep_only": memory.media}[step_that_fails]
+    owner = {"purge": memory.projector, "checkpoint": memory.ledger, "retain_only": memory.media}[step_that_fails]
 
     with monkeypatch.context() as patched:
         patched.setattr(owner, step_that_fails, busy)

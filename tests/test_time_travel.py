@@ -105,7 +105,7 @@ def test_a_superseded_item_without_an_end_counts_at_no_time(each_user: UserMemor
 
 def test_an_item_cannot_supersede_one_that_began_later(each_user: UserMemory) -> None:
     old = home(each_user, "Shanghai", valid_from="2022-07-01")
-    with pytest.raises(InvalidInputError, match=r"before .* began to hold"):
+    with pytest.raises(InvalidInputError, match=r"before .* became valid"):
         home(each_user, "Hangzhou", valid_from="2015-03-01", supersedes=old.id)
     assert towns(each_user) == ["Shanghai"]
 

@@ -21,7 +21,7 @@ from hexamem.memory_types.local_time import iso_in
 from hexamem.memory_types.times import read_zone, shown
 from hexamem.retrieval.packing import distinct_hits, hit_line, hit_text, item_text
 from hexamem.stores.ledger import event_time, has_own_time
-from hexamem.stores.ledger.said_steps import last_said
+from hexamem.stores.ledger.step_texts import last_stated
 from hexamem.stores.ledger.steps import known_messages
 from hexamem.stores.secrets import reference
 from hexamem.tools.forgetting import find_to_forget
@@ -243,7 +243,7 @@ def _list(user: UserMemory, call: OperationCall, arguments: ListInput) -> ListOu
     items = user.items(arguments.kind)
     page = items[arguments.offset : arguments.offset + arguments.limit]
     with user.memory.ledger.read(user.name) as tx:
-        said = last_said(tx, {item.id: item.sources for item in page if not has_own_time(item)})
+        said = last_stated(tx, {item.id: item.sources for item in page if not has_own_time(item)})
     times = {item.id: said[item.id].at if item.id in said else event_time(item) for item in page}
     return ListOutput(items=[_brief(user, item, times[item.id]) for item in page], total=len(items))
 

@@ -19,7 +19,7 @@ from hexamem.agents.applying.proposal_values import read_values
 from hexamem.agents.contract import Batch
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
-from hexamem.stores.applying import Cleaned, Cleaner, first_said
+from hexamem.stores.applying import Cleaned, Cleaner, earlier_copies
 from hexamem.stores.ledger import Ledger, Redaction, Transaction, get_steps
 from hexamem.stores.ledger.vault import known_secrets, list_secrets
 from hexamem.stores.media import MediaStore
@@ -206,7 +206,7 @@ class _Run:
         cited = {evidence.step_id for proposal in proposals for evidence in proposal.evidence}
         cited &= {labelled.step.id for labelled in batch.steps}
         self._steps = get_steps(tx, cited) if tx.user_id and cited else {}
-        self._originals = first_said(tx, self._steps.values()) if tx.user_id else {}
+        self._originals = earlier_copies(tx, self._steps.values()) if tx.user_id else {}
         self._timezone = getattr(batch.zone, "key", None) or ("UTC" if str(batch.zone) == "UTC" else tx.timezone)
         self._cleaner: Cleaner | None = None
 
@@ -274,7 +274,7 @@ class _Run:
             actor=actor,
             reason=cleaned.reason,
             secret_id=redaction.secret_id if redaction else only_reference,
-            found=cleaned.found,
+            found=cleaned.replaced,
             notes=[*evidence.notes, *notes],
         )
 
@@ -287,7 +287,7 @@ class _Run:
     def _without_any_secret(self, proposal: Proposal, text: str) -> str:
         """A text without the known secrets, and without those that can be found in the proposal."""
         redactor = Redactor(None, self._find)
-        near = redactor.look([proposal.values, [evidence.quote for evidence in proposal.evidence], text])
+        near = redactor.scan([proposal.values, [evidence.quote for evidence in proposal.evidence], text])
         clean: str = redactor.clean(text, near)
         return _without(clean, tuple(self._secrets.values()))
 

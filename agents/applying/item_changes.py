@@ -13,7 +13,7 @@ from hexamem.errors import NotFoundError
 from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.proposals import Outcome
-from hexamem.stores.ledger.items import SAID_AT
+from hexamem.stores.ledger.items import STATED_AT
 
 __all__ = ["ItemChanges"]
 
@@ -84,7 +84,7 @@ class ItemChanges(ItemEdits):
         if checked.kind == "episodic":
             fields.setdefault("occurred_at", checked.stated_at)
         elif fields["created_at"] - checked.stated_at > _LATE:
-            fields["metadata"] = {**fields.get("metadata", {}), SAID_AT: checked.stated_at.isoformat()}
+            fields["metadata"] = {**fields.get("metadata", {}), STATED_AT: checked.stated_at.isoformat()}
         if checked.kind == "vault":
             fields["secret_id"] = checked.secret_id
         if checked.kind == "procedural" and fields.get("steps") and not fields.get("summary"):

@@ -92,7 +92,7 @@ class ItemEdits:
             actor=checked.actor,
             reason=checked.reason,
             operation_id=checked.operation_id,
-            found=checked.found,
+            replaced=checked.found,
         )
         applied: ProposalKind = kind  # type: ignore[assignment]  # here always a kind of proposal
         return Outcome(applied=applied, item_id=item.id, operation_id=done.id)

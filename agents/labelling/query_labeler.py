@@ -17,7 +17,7 @@ from hexamem.prompts import PromptLoader, load_prompt
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.refining import labels_before, latest_seq, open_scopes
-from hexamem.stores.ledger.usage import keep_usage
+from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -1,21 +1,19 @@
-"""The ledger: what was said, what was made of it, and every change, in SQL."""
+"""The ledger: the messages, what was derived from them, and every change, in SQL."""
 
-from hexamem.stores.ledger.erase import erase_rows, read_projections, set_projection
-from hexamem.stores.ledger.history import get_operation, history_of, item_change, record_operation, undo
+from hexamem.stores.ledger.history import history_of, item_change, record_operation, undo
 from hexamem.stores.ledger.items import (
     changed_items,
-    count_items,
     event_time,
     get_items,
     has_own_time,
     items_citing,
     read_items,
     select_item_ids,
-    valid_at,
 )
 from hexamem.stores.ledger.ledger import Ledger, Transaction, check_name, user_key
+from hexamem.stores.ledger.progress import read_projections, set_projection
 from hexamem.stores.ledger.recalls import log_recalls, read_recall, recall_row, write_feedback
-from hexamem.stores.ledger.rewrite import Redaction, is_spaced_letter, rewrite_everywhere, whole_words
+from hexamem.stores.ledger.rewrite import Redaction, erase_rows, is_spaced_letter, rewrite_everywhere, whole_words
 from hexamem.stores.ledger.steps import (
     Arrival,
     IndexedStep,
@@ -28,8 +26,8 @@ from hexamem.stores.ledger.steps import (
     select_step_ids,
     thread_steps,
 )
-from hexamem.stores.ledger.transfer import export_lines, import_lines, read_entries
-from hexamem.stores.ledger.vault import Reveal, SecretRow, list_secrets, read_reveals, reveal_secret, store_secret
+from hexamem.stores.ledger.transfer import import_lines, read_entries
+from hexamem.stores.ledger.vault import Reveal, list_secrets, read_reveals, reveal_secret, store_secret
 
 __all__ = [
     "Arrival",
@@ -37,18 +35,14 @@ __all__ = [
     "Ledger",
     "Redaction",
     "Reveal",
-    "SecretRow",
     "Transaction",
     "append_steps",
     "changed_items",
     "changed_steps",
     "check_name",
-    "count_items",
     "erase_rows",
     "event_time",
-    "export_lines",
     "get_items",
-    "get_operation",
     "get_steps",
     "has_own_time",
     "history_of",
@@ -77,7 +71,6 @@ __all__ = [
     "thread_steps",
     "undo",
     "user_key",
-    "valid_at",
     "whole_words",
     "write_feedback",
 ]

@@ -1,4 +1,4 @@
-"""Column types that keep any Python string and value exactly, on SQLite and PostgreSQL alike."""
+"""Column types that preserve any Python string and value exactly, the same on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hexamem.memory_types.times import from_micros, to_micros
 
 __all__ = ["IdText", "JsonText", "LosslessText", "Micros", "decode_text", "encode_text"]
 
-# PostgreSQL refuses NUL in text and UTF-8 has no lone surrogates; both are written as an escape of private-use marks.
+# PostgreSQL refuses NUL in text and UTF-8 has no lone surrogates; both are escaped with private-use characters.
 _OPEN, _CLOSE = "\ue0f0", "\ue0f1"
 _TO_ESCAPE = re.compile("[\x00\ud800-\udfff\ue0f0]")
 _ESCAPED = re.compile(f"{_OPEN}([0-9a-f]{{1,4}}){_CLOSE}")
 
 
 def encode_text(value: str) -> str:
-    """The text as a database takes it: NUL, lone surrogates and the escape mark itself are escaped."""
+    """The text as databases accept it: NUL, lone surrogates and the escape character itself are escaped."""
     if value.isascii() and "\x00" not in value:
         return value
     return _TO_ESCAPE.sub(lambda match: f"{_OPEN}{ord(match.group()):x}{_CLOSE}", value)
@@ -49,10 +49,10 @@ class LosslessText(TypeDecorator[str]):
 
 
 class IdText(TypeDecorator[str]):
-    """An id, or another short name of our own making: plain ASCII by its record's rule.
+    """An id, or another short name made by Hexamem: plain ASCII.
 
-    What a caller looks up may be anything; it is escaped, so that a strange id is not found rather than refused by
-    the database. Nothing is decoded on the way out: what is stored needs it not, and ids are read by the thousand.
+    A caller may look up any string; it is escaped, so that an invalid id is not found rather than refused by the
+    database. Nothing is decoded on the way out: stored ids need no decoding, and are read by the thousand.
     """
 
     impl = Text
@@ -64,9 +64,9 @@ class IdText(TypeDecorator[str]):
 
 
 class JsonText(TypeDecorator[Any]):
-    """A JSON value kept as text; NULs and lone surrogates inside it survive on every database.
+    """A JSON value as text; NULs and lone surrogates within it are preserved on every database.
 
-    It is not written as ASCII: ``\\ud83d\\ude00`` could then be one character or two lone surrogates side by side.
+    It is not written as ASCII: ``\\ud83d\\ude00`` could then be one character or two lone surrogates.
     """
 
     impl = Text

@@ -1,8 +1,9 @@
-"""Texts derived from steps, deleted in the transaction in which the words of these steps go.
+"""Texts derived from steps, deleted in the transaction that forgets or changes these steps.
 
 Derived are names and gists of labels, summaries and resolved texts of steps, and the texts of pages. A derived text is
-stale if it was made of the steps themselves, or holds a word that they alone said. Labelling and paging derive new texts
-from what is left; a stale name becomes a neutral one ("Scope 3") until then. Undo brings no old text back.
+stale if it was derived from the steps themselves, or contains a word that occurs in no other step. Labelling and paging
+derive new texts from the remaining steps; a stale name is replaced by a neutral one ("Scope 3") until then. Undo does
+not restore derived texts.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from hexamem.stores.ledger.schema import changes, intents, labelings, labels, op
 from hexamem.stores.lexical.tokens import tokenize_document
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["clear_derived", "free_neutral_name", "is_neutral_name", "said_texts"]
+__all__ = ["clear_derived", "free_neutral_name", "is_neutral_name", "step_contents"]
 
 _NEUTRAL = re.compile(r"(Scope|Event|Entity) \d+")
-_SAID = [steps.c[name] for name in ("id", "status", "name", "content", "index_text")]
+_TEXT_COLUMNS = [steps.c[name] for name in ("id", "status", "name", "content", "index_text")]
 
 
 def is_neutral_name(name: str) -> bool:
-    """Whether a label's name was made here, so that it holds no words of a step."""
+    """Whether a label's name is a neutral one, which contains no words of a step."""
     return _NEUTRAL.fullmatch(name) is not None
 
 
@@ -40,33 +41,33 @@ def free_neutral_name(kind: LabelKind, taken: Collection[str]) -> str:
     return next(name for number in count(1) if (name := f"{kind.capitalize()} {number}") not in taken)
 
 
-def said_texts(tx: Transaction, step_ids: Collection[str]) -> list[str]:
-    """All that steps say and are found by, forgotten ones too."""
-    own = select(*_SAID).where(steps.c.user_id == tx.user_id)
-    return [_said(row) for part in chunks(step_ids) for row in tx.all(own.where(steps.c.id.in_(part)))]
+def step_contents(tx: Transaction, step_ids: Collection[str]) -> list[str]:
+    """The contents, indexed texts and names of steps, forgotten ones too."""
+    own = select(*_TEXT_COLUMNS).where(steps.c.user_id == tx.user_id)
+    return [_text(row) for part in chunks(step_ids) for row in tx.all(own.where(steps.c.id.in_(part)))]
 
 
 def clear_derived(
     tx: Transaction,
     step_ids: Collection[str],
-    gone: Iterable[str],
-    holds: Callable[[str], bool] = lambda text: False,
+    removed: Iterable[str],
+    is_stale: Callable[[str], bool] = lambda text: False,
 ) -> bool:
-    """Delete what was derived from words that steps do not say any more.
+    """Delete what was derived from words that steps no longer contain.
 
     Args:
         step_ids: steps that were just forgotten, or whose text was changed.
-        gone: the texts that they had, or the words that were taken out of them.
-        holds: whether a text is stale whatever else says its words; a name that a person gave goes then, too.
+        removed: the texts that they had, or the words that were removed from them.
+        is_stale: whether a text is stale even if other steps contain its words; this includes names given by a person.
 
     Returns:
-        Whether ``holds`` is true of any derived text, those of pages apart.
+        Whether ``is_stale`` is true of any derived text except those of pages.
     """
-    return _Clearing(tx, frozenset(step_ids), holds).run(_words("\n".join(gone)))
+    return _Clearing(tx, frozenset(step_ids), is_stale).run(_words("\n".join(removed)))
 
 
-class _Named(NamedTuple):
-    """A state of a label in the history."""
+class _PastName(NamedTuple):
+    """The name of a label in a state in the history."""
 
     change: Row[Any]
     side: str
@@ -74,97 +75,107 @@ class _Named(NamedTuple):
 
 
 class _Clearing:
-    def __init__(self, tx: Transaction, step_ids: frozenset[str], holds: Callable[[str], bool]) -> None:
-        self._tx, self._step_ids, self._holds = tx, step_ids, holds
+    def __init__(self, tx: Transaction, step_ids: frozenset[str], is_stale: Callable[[str], bool]) -> None:
+        self._tx, self._step_ids, self._is_stale = tx, step_ids, is_stale
         self._vocabulary = Vocabulary(read_labels(tx))
         carried = {label for ids in carried_labels(tx, step_ids).values() for label in ids}
         self._carried = self._vocabulary.with_wider(carried)
-        self._lost: frozenset[str] = frozenset()
+        self._lost_words: frozenset[str] = frozenset()
 
-    def run(self, gone: frozenset[str]) -> bool:
+    def run(self, removed: frozenset[str]) -> bool:
         known = self._vocabulary.by_id
         history, by_people = self._history()
         derived = self._derived_steps()
-        texts = [text for one in known.values() for text in (one.name, one.gist)]
-        texts += [*(one.name for one in history), *derived.values()]
-        candidates = gone & frozenset().union(*map(_words, texts))
-        self._lost = candidates - self._said(candidates)
+        texts = [text for label in known.values() for text in (label.name, label.gist)]
+        texts += [*(past.name for past in history), *derived.values()]
+        candidates = removed & frozenset().union(*map(_words, texts))
+        self._lost_words = candidates - self._in_active_steps(candidates)
         renamed = {
-            one.id: one.name
-            for one in known.values()
-            if self._holds(one.name) or (one.id not in by_people and (self._names(one, one.name) or self._own(one)))
+            label.id: label.name
+            for label in known.values()
+            if self._is_stale(label.name)
+            or (
+                label.id not in by_people
+                and (self._is_stale_name(label, label.name) or self._is_named_by_forgotten(label))
+            )
         }
-        self._lost |= frozenset().union(*map(_words, renamed.values()))
+        self._lost_words |= frozenset().union(*map(_words, renamed.values()))
         self._rename(renamed, history)
-        self._drop_gists([i for i, one in known.items() if one.gist and (self._of_steps(i) or self._stale(one.gist))])
-        meant = self._resolved_by_them()
-        cleared = self._step_ids | meant | {step_id for step_id, text in derived.items() if self._stale(text)}
+        self._drop_gists(
+            [
+                label_id
+                for label_id, label in known.items()
+                if label.gist and (self._is_carried(label_id) or self._stale(label.gist))
+            ]
+        )
+        resolved = self._resolved_from_steps()
+        cleared = self._step_ids | resolved | {step_id for step_id, text in derived.items() if self._stale(text)}
         for part in chunks(cleared):
             own = (intents.c.user_id == self._tx.user_id) & intents.c.step_id.in_(part)
             self._tx.connection.execute(
                 update(intents).where(own).values(summary="", resolved_text=None, antecedents=None)
             )
         touch_steps(self._tx, cleared - self._step_ids)
-        blank_pages(self._tx, self._step_ids | meant, self._stale)
+        blank_pages(self._tx, self._step_ids | resolved, self._stale)
         mark_corrected(self._tx)
-        return any(map(self._holds, texts))
+        return any(map(self._is_stale, texts))
 
     # ------------------------------------------------------------------ what is stale
 
     def _stale(self, text: str) -> bool:
-        return self._holds(text) or not self._lost.isdisjoint(_words(text))
+        return self._is_stale(text) or not self._lost_words.isdisjoint(_words(text))
 
-    def _names(self, label: Label, name: str) -> bool:
-        """Whether a name of a label, now or in the history, is stale."""
-        return self._free(label, name) and self._stale(name)
+    def _is_stale_name(self, label: Label, name: str) -> bool:
+        """Whether a name of a label, present or past, is stale."""
+        return self._may_be_derived(label, name) and self._stale(name)
 
-    def _free(self, label: Label, name: str) -> bool:
-        """Whether a name may come from what steps say."""
+    def _may_be_derived(self, label: Label, name: str) -> bool:
+        """Whether a name may be derived from steps."""
         return not is_neutral_name(name) and (label.kind == "scope" or name not in self._tx.fixed_names)
 
-    def _own(self, label: Label) -> bool:
-        """Whether a label was named by a forgotten step in words of its own, as a model does: nobody says any of them."""
-        if not self._of_steps(label.id) or not self._free(label, label.name):
+    def _is_named_by_forgotten(self, label: Label) -> bool:
+        """Whether a model may have named a label after a forgotten step in words that occur in no active step."""
+        if not self._is_carried(label.id) or not self._may_be_derived(label, label.name):
             return False
         own = (labelings.c.user_id == self._tx.user_id) & (labelings.c.target == "step")
         same = labelings.c.label_id.in_(self._vocabulary.same(label.id))
         carried = select(labelings.c.target_id).where(own, same)
         first = self._tx.first(self._steps().where(steps.c.id.in_(carried)).limit(1))
         forgotten = first is not None and first.id in self._step_ids and first.status != "active"
-        return forgotten and not self._said(_words(label.name))
+        return forgotten and not self._in_active_steps(_words(label.name))
 
-    def _of_steps(self, label_id: str) -> bool:
+    def _is_carried(self, label_id: str) -> bool:
         return self._vocabulary.canonical(label_id) in self._carried
 
-    def _said(self, words: Collection[str]) -> set[str]:
-        """Those of the words that active steps say; these are read no further than needed."""
-        left = set(words)
-        if not left:
-            return left
+    def _in_active_steps(self, words: Collection[str]) -> set[str]:
+        """Those of the words that occur in active steps; reading ends when all are found."""
+        missing = set(words)
+        if not missing:
+            return missing
         active = self._steps().where(steps.c.status == "active")
         with closing(self._tx.connection.execute(active, execution_options={"yield_per": 500})) as rows:
-            for text in map(_said, rows):
+            for text in map(_text, rows):
                 lower = text.lower()
-                if not text.isascii() or any(word in lower for word in left):  # most hold none: that is seen at once
-                    left -= _words(text)
-                if not left:
+                if not text.isascii() or any(word in lower for word in missing):  # most contain none: a cheap test
+                    missing -= _words(text)
+                if not missing:
                     break
-        return set(words) - left
+        return set(words) - missing
 
     def _steps(self) -> Select[Any]:
-        return select(*_SAID).where(steps.c.user_id == self._tx.user_id).order_by(steps.c.seq)
+        return select(*_TEXT_COLUMNS).where(steps.c.user_id == self._tx.user_id).order_by(steps.c.seq)
 
     # ------------------------------------------------------------------ texts of steps
 
     def _derived_steps(self) -> dict[str, str]:
-        """What labelling put into words of other steps, by step."""
+        """The resolved text and the summary of each step that has one, by step."""
         rows = select(intents.c.step_id, intents.c.resolved_text, intents.c.summary).where(
             intents.c.user_id == self._tx.user_id, intents.c.resolved_text.is_not(None) | (intents.c.summary != "")
         )
         return {row.step_id: f"{row.resolved_text or ''}\n{row.summary or ''}" for row in self._tx.all(rows)}
 
-    def _resolved_by_them(self) -> set[str]:
-        """The other steps whose references were resolved in the words of these."""
+    def _resolved_from_steps(self) -> set[str]:
+        """The other steps whose references were resolved with words of these."""
         own = (intents.c.user_id == self._tx.user_id) & intents.c.antecedents.is_not(None)
         rows = self._tx.all(select(intents.c.step_id, intents.c.antecedents).where(own))
         return {row.step_id for row in rows if not self._step_ids.isdisjoint(row.antecedents)}
@@ -176,44 +187,44 @@ class _Clearing:
             own = (scopes.c.user_id == self._tx.user_id) & scopes.c.label_id.in_(part)
             self._tx.connection.execute(delete(scopes).where(own))
 
-    def _history(self) -> tuple[list[_Named], set[str]]:
-        """The names in the history of labels, and the labels that have the name which a person gave them."""
+    def _history(self) -> tuple[list[_PastName], set[str]]:
+        """The names in the history of labels, and the labels whose present name was given by a person."""
         of_operation = (operations.c.user_id == changes.c.user_id) & (operations.c.id == changes.c.operation_id)
         rows = select(changes, operations.c.kind).join(operations, of_operation)
         known = self._vocabulary.by_id
-        names: list[_Named] = []
+        names: list[_PastName] = []
         by_people: set[str] = set()
         for row in self._tx.all(rows.where(changes.c.user_id == self._tx.user_id, changes.c.target == "label")):
             states = {"before": row.before, "after": row.after}
-            names += [_Named(row, side, state["name"]) for side, state in states.items() if state is not None]
+            names += [_PastName(row, side, state["name"]) for side, state in states.items() if state is not None]
             label = known.get(row.target_id)
-            # The alias that a renaming leaves has the name that was there before.
-            given = row.kind == "split" or (row.kind == "rename" and row.before is not None)
-            if given and label is not None and row.after is not None and row.after["name"] == label.name:
+            # The alias that a rename creates has the old name.
+            by_person = row.kind == "split" or (row.kind == "rename" and row.before is not None)
+            if by_person and label is not None and row.after is not None and row.after["name"] == label.name:
                 by_people.add(label.id)
         return names, by_people
 
-    def _rename(self, renamed: dict[str, str], history: Collection[_Named]) -> None:
-        """Give labels neutral names, now and in the history; another stale name there becomes the present one."""
+    def _rename(self, renamed: dict[str, str], history: Collection[_PastName]) -> None:
+        """Give labels neutral names, now and in the history, where other stale names become the present one."""
         tx, known = self._tx, self._vocabulary.by_id
-        now = {one.id: one.name for one in known.values()}
-        for label_id in sorted(renamed, key=lambda one: (known[one].created_at, one)):
-            now[label_id] = free_neutral_name(known[label_id].kind, set(now.values()))
+        present = {label.id: label.name for label in known.values()}
+        for label_id in sorted(renamed, key=lambda label_id: (known[label_id].created_at, label_id)):
+            present[label_id] = free_neutral_name(known[label_id].kind, set(present.values()))
             own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
-            values = {"name": now[label_id], "change": tx.next_change()}
+            values = {"name": present[label_id], "change": tx.next_change()}
             tx.connection.execute(update(labels).where(own).values(**values))
-        for one in history:
-            label = known.get(one.change.target_id)
-            if label is not None and (one.name == renamed.get(label.id) or self._names(label, one.name)):
-                key = [column == one.change._mapping[column.name] for column in changes.primary_key]
-                state = {**one.change._mapping[one.side], "name": now[label.id]}
-                tx.connection.execute(update(changes).where(*key).values({one.side: state}))
+        for past in history:
+            label = known.get(past.change.target_id)
+            if label is not None and (past.name == renamed.get(label.id) or self._is_stale_name(label, past.name)):
+                key = [column == past.change._mapping[column.name] for column in changes.primary_key]
+                state = {**past.change._mapping[past.side], "name": present[label.id]}
+                tx.connection.execute(update(changes).where(*key).values({past.side: state}))
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a text in the form in which the index compares them."""
+    """The words of a text in their indexed form."""
     return frozenset(tokenize_document(text).stemmed)
 
 
-def _said(row: Row[Any]) -> str:
+def _text(row: Row[Any]) -> str:
     return "\n".join(filter(None, (row.content, row.index_text, row.name)))

@@ -1,4 +1,4 @@
-"""Memos of memos in the ledger: each stands for several closed pages, or for several of the level below."""
+"""Memos of memos in the ledger: each summarizes several closed pages, or several digests of the level below."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["DigestRow", "add_digests", "drop_digests", "get_digests", "read_dige
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestRow:
-    """A memo of memos: ``level`` 1 stands over pages, each higher one over digests of the level below."""
+    """A memo of memos: at ``level`` 1 of pages, at each higher one of digests of the level below."""
 
     id: str
     seq: int
@@ -52,25 +52,25 @@ def get_digests(tx: Transaction, digest_ids: Collection[str]) -> dict[str, Diges
 
 
 def add_digests(tx: Transaction, new: Sequence[DigestRow]) -> None:
-    """Write new memos of memos."""
+    """Insert memos of memos."""
     if new:
-        rows = [{column.name: getattr(one, column.name) for column in _DIGEST} for one in new]
+        rows = [{column.name: getattr(digest, column.name) for column in _DIGEST} for digest in new]
         tx.connection.execute(
             insert(digests), [{"user_id": tx.user_id, **row, "covers": list(row["covers"])} for row in rows]
         )
 
 
 def set_digest_text(tx: Transaction, digest_id: str, text: str, tier: Tier) -> bool:
-    """Give a memo of memos another text; whether it is still there."""
+    """Replace the text of a memo of memos; whether it still exists."""
     own = (digests.c.user_id == tx.user_id) & (digests.c.id == digest_id)
     return tx.connection.execute(update(digests).where(own).values(text=text, tier=tier)).rowcount > 0
 
 
 def drop_digests(tx: Transaction, below: Collection[str]) -> None:
-    """Delete the memos of memos that stand for any of these pages, or for one that is deleted so."""
-    gone = set(below)
-    for one in read_digests(tx):  # lower levels come first
-        if not gone.isdisjoint(one.covers):
-            gone.add(one.id)
-    for part in chunks(gone):
+    """Delete the memos of memos that cover any of these pages, or a deleted digest."""
+    deleted = set(below)
+    for digest in read_digests(tx):  # lower levels come first
+        if not deleted.isdisjoint(digest.covers):
+            deleted.add(digest.id)
+    for part in chunks(deleted):
         tx.connection.execute(delete(digests).where(digests.c.user_id == tx.user_id, digests.c.id.in_(part)))

@@ -1,4 +1,4 @@
-"""Opening the database: SQLite tuned for durability when embedded, PostgreSQL by URL; its errors in plain words."""
+"""Opening the database: SQLite tuned for durability when embedded, PostgreSQL by URL; and translating its errors."""
 
 from __future__ import annotations
 
@@ -27,35 +27,34 @@ from hexamem.errors import (
 __all__ = ["open_engine", "place_of", "plain_errors", "sqlite_dialect", "sqlite_url"]
 
 _BUSY_TIMEOUT_MS = 10_000
-_STATEMENTS = 2_000
-"""Compiled statements that are kept; we have fewer."""
+_COMPILED_STATEMENTS = 2_000  # more than there are
 
 
 def sqlite_url(path: Path) -> URL:
-    """The SQLAlchemy URL of a SQLite file, whatever characters its path has."""
+    """The SQLAlchemy URL of a SQLite file; its path may contain any characters."""
     return URL.create("sqlite", database=str(path))
 
 
 def place_of(url: str | URL) -> str:
-    """The database that a URL names, as messages show it: without password and options."""
+    """A database URL as messages show it: without password and options."""
     try:
-        known = make_url(url)
+        parsed = make_url(url)
     except SqlArgumentError:
         return "the URL given"
-    return known.set(query={}).render_as_string(hide_password=True)
+    return parsed.set(query={}).render_as_string(hide_password=True)
 
 
 def open_engine(url: str | URL) -> Engine:
     """An engine for the ledger.
 
-    SQLite gets WAL, foreign keys, ``secure_delete`` (erased content is overwritten with zeros), full
-    synchronisation (what is acknowledged survives a power cut) and a busy timeout of 10 s; a transaction opened
-    with ``execution_options(hexamem_write=True)`` takes the write lock at its start, so it never fails half way
-    because of another writer, and one with ``hexamem_begun=True`` joins what was begun on its connection before.
-    PostgreSQL is spoken to by psycopg 3, whether the URL names it or not.
+    SQLite gets WAL, foreign keys, ``secure_delete`` (deleted content is overwritten with zeros), full synchronization
+    (an acknowledged write survives a power cut) and a busy timeout of 10 s. A transaction with
+    ``execution_options(hexamem_write=True)`` takes the write lock at its start, so that another writer cannot make it
+    fail later; one with ``hexamem_begun=True`` joins the transaction begun on its connection before.
+    PostgreSQL is used through psycopg 3, whether or not the URL names it.
 
     Raises:
-        ConfigError: if the URL's database is neither of the two or its driver is not installed.
+        ConfigError: if the URL is of another database, or the driver is not installed.
     """
     try:
         url = make_url(url)
@@ -63,10 +62,10 @@ def open_engine(url: str | URL) -> Engine:
             url = url.set(drivername="postgresql+psycopg")
         if url.get_backend_name() not in ("sqlite", "postgresql"):
             raise ConfigError(
-                f"ledger URL {place_of(url)!r}: a ledger lies in SQLite or PostgreSQL; "
+                f"ledger URL {place_of(url)!r}: a ledger is in SQLite or PostgreSQL; "
                 "use sqlite:///FILE or postgresql+psycopg://…"
             )
-        # An error that names the statement must not repeat its parameters, which are what users said.
+        # An error that contains the statement must not contain its parameters, which are texts of users.
         engine = create_engine(url, pool_pre_ping=url.get_backend_name() != "sqlite", hide_parameters=True)
     except (SqlArgumentError, NoSuchModuleError) as error:
         raise ConfigError(
@@ -79,7 +78,7 @@ def open_engine(url: str | URL) -> Engine:
             "and use postgresql+psycopg://…"
         ) from None
     if engine.dialect.name == "sqlite":
-        dialect, compiled = _shared()
+        dialect, compiled = _shared_dialect()
         engine.dialect = dialect
         engine.update_execution_options(compiled_cache=compiled)
         event.listen(engine, "connect", _tune_sqlite)
@@ -88,22 +87,24 @@ def open_engine(url: str | URL) -> Engine:
 
 
 @cache
-def _shared() -> tuple[Dialect, LRUCache[Any, Any]]:
-    """The dialect of all embedded ledgers and the statements compiled for it: compiling them anew for each ledger takes
-    a third of the time in which a memory is opened and asked."""
+def _shared_dialect() -> tuple[Dialect, LRUCache[Any, Any]]:
+    """The dialect of all embedded ledgers and its cache of compiled statements.
+
+    Compiling them for each ledger takes a third of the time of opening a memory and one recall.
+    """
     template = create_engine("sqlite://")
-    template.connect().close()  # the dialect learns what it speaks to
+    template.connect().close()  # initializes the dialect
     template.dispose()
-    return template.dialect, LRUCache(_STATEMENTS)
+    return template.dialect, LRUCache(_COMPILED_STATEMENTS)
 
 
 def sqlite_dialect() -> Dialect:
-    """How all embedded ledgers speak to SQLite."""
-    return _shared()[0]
+    """The dialect of all embedded ledgers."""
+    return _shared_dialect()[0]
 
 
 def _tune_sqlite(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
-    connection.isolation_level = None  # the begin event below opens transactions itself
+    connection.isolation_level = None  # _begin_sqlite begins transactions
     for pragma in (
         f"busy_timeout = {_BUSY_TIMEOUT_MS}",
         "journal_mode = WAL",
@@ -127,22 +128,22 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def plain_errors(place: str) -> Iterator[None]:
-    """Turn the database's own errors into Hexamem's, naming the place.
+    """Translate errors of the database into errors of Hexamem, with the place.
 
-    The original error is not chained, and of a message of many lines only the first is told: the rest repeats the
-    statement's parameters and rows, which may be private.
+    The original error is not chained, and only the first line of its message is repeated: the rest contains parameters
+    and rows, which may be private.
     """
     try:
         yield
     except HexamemError:
         raise
-    except (DBAPIError, sqlite3.Error) as error:  # the second from what goes to SQLite itself (:mod:`.prepared`)
+    except (DBAPIError, sqlite3.Error) as error:  # the second from :mod:`.prepared`
         original = error.orig if isinstance(error, DBAPIError) else error
         message = (str(original).splitlines() or [type(original).__name__])[0]
-        raise _in_plain_words(message, place) or HexamemError(f"the ledger at {place} failed: {message}") from None
+        raise _translated(message, place) or HexamemError(f"the ledger at {place} failed: {message}") from None
 
 
-def _in_plain_words(message: str, place: str) -> HexamemError | None:
+def _translated(message: str, place: str) -> HexamemError | None:
     text = message.lower()
     if "disk is full" in text or "no space left" in text or "disk full" in text:
         return StorageFullError(

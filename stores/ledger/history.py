@@ -1,7 +1,7 @@
 """The history of operations, and undo.
 
 Every change of an item, and every forgotten step, is an operation with the record before and after. An undo is an
-operation itself, so it shows in the history and can be undone in turn.
+operation itself: it is listed in the history and can be undone in turn.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ __all__ = ["get_operation", "history_of", "item_change", "record_operation", "un
 _RecordId = tuple[str, str]
 """A target and its id."""
 _State = dict[str, Any] | None
-"""A record in the form that changes keep; None where it did not exist."""
+"""A record as changes contain it; None where it did not exist."""
 
 
 def item_change(before: MemoryItem | None, after: MemoryItem | None) -> Change:
     """The change of one item, from records."""
-    one = after or before
-    if one is None:
+    item = after or before
+    if item is None:
         raise ValueError("a change needs a before or an after")
     return Change(
         target="item",
-        target_id=one.id,
+        target_id=item.id,
         before=_snapshot(before) if before else None,
         after=_snapshot(after) if after else None,
     )
 
 
 def _snapshot(item: MemoryItem) -> dict[str, Any]:
-    # Metadata are JSON already; pydantic would replace a lone surrogate in one of their keys.
+    # Metadata is JSON already; pydantic would replace a lone surrogate in one of its keys.
     return {**item.model_dump(mode="json", exclude={"metadata"}), "metadata": item.metadata}
 
 
 _OPERATION, _CHANGES = Prepared(insert(operations)), Prepared(insert(changes))
-_TOLD = {"id", "seq", "kind", "actor", "reason", "undoes", "created_at"}
+_COLUMNS = {"id", "seq", "kind", "actor", "reason", "undoes", "created_at"}
 
 
 def record_operation(
     tx: Transaction,
     kind: OperationKind,
-    made: Sequence[Change],
+    new_changes: Sequence[Change],
     *,
     actor: str = "user",
     reason: str = "",
@@ -64,50 +64,58 @@ def record_operation(
 ) -> Operation:
     """Apply the changes to items, steps, labels and intents and write the operation, all in this transaction.
 
-    ``apply=False`` only writes it: for a redaction, whose rows are rewritten already and whose changes keep no words.
+    ``apply=False`` only writes it: for a redaction, whose rows are rewritten already and whose changes contain no text.
     """
     if apply:
-        _apply(tx, made)
+        _apply(tx, new_changes)
     operation = Operation(
-        user=tx.user, seq=tx.next_change(), kind=kind, actor=actor, reason=reason, changes=tuple(made), undoes=undoes
+        user=tx.user,
+        seq=tx.next_change(),
+        kind=kind,
+        actor=actor,
+        reason=reason,
+        changes=tuple(new_changes),
+        undoes=undoes,
     )
-    row = operation.model_dump(include=_TOLD)
+    row = operation.model_dump(include=_COLUMNS)
     tx.run(_OPERATION, user_id=tx.user_id, undone_by=None, **row)
     rows = [
         {"user_id": tx.user_id, "operation_id": operation.id, "position": position, **change.model_dump()}
-        for position, change in enumerate(made)
+        for position, change in enumerate(new_changes)
     ]
     tx.run_many(_CHANGES, rows)
     return operation
 
 
-def _apply(tx: Transaction, made: Sequence[Change]) -> None:
+def _apply(tx: Transaction, new_changes: Sequence[Change]) -> None:
     written = [
-        tx.types.restore(change.after) for change in made if change.target == "item" and change.after is not None
+        tx.types.restore(change.after) for change in new_changes if change.target == "item" and change.after is not None
     ]
     if written:
         write_items(tx, written)
-    # An addition that is undone leaves its row, so that the indexes learn of it by its change number.
-    gone = [
+    # The row of an undone addition stays, with a new change number by which the indexes notice it.
+    undone = [
         tx.types.restore(change.before)
-        for change in made
+        for change in new_changes
         if change.target == "item" and change.after is None and change.before
     ]
-    if gone:
-        write_items(tx, gone, status="undone")
+    if undone:
+        write_items(tx, undone, status="undone")
     for status in ("active", "forgotten"):
         step_ids = [
             change.target_id
-            for change in made
+            for change in new_changes
             if change.target == "step" and change.after is not None and change.after["status"] == status
         ]
         if step_ids:
             set_step_status(tx, step_ids, status)
-    texts = {change.target_id: change.after["content"] for change in made if change.target == "text" and change.after}
+    texts = {
+        change.target_id: change.after["content"] for change in new_changes if change.target == "text" and change.after
+    }
     if texts:
         set_step_texts(tx, texts)
-    apply_labels(tx, made)
-    apply_intents(tx, made)
+    apply_labels(tx, new_changes)
+    apply_intents(tx, new_changes)
 
 
 def get_operation(tx: Transaction, operation_id: str) -> Operation:
@@ -122,7 +130,7 @@ def get_operation(tx: Transaction, operation_id: str) -> Operation:
     return _records(tx, [row])[0]
 
 
-_PARTS = Prepared(
+_CHANGES_OF = Prepared(
     select(changes)
     .where(changes.c.user_id == bindparam("user"), changes.c.operation_id == bindparam("operation"))
     .order_by(changes.c.position)
@@ -130,11 +138,13 @@ _PARTS = Prepared(
 
 
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
-    found: list[Operation] = []
+    read: list[Operation] = []
     for row in rows:
-        parts = tx.all(_PARTS, user=tx.user_id, operation=row.id)
-        made = tuple(Change(target=p.target, target_id=p.target_id, before=p.before, after=p.after) for p in parts)
-        found.append(
+        new_changes = tuple(
+            Change(target=change.target, target_id=change.target_id, before=change.before, after=change.after)
+            for change in tx.all(_CHANGES_OF, user=tx.user_id, operation=row.id)
+        )
+        read.append(
             Operation(
                 id=row.id,
                 user=tx.user,
@@ -142,37 +152,37 @@ def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
                 kind=row.kind,
                 actor=row.actor,
                 reason=row.reason,
-                changes=made,
+                changes=new_changes,
                 undoes=row.undoes,
                 undone_by=row.undone_by,
                 created_at=row.created_at,
             )
         )
-    return found
+    return read
 
 
 def history_of(tx: Transaction, target_id: str | None = None, limit: int | None = None) -> list[Operation]:
-    """The operations on one record, or all of the user, oldest first; ``limit`` keeps the newest."""
+    """The operations on one record, or all of the user, oldest first; with ``limit`` only the newest."""
     statement = select(operations).where(operations.c.user_id == tx.user_id)
     if target_id is not None:
-        touching = select(changes.c.operation_id).where(
+        changing = select(changes.c.operation_id).where(
             changes.c.user_id == tx.user_id, changes.c.target_id == target_id
         )
-        statement = statement.where(operations.c.id.in_(touching))
+        statement = statement.where(operations.c.id.in_(changing))
     rows = tx.all(statement.order_by(operations.c.seq.desc()).limit(limit))
     return _records(tx, rows[::-1])
 
 
 def undo(tx: Transaction, operation_id: str, *, cascade: bool = False, actor: str = "user") -> list[Operation]:
-    """Reverse an operation; returns the undo operations, in the order in which they were done.
+    """Reverse an operation; returns the undo operations in order.
 
-    With ``cascade`` the later operations that build on it are reversed first, newest first. An operation that was
-    undone and redone is in force by the redo, so that is what is reversed, and what ``undoes`` names.
+    With ``cascade`` the later operations that build on it are reversed first, newest first. Of an operation that was
+    undone and redone the redo is reversed, and ``undoes`` is the id of the redo.
 
     Raises:
         NotFoundError: if this user has no such operation.
-        UndoRefusedError: if it was undone already, is a redaction, or later operations build on it (named in
-            ``blockers``, when ``cascade`` is not set).
+        UndoRefusedError: if it was undone already, is a redaction, or later operations build on it (their ids are in
+            ``blockers``) and ``cascade`` is not set.
     """
     operation = get_operation(tx, operation_id)
     if operation.undone_by is not None:
@@ -181,42 +191,42 @@ def undo(tx: Transaction, operation_id: str, *, cascade: bool = False, actor: st
         )
     if operation.kind == "redact":
         raise UndoRefusedError(
-            f"operation {operation_id} is a redaction, which does not keep what it took out; `reveal` shows it"
+            f"operation {operation_id} is a redaction, which does not store the words that it removed; `reveal` shows them"
         )
     operation = _last_form(tx, operation)
     blockers = _built_on(tx, operation)
     _check_fit(tx, [*reversed(blockers), operation])
     if blockers and not cascade:
-        named = "; ".join(f"{one.id} ({one.kind} at {one.created_at:%Y-%m-%d %H:%M})" for one in blockers)
+        listed = "; ".join(f"{later.id} ({later.kind} at {later.created_at:%Y-%m-%d %H:%M})" for later in blockers)
         raise UndoRefusedError(
-            f"operation {operation_id} ({operation.kind}) cannot be undone alone, later ones build on it: {named}. "
+            f"operation {operation_id} ({operation.kind}) cannot be undone alone, later ones build on it: {listed}. "
             "Undo those first, or pass cascade=True",
-            tuple(one.id for one in blockers),
+            tuple(later.id for later in blockers),
         )
     order = (*reversed(blockers), operation)
     _check_labels(tx, order)
-    return [_reverse(tx, one, actor) for one in order]
+    return [_reverse(tx, to_reverse, actor) for to_reverse in order]
 
 
 def _check_labels(tx: Transaction, order: Sequence[Operation]) -> None:
-    """Refuse to reverse the operations if labels would then share a name, or hang on one that is gone."""
+    """Refuse to reverse the operations if labels would then share a name, or depend on one that is removed."""
     restored = {
         target_id: state
         for operation in order
-        for (target, target_id), state in _found(operation).items()
+        for (target, target_id), state in _states_before(operation).items()
         if target == "label"
     }
     conflict = label_conflict(tx, restored)
     if conflict is not None:
         raise UndoRefusedError(
-            f"operation {order[-1].id} ({order[-1].kind}) cannot be undone as labels are now: {conflict}. "
+            f"operation {order[-1].id} ({order[-1].kind}) cannot be undone: {conflict}. "
             "Rename, merge or move that one first",
             (),
         )
 
 
 def _last_form(tx: Transaction, operation: Operation) -> Operation:
-    """The last of the chain operation, undo, redo, undo of the redo …: the only one of it that can be reversed."""
+    """The last of the chain operation, undo, redo, undo of the redo …: the only one of them that can be reversed."""
     while row := tx.first(
         select(operations.c.id).where(operations.c.user_id == tx.user_id, operations.c.undoes == operation.id)
     ):
@@ -225,78 +235,81 @@ def _last_form(tx: Transaction, operation: Operation) -> Operation:
 
 
 def _built_on(tx: Transaction, operation: Operation) -> list[Operation]:
-    """Every later operation in force that builds on this one, directly or through another, oldest first."""
-    found: dict[str, Operation] = {}
+    """Every later operation in effect that builds on this one, directly or through another, oldest first."""
+    later: dict[str, Operation] = {}
     frontier = [operation]
     while frontier:
-        one = frontier.pop()
-        for record, left in _left(one).items():
-            if _state(tx, record) == left:
+        earlier = frontier.pop()
+        for record, state in _states_after(earlier).items():
+            if _state(tx, record) == state:
                 continue
-            for other in _in_force(_history_of_record(tx, record)):
-                if other.seq > one.seq and other.id not in found:
-                    found[other.id] = other
+            for other in _in_effect(_history_of_record(tx, record)):
+                if other.seq > earlier.seq and other.id not in later:
+                    later[other.id] = other
                     frontier.append(other)
-    return sorted(found.values(), key=lambda one: one.seq)
+    return sorted(later.values(), key=lambda other: other.seq)
 
 
-def _in_force(history: Sequence[Operation]) -> list[Operation]:
-    """The operations that hold, each in its last form; an operation and its undo cancel out.
+def _in_effect(history: Sequence[Operation]) -> list[Operation]:
+    """The operations in effect, each in its last form; an operation and its undo cancel out.
 
-    A redaction changed the words in the history along with the record, so nothing builds on it.
+    A redaction replaced the words in the history too, so nothing builds on it.
     """
-    by_id = {one.id: one for one in history}
-    reversed_ids = {one.undoes for one in history}
-    holding: list[Operation] = []
-    for one in history:
-        if one.id in reversed_ids or one.kind == "redact":
+    by_id = {operation.id: operation for operation in history}
+    reversed_ids = {operation.undoes for operation in history}
+    in_effect: list[Operation] = []
+    for operation in history:
+        if operation.id in reversed_ids or operation.kind == "redact":
             continue
-        undone, origin = False, one
+        undone, origin = False, operation
         while origin.undoes is not None and origin.undoes in by_id:
             undone, origin = not undone, by_id[origin.undoes]
         if not undone:
-            holding.append(one)
-    return holding
+            in_effect.append(operation)
+    return in_effect
 
 
 def _check_fit(tx: Transaction, order: Sequence[Operation]) -> None:
-    """Refuse to reverse the operations in this order unless each then finds its records as it left them.
+    """Refuse to reverse the operations in this order unless each record then is in the state after its operation.
 
-    It may not: the redo of an edit needs the item back that was edited, and the edits before it.
+    It may not be: the redo of an edit needs the item that was edited, and the edits before it.
     """
     states: dict[_RecordId, _State] = {}
     for operation in order:
-        for record, left in _left(operation).items():
-            if (states[record] if record in states else _state(tx, record)) != left:
+        for record, after in _states_after(operation).items():
+            if (states[record] if record in states else _state(tx, record)) != after:
                 history = _history_of_record(tx, record)
-                away = [one for one in history if one.seq > operation.seq and _found(one).get(record) == left]
-                culprit = (away or history)[-1]
+                later = [other for other in history if other.seq > operation.seq]
+                culprit = ([other for other in later if _states_before(other).get(record) == after] or history)[-1]
                 raise UndoRefusedError(
                     f"operation {operation.id} ({operation.kind}) no longer fits: {record[1]} was changed since by "
                     f"{culprit.id} ({culprit.kind}); undo that one first",
                     (culprit.id,),
                 )
-        states.update(_found(operation))
+        states.update(_states_before(operation))
 
 
 def _history_of_record(tx: Transaction, record: _RecordId) -> list[Operation]:
-    """The operations on a record alone: a step and its intent have one id."""
-    found = history_of(tx, record[1])
-    return [one for one in found if any((change.target, change.target_id) == record for change in one.changes)]
+    """The operations on this record: a step and its intent have the same id."""
+    return [
+        operation
+        for operation in history_of(tx, record[1])
+        if any((change.target, change.target_id) == record for change in operation.changes)
+    ]
 
 
-def _left(operation: Operation) -> dict[_RecordId, _State]:
-    """How the operation left its records: of several changes of one the last counts."""
+def _states_after(operation: Operation) -> dict[_RecordId, _State]:
+    """The records after the operation: of several changes of one the last counts."""
     return {(change.target, change.target_id): change.after for change in operation.changes}
 
 
-def _found(operation: Operation) -> dict[_RecordId, _State]:
-    """How the operation found its records: of several changes of one the first counts."""
+def _states_before(operation: Operation) -> dict[_RecordId, _State]:
+    """The records before the operation: of several changes of one the first counts."""
     return {(change.target, change.target_id): change.before for change in reversed(operation.changes)}
 
 
 def _state(tx: Transaction, record: _RecordId) -> _State:
-    """The record as it is now, in the form of a change; None where it does not exist."""
+    """The present state of a record, as changes contain it; None where it does not exist."""
     target, target_id = record
     own = (steps_table.c.user_id == tx.user_id) & (steps_table.c.id == target_id)
     if target == "step":
@@ -327,7 +340,7 @@ def _reverse(tx: Transaction, operation: Operation, actor: str) -> Operation:
 
 
 def _mark(tx: Transaction, operation_id: str, undone_by: str | None) -> None:
-    """Say of an operation by what it is undone (None: in force again), and of what it undid itself the contrary."""
+    """Set by what an operation is undone (None: in effect again), and the contrary for the operation that it undid."""
     tx.connection.execute(
         update(operations)
         .where(operations.c.user_id == tx.user_id, operations.c.id == operation_id)

@@ -1,4 +1,4 @@
-"""Memory items in the ledger: written by operations only, read as they are, as they were true, or as they were believed."""
+"""Memory items in the ledger: written by operations only, read as of now, of a valid time, or of a belief time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, update
 
 from hexamem.memory_types import MemoryItem, Source, Where
-from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
-from hexamem.stores.ledger.steps import chunks, holds
+from hexamem.stores.ledger.steps import has_metadata
 
 __all__ = [
-    "SAID_AT",
+    "STATED_AT",
     "believed_now",
     "changed_items",
     "count_items",
@@ -30,8 +30,8 @@ __all__ = [
     "write_items",
 ]
 
-SAID_AT = "said_at"
-"""Where the metadata of an item tell when it was said, if that was not when it was learned: an ISO time with its offset."""
+STATED_AT = "said_at"
+"""The metadata key of when an item was stated, if that was not when it was learned: an ISO time with its offset."""
 
 
 _WRITTEN = [column.name for column in items.columns if not column.primary_key]
@@ -41,10 +41,10 @@ _REPLACE = Prepared(
     .values({name: bindparam(name) for name in _WRITTEN})
 )
 _ADD = Prepared(insert(items))
-_UNCITE = Prepared(
+_DELETE_SOURCES = Prepared(
     delete(sources).where(sources.c.user_id == bindparam("own_user"), sources.c.item_id == bindparam("own_id"))
 )
-_CITE = Prepared(insert(sources))
+_ADD_SOURCE = Prepared(insert(sources))
 
 
 def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | None = None) -> None:
@@ -54,12 +54,12 @@ def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | Non
         values = item_row(item) | {"change": first + offset} | ({"status": status} if status else {})
         if tx.run(_REPLACE, own_user=tx.user_id, own_id=item.id, **values) == 0:
             tx.run(_ADD, user_id=tx.user_id, id=item.id, **values)
-        tx.run(_UNCITE, own_user=tx.user_id, own_id=item.id)
+        tx.run(_DELETE_SOURCES, own_user=tx.user_id, own_id=item.id)
         rows = [
             {"user_id": tx.user_id, "item_id": item.id, "position": position, **source.model_dump()}
             for position, source in enumerate(item.sources)
         ]
-        tx.run_many(_CITE, rows)
+        tx.run_many(_ADD_SOURCE, rows)
 
 
 def item_row(item: MemoryItem) -> dict[str, Any]:
@@ -82,27 +82,26 @@ def item_row(item: MemoryItem) -> dict[str, Any]:
 
 
 def has_own_time(item: MemoryItem) -> bool:
-    """Whether an item itself tells when it happened, from when on it holds, or when it was said."""
+    """Whether an item has a time of its own: when it happened, became valid, or was stated."""
     return event_time(item) != item.created_at
 
 
 def event_time(item: MemoryItem) -> datetime:
-    """When it happened, else when it began to hold, else when it was said, else when it was learned: the time that
-    filters compare."""
+    """The time that filters compare: when it happened, else became valid, else was stated, else was learned."""
     happened: datetime | None = getattr(item, "occurred_at", None)
-    return happened or item.valid_from or _said_at(item) or item.created_at
+    return happened or item.valid_from or _stated_at(item) or item.created_at
 
 
-def _said_at(item: MemoryItem) -> datetime | None:
-    said = item.metadata.get(SAID_AT)
+def _stated_at(item: MemoryItem) -> datetime | None:
+    value = item.metadata.get(STATED_AT)
     try:
-        moment = datetime.fromisoformat(said) if isinstance(said, str) else None
-    except ValueError:  # metadata is anybody's to edit
+        time = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:  # users can edit metadata
         return None
-    return moment if moment is not None and moment.tzinfo is not None else None
+    return time if time is not None and time.tzinfo is not None else None
 
 
-_CITED = Prepared(
+_SOURCES = Prepared(
     select(sources)
     .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
     .order_by(sources.c.item_id, sources.c.position)
@@ -116,16 +115,15 @@ _OF_KINDS = Prepared(
     )
     .order_by(items.c.created_at, items.c.id)
 )
-_NAMED = select(items).where(items.c.user_id == bindparam("user"), items.c.id.in_(bindparam("ids", expanding=True)))
-_ANY, _DONE = Prepared(_NAMED), Prepared(_NAMED.where(items.c.status != "undone"))
+_BY_ID = select(items).where(items.c.user_id == bindparam("user"), items.c.id.in_(bindparam("ids", expanding=True)))
+_ANY, _NOT_UNDONE = Prepared(_BY_ID), Prepared(_BY_ID.where(items.c.status != "undone"))
 
 
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
     cited: dict[str, list[Source]] = {}
-    for part in chunks([row.id for row in rows]):
-        for row in tx.all(_CITED, user=tx.user_id, ids=part):
-            source = Source(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
-            cited.setdefault(row.item_id, []).append(source)
+    for row in tx.all_of(_SOURCES, [row.id for row in rows]):
+        source = Source(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
+        cited.setdefault(row.item_id, []).append(source)
     return [
         tx.types.restore(
             {
@@ -151,21 +149,19 @@ def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
 
 def get_items(tx: Transaction, item_ids: Collection[str], *, undone: bool = False) -> dict[str, MemoryItem]:
     """Items by id in whatever status; unknown ids are left out, and so are additions that were undone."""
-    found: list[Row[Any]] = []
-    for part in chunks(item_ids):
-        found.extend(tx.all(_ANY if undone else _DONE, user=tx.user_id, ids=part))
-    return {item.id: item for item in _records(tx, found)}
+    rows = list(tx.all_of(_ANY if undone else _NOT_UNDONE, item_ids))
+    return {item.id: item for item in _records(tx, rows)}
 
 
 def believed_now(tx: Transaction, item: MemoryItem) -> MemoryItem | None:
-    """The item itself where it is believed, else what took its place in the end; None where that is not believed either."""
+    """The item if it is active, else the last of those that superseded it; None where that is not active either."""
     seen: set[str] = set()
     while item.status in ("superseded", "merged") and item.superseded_by and item.id not in seen:
         seen.add(item.id)
-        follower = get_items(tx, [item.superseded_by]).get(item.superseded_by)
-        if follower is None:
+        successor = get_items(tx, [item.superseded_by]).get(item.superseded_by)
+        if successor is None:
             return None
-        item = follower
+        item = successor
     return item if item.status == "active" else None
 
 
@@ -180,9 +176,9 @@ def read_items(
 ) -> list[MemoryItem]:
     """Items in order of creation.
 
-    Without times: what is believed now (with ``superseded`` also what no longer is). ``as_of``: what was true then,
-    as believed now; an item superseded with an end of validity counts for the time before it. ``known_at``: what
-    was believed then, in the words of then. Both: what was then believed to be true at that time, by the same rules.
+    Without times: the active items, with ``superseded`` also the superseded ones. ``as_of``: those valid at that time
+    by present belief; a superseded item with an end of validity counts until then. ``known_at``: those believed at that
+    time, in their state of then. Both: those that were then believed to be valid at ``as_of``.
     """
     if known_at is None and as_of is None and not superseded and kinds is not None and (where is None or where.empty):
         return _records(tx, tx.all(_OF_KINDS, user=tx.user_id, kinds=list(kinds)))
@@ -193,18 +189,18 @@ def read_items(
         statement = select(items).where(items.c.user_id == tx.user_id, *conditions)
         rows = tx.all(statement.order_by(items.c.created_at, items.c.id))
         if where is not None and not where.empty:
-            met = select_item_ids(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)
-            rows = [row for row in rows if row.id in met]
+            matching = select_item_ids(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)
+            rows = [row for row in rows if row.id in matching]
         return _records(tx, rows)
-    found = [
+    believed = [
         item
-        for item in _as_left_at(tx, known_at)
-        if (kinds is None or item.kind in kinds) and _counts(item, as_of, superseded)
+        for item in _states_at(tx, known_at)
+        if (kinds is None or item.kind in kinds) and _meets_status_conditions(item, as_of, superseded)
     ]
     if where is None or where.empty:
-        return found
-    step_ids = _steps_meeting(tx, where, {source.step_id for item in found for source in item.sources})
-    return [item for item in found if _meets(item, where, step_ids)]
+        return believed
+    step_ids = _matching_steps(tx, where, {source.step_id for item in believed for source in item.sources})
+    return [item for item in believed if _matches(item, where, step_ids)]
 
 
 def _status_conditions(as_of: datetime | None, superseded: bool) -> list[ColumnElement[bool]]:
@@ -214,15 +210,15 @@ def _status_conditions(as_of: datetime | None, superseded: bool) -> list[ColumnE
         or_(items.c.status == "active", and_(items.c.status == "superseded", items.c.valid_to.is_not(None))),
         or_(
             items.c.valid_from <= as_of,
-            # An event is true from when it happened.
+            # An event is valid from when it happened.
             and_(items.c.valid_from.is_(None), or_(items.c.kind != "episodic", items.c.event_at <= as_of)),
         ),
         or_(items.c.valid_to.is_(None), items.c.valid_to > as_of),
     ]
 
 
-def _counts(item: MemoryItem, as_of: datetime | None, superseded: bool) -> bool:
-    """What :func:`_status_conditions` say, of an item in hand."""
+def _meets_status_conditions(item: MemoryItem, as_of: datetime | None, superseded: bool) -> bool:
+    """:func:`_status_conditions` for an item that is read already."""
     if as_of is None:
         return item.status == "active" or (superseded and item.status == "superseded")
     ended = item.status == "superseded" and item.valid_to is not None
@@ -230,14 +226,14 @@ def _counts(item: MemoryItem, as_of: datetime | None, superseded: bool) -> bool:
 
 
 def valid_at(item: MemoryItem, moment: datetime) -> bool:
-    """Whether the item was true at that moment: ``valid_from`` ≤ t < ``valid_to``, open ends included."""
+    """Whether the item was valid at a time: ``valid_from`` ≤ ``moment`` < ``valid_to``; None is open-ended."""
     begins = item.valid_from or getattr(item, "occurred_at", None)
     begun = begins is None or begins <= moment
     return begun and (item.valid_to is None or moment < item.valid_to)
 
 
-def _as_left_at(tx: Transaction, moment: datetime) -> list[MemoryItem]:
-    """The items, in whatever status, as the operations up to that moment had left them."""
+def _states_at(tx: Transaction, moment: datetime) -> list[MemoryItem]:
+    """The items, in whatever status, as they were after the operations up to that time."""
     statement = (
         select(changes.c.target_id, changes.c.before, changes.c.after, operations.c.kind, operations.c.created_at)
         .join(operations, and_(operations.c.user_id == changes.c.user_id, operations.c.id == changes.c.operation_id))
@@ -247,15 +243,15 @@ def _as_left_at(tx: Transaction, moment: datetime) -> list[MemoryItem]:
     states: dict[str, MemoryItem | None] = {}
     for row in tx.all(statement):
         after = tx.types.restore(row.after) if row.after is not None else None
-        # An undo or a redo brings back an old record, with its old times: it is believed from now on, not since then.
+        # An undo or a redo restores an old record with its old times: it is believed from the undo on.
         if (row.created_at if row.kind == "undo" else _took_effect(row.before, after, row.created_at)) <= moment:
             states[row.target_id] = after
-    there = [item for item in states.values() if item is not None]
-    return sorted(there, key=lambda item: (item.created_at, item.id))
+    existing = [item for item in states.values() if item is not None]
+    return sorted(existing, key=lambda item: (item.created_at, item.id))
 
 
 def _took_effect(before: dict[str, Any] | None, after: MemoryItem | None, recorded: datetime) -> datetime:
-    """When a change became belief: an addition at ``created_at``, a supersession at ``superseded_at``."""
+    """When a change began to be believed: an addition at ``created_at``, a supersession at ``superseded_at``."""
     if after is not None and before is None:
         return min(after.created_at, recorded)
     if after is not None and after.superseded_at is not None and (before or {}).get("superseded_at") is None:
@@ -263,10 +259,12 @@ def _took_effect(before: dict[str, Any] | None, after: MemoryItem | None, record
     return recorded
 
 
-def _steps_meeting(tx: Transaction, where: Where, among: Collection[str]) -> set[str] | None:
-    """Those of some steps that meet the parts of a filter which items answer through their sources; None for no such
-    part."""
-    if not _asks_of_steps(where):
+def _matching_steps(tx: Transaction, where: Where, among: Collection[str]) -> set[str] | None:
+    """The steps ``among`` these that match the conditions of a filter on steps, which an item meets by its sources.
+
+    None where the filter has no such condition.
+    """
+    if not _filters_steps(where):
         return None
     conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
     if where.thread_id is not None:
@@ -279,18 +277,18 @@ def _steps_meeting(tx: Transaction, where: Where, among: Collection[str]) -> set
     return {row.id for row in rows if speaker is None or (row.name or row.role).casefold() == speaker}
 
 
-def _asks_of_steps(where: Where) -> bool:
+def _filters_steps(where: Where) -> bool:
     return where.thread_id is not None or where.agent_id is not None or where.speaker is not None
 
 
-def _meets(item: MemoryItem, where: Where, step_ids: set[str] | None) -> bool:
-    moment = event_time(item)
+def _matches(item: MemoryItem, where: Where, step_ids: set[str] | None) -> bool:
+    time = event_time(item)
     return (
         (step_ids is None or any(source.step_id in step_ids for source in item.sources))
-        and (where.since is None or moment >= where.since)
-        and (where.until is None or moment <= where.until)
+        and (where.since is None or time >= where.since)
+        and (where.until is None or time <= where.until)
         and set(where.labels) <= set(item.labels)
-        and holds(item.metadata, where.metadata)
+        and has_metadata(item.metadata, where.metadata)
     )
 
 
@@ -302,41 +300,41 @@ def select_item_ids(
     as_of: datetime | None = None,
     superseded: bool = True,
 ) -> set[str]:
-    """The ids of the items that a search may return: exact, from the ledger alone, and without making their records."""
+    """The ids of the items that a search may return: exact, from the ledger alone, without parsing their records."""
     conditions = _status_conditions(as_of, superseded)
     if kinds is not None:
         conditions.append(items.c.kind.in_(list(kinds)))
-    wanted = [items.c.id]
+    columns = [items.c.id]
     if where is not None:
         if where.since is not None:
             conditions.append(items.c.event_at >= where.since)
         if where.until is not None:
             conditions.append(items.c.event_at <= where.until)
-        wanted += [items.c.labels] if where.labels else []
-        wanted += [items.c.metadata] if where.metadata else []
-    found = tx.all(select(*wanted).where(items.c.user_id == tx.user_id, *conditions))
+        columns += [items.c.labels] if where.labels else []
+        columns += [items.c.metadata] if where.metadata else []
+    rows = tx.all(select(*columns).where(items.c.user_id == tx.user_id, *conditions))
     if where is None or where.empty:
-        return {row.id for row in found}
-    # By position: SQLAlchemy's own rows have names of the program such as ``metadata`` apart.
-    names = {column.name: at for at, column in enumerate(wanted)}
-    kept = {
+        return {row.id for row in rows}
+    # By position: ``metadata`` is reserved as an attribute of SQLAlchemy's rows.
+    position = {column.name: number for number, column in enumerate(columns)}
+    matching = {
         row.id
-        for row in found
-        if set(where.labels) <= set(row[names["labels"]] if where.labels else ())
-        and (not where.metadata or holds(row[names["metadata"]], where.metadata))
+        for row in rows
+        if set(where.labels) <= set(row[position["labels"]] if where.labels else ())
+        and (not where.metadata or has_metadata(row[position["metadata"]], where.metadata))
     }
-    citing = _citing(tx, kept) if kept and _asks_of_steps(where) else None
+    citing = _cited_steps(tx, matching) if matching and _filters_steps(where) else None
     if citing is None:
-        return kept
-    step_ids = _steps_meeting(tx, where, {step_id for cited in citing.values() for step_id in cited}) or set()
-    return {item_id for item_id in kept if not step_ids.isdisjoint(citing.get(item_id, ()))}
+        return matching
+    step_ids = _matching_steps(tx, where, {step_id for cited in citing.values() for step_id in cited}) or set()
+    return {item_id for item_id in matching if not step_ids.isdisjoint(citing.get(item_id, ()))}
 
 
-def _citing(tx: Transaction, item_ids: Collection[str]) -> dict[str, set[str]]:
+def _cited_steps(tx: Transaction, item_ids: Collection[str]) -> dict[str, set[str]]:
     """The steps that items cite, by item."""
     own = select(sources.c.item_id, sources.c.step_id).where(sources.c.user_id == tx.user_id)
     cited: dict[str, set[str]] = {}
-    for row in tx.all(own):  # of all items: that is quicker than to name them, and hardly more
+    for row in tx.all(own):  # of all items: faster than a list of ids, and hardly more rows
         if row.item_id in item_ids:
             cited.setdefault(row.item_id, set()).add(row.step_id)
     return cited
@@ -348,28 +346,28 @@ _CHANGED = Prepared(
     .order_by(items.c.change)
     .limit(bindparam("most"))
 )
-_HELD = Prepared(
-    select(items.c.kind, func.count().label("held"))
+_COUNTS = Prepared(
+    select(items.c.kind, func.count().label("number"))
     .where(items.c.user_id == bindparam("user"), items.c.status == "active")
     .group_by(items.c.kind)
 )
 
 
 def changed_items(tx: Transaction, since: int, limit: int) -> list[tuple[int, MemoryItem]]:
-    """Items whose change number is above ``since``, lowest first, with that number: what an index must take in."""
+    """Items whose change number is above ``since``, lowest first, with that number: what an index must read."""
     rows = tx.all(_CHANGED, user=tx.user_id, since=since, most=limit)
     return [(row.change, item) for row, item in zip(rows, _records(tx, rows), strict=True)]
 
 
 def items_citing(tx: Transaction, step_ids: Collection[str]) -> set[str]:
     """The ids of items that cite any of these steps."""
-    found: set[str] = set()
+    item_ids: set[str] = set()
     for part in chunks(step_ids):
         statement = select(sources.c.item_id).where(sources.c.user_id == tx.user_id, sources.c.step_id.in_(part))
-        found.update(row.item_id for row in tx.all(statement))
-    return found
+        item_ids.update(row.item_id for row in tx.all(statement))
+    return item_ids
 
 
 def count_items(tx: Transaction) -> dict[str, int]:
     """How many active items there are of each kind."""
-    return {row.kind: int(row.held) for row in tx.all(_HELD, user=tx.user_id)}
+    return {row.kind: int(row.number) for row in tx.all(_COUNTS, user=tx.user_id)}

@@ -1,4 +1,4 @@
-"""Labels and intents written into the ledger: in bulk by labelling, and by the changes that history keeps."""
+"""Writing labels and intents: in bulk by labelling, and by changes that the history records."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ _DROP_GISTS = Prepared(
 )
 
 
-def insert_labels(tx: Transaction, new: Sequence[Label], *, made_from: str | None = None) -> None:
-    """Write labels that are not there yet, gists included."""
+def insert_labels(tx: Transaction, new: Sequence[Label]) -> None:
+    """Insert new labels with their gists."""
     if not new:
         return
     rows = [
         {
             "user_id": tx.user_id,
-            "id": one.id,
-            "kind": one.kind,
-            "name": one.name,
-            "parent_id": one.parent_id,
-            "within": _within(one.kind, one.parent_id),
-            "alias_of": one.alias_of,
-            "made_from": made_from,
-            "pinned": one.pinned,
+            "id": label.id,
+            "kind": label.kind,
+            "name": label.name,
+            "parent_id": label.parent_id,
+            "within": _within(label.kind, label.parent_id),
+            "alias_of": label.alias_of,
+            "made_from": None,
+            "pinned": label.pinned,
             "undone": False,
-            "change": 0,  # no step has it yet
-            "created_at": one.created_at,
+            "change": 0,  # no step carries it yet
+            "created_at": label.created_at,
         }
-        for one in new
+        for label in new
     ]
     tx.run_many(_ADD, rows)
-    set_gists(tx, {one.id: one.gist for one in new if one.gist})
+    set_gists(tx, {label.id: label.gist for label in new if label.gist})
 
 
 def _within(kind: str, parent_id: str | None) -> str:
@@ -67,14 +67,11 @@ def _within(kind: str, parent_id: str | None) -> str:
 
 
 def set_gists(tx: Transaction, gists: Mapping[str, str]) -> None:
-    """Write what scopes are about so far."""
-    if not gists:
-        return
+    """Replace the gists of scopes, by label id."""
     for part in chunks(gists):
         tx.run(_DROP_GISTS, user=tx.user_id, ids=part)
-    tx.run_many(
-        _ADD_GIST, [{"user_id": tx.user_id, "label_id": one, "gist": gist} for one, gist in gists.items() if gist]
-    )
+    rows = [{"user_id": tx.user_id, "label_id": label_id, "gist": gist} for label_id, gist in gists.items() if gist]
+    tx.run_many(_ADD_GIST, rows)
 
 
 def add_intents(tx: Transaction, new: Sequence[StepIntent]) -> None:
@@ -85,21 +82,21 @@ def add_intents(tx: Transaction, new: Sequence[StepIntent]) -> None:
     rows = [
         (
             user_id,
-            one.step_id,
-            one.scope_id,
-            one.event_ids,
-            one.entity_ids or None,
-            one.resolved_text,
-            one.summary,
-            one.antecedents or None,
-            one.confidence,
-            one.tier,
-            one.provisional,
+            intent.step_id,
+            intent.scope_id,
+            intent.event_ids,
+            intent.entity_ids or None,
+            intent.resolved_text,
+            intent.summary,
+            intent.antecedents or None,
+            intent.confidence,
+            intent.tier,
+            intent.provisional,
         )
-        for one in new
+        for intent in new
     ]
     insert_rows(tx.connection, intents, _INTENT_COLUMNS, rows)
-    carried = [(user_id, one.step_id, label_id, "step") for one in new for label_id in one.label_ids]
+    carried = [(user_id, intent.step_id, label_id, "step") for intent in new for label_id in intent.label_ids]
     insert_rows(tx.connection, labelings, ("user_id", "target_id", "label_id", "target"), carried)
 
 
@@ -110,7 +107,7 @@ _INTENT_COLUMNS = (
 
 
 def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:
-    """Give steps new change numbers, so that every index takes them in again."""
+    """Give steps new change numbers, so that every index reads them again."""
     if not step_ids:
         return
     first = tx.next_change(len(step_ids))
@@ -119,11 +116,11 @@ def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:
         tx.connection.execute(update(steps).where(own).values(change=first + offset))
 
 
-# -- changes, which history keeps -------------------------------------------------------------------------------------
+# -- changes, which the history records -------------------------------------------------------------------------------
 
 
 def label_state(tx: Transaction, label_id: str) -> dict[str, Any] | None:
-    """A label in the form that changes keep: without its gist, which follows what is said."""
+    """A label as recorded in the history: without its gist, which is derived from the steps."""
     row = tx.first(select(labels).where(labels.c.user_id == tx.user_id, labels.c.id == label_id))
     if row is None or row.undone:
         return None
@@ -136,15 +133,17 @@ def label_change(label_id: str, before: dict[str, Any] | None, after: dict[str, 
 
 
 def intent_change(before: StepIntent, after: StepIntent) -> Change:
-    """The change of what one step was given."""
+    """The change of the labels of one step."""
     return Change(target="intent", target_id=before.step_id, before=before.snapshot, after=after.snapshot)
 
 
 def label_conflict(tx: Transaction, restored: Mapping[str, Mapping[str, Any] | None]) -> str | None:
-    """Why labels cannot be brought to these states, in words: a name is another's now, or others hang on one that goes.
+    """Why labels cannot be restored to these states, in words; None if they can.
+
+    Another label may have the name now, or be an alias or a child of one that would be removed.
 
     Args:
-        restored: label id → its state; None for one whose making is undone.
+        restored: label id → its state; None for one whose creation is undone.
     """
     if not restored:
         return None
@@ -155,7 +154,7 @@ def label_conflict(tx: Transaction, restored: Mapping[str, Mapping[str, Any] | N
         for other in others:
             if state is None:
                 if label_id in (other.alias_of, other.parent_id):
-                    return f"label {other.name!r} ({other.id}) hangs on {names.get(label_id, label_id)!r} now"
+                    return f"label {other.name!r} ({other.id}) depends on {names.get(label_id, label_id)!r} now"
             elif state["alias_of"] is None and other.alias_of is None:
                 place = (state["kind"], _within(state["kind"], state["parent_id"]), state["name"])
                 if place == (other.kind, other.within, other.name):
@@ -163,13 +162,13 @@ def label_conflict(tx: Transaction, restored: Mapping[str, Mapping[str, Any] | N
     return None
 
 
-def apply_labels(tx: Transaction, made: Sequence[Change]) -> None:
-    """Bring labels to what the changes leave. One whose making is undone keeps its row, which stands for its origin."""
-    final = {change.target_id: change for change in made if change.target == "label"}
+def apply_labels(tx: Transaction, new_changes: Sequence[Change]) -> None:
+    """Apply changes to labels. One whose creation is undone retains its row, as an alias of its origin."""
+    final = {change.target_id: change for change in new_changes if change.target == "label"}
     if not final:
         return
     number = tx.next_change(len(final)) - 1
-    # Names that are given up first: two labels may trade theirs.
+    # All names are released first, since two labels may swap theirs.
     for label_id in final:
         own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
         tx.connection.execute(update(labels).where(own).values(undone=True))
@@ -187,32 +186,36 @@ def apply_labels(tx: Transaction, made: Sequence[Change]) -> None:
     mark_altered(tx, number)
 
 
-def apply_intents(tx: Transaction, made: Sequence[Change]) -> None:
-    """Bring the intents of steps to what the changes leave; the indexes take these steps in again."""
-    final = {c.target_id: c.after for c in made if c.target == "intent" and c.after is not None}
+def apply_intents(tx: Transaction, new_changes: Sequence[Change]) -> None:
+    """Apply changes to the intents of steps; the indexes read these steps again."""
+    final = {
+        change.target_id: change.after
+        for change in new_changes
+        if change.target == "intent" and change.after is not None
+    }
     if not final:
         return
-    held = get_intents(tx, final)
+    before = get_intents(tx, final)
     for part in chunks(final):
         own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
         tx.connection.execute(delete(labelings).where(own, labelings.c.target_id.in_(part)))
         tx.connection.execute(delete(intents).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part)))
-    add_intents(tx, [_intent_from(step_id, state, held.get(step_id)) for step_id, state in final.items()])
+    add_intents(tx, [_intent_from(step_id, state, before.get(step_id)) for step_id, state in final.items()])
     touch_steps(tx, final)
 
 
 def settle_intents(tx: Transaction, settled: Sequence[StepIntent]) -> None:
-    """Write the texts of labelled steps and how sure labelling is of them: no change that anybody would undo."""
+    """Write the derived texts of labelled steps and the confidence of their labels, which have no history."""
     if settled:
         names = ("resolved_text", "summary", "antecedents", "confidence", "provisional")
         own = (intents.c.user_id == tx.user_id) & (intents.c.step_id == bindparam("of_step"))
-        rows = [{"of_step": one.step_id, **{name: getattr(one, name) for name in names}} for one in settled]
+        rows = [{"of_step": intent.step_id, **{name: getattr(intent, name) for name in names}} for intent in settled]
         tx.connection.execute(update(intents).where(own), rows)
 
 
-def _intent_from(step_id: str, state: Mapping[str, Any], held: StepIntent | None) -> StepIntent:
-    """The intent with the labels that a change keeps; its texts stay."""
+def _intent_from(step_id: str, state: Mapping[str, Any], before: StepIntent | None) -> StepIntent:
+    """The intent with the labels of a recorded state; its texts stay."""
     lists = {name: tuple(state[name]) for name in ("event_ids", "entity_ids")}
     return replace(
-        held or StepIntent(step_id=step_id, scope_id="", event_ids=()), **{**state, **lists}, provisional=False
+        before or StepIntent(step_id=step_id, scope_id="", event_ids=()), **{**state, **lists}, provisional=False
     )

@@ -1,8 +1,7 @@
-"""Labels and intents as the ledger holds them: names with aliases and parents, and what each step was given.
+"""Reading labels and intents: names with aliases and parents, and the labels assigned to each step.
 
-Rows of ``intents`` hold the label ids as they were given. A merge or a renaming changes a label's row alone:
-:class:`~hexamem.stores.vocabulary.Vocabulary` tells what an id stands for now. What writes them is in
-``label_changes.py``.
+Rows of ``intents`` contain the label ids as assigned. A merge or a rename changes the label's row alone:
+:class:`~hexamem.stores.vocabulary.Vocabulary` resolves an id to its present label. ``label_changes.py`` writes them.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Select, and_, bindparam, func, select
 
 from hexamem.memory_types.labels import Label, Tier
-from hexamem.stores.ledger.erase import read_projections, set_projection
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
 from hexamem.stores.ledger.schema import intents, labelings, labels, projections, scopes, steps
 from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
 from hexamem.stores.vocabulary import Vocabulary
@@ -48,37 +47,36 @@ __all__ = [
     "unlabelled_steps",
 ]
 
-_EVERYWHERE = ""  # the home under which the marks stand: labels lie in the ledger, which several homes may share
 _REACHED, _CORRECTED, _ALTERED = "labels", "labels.corrected", "labels.altered"
 
 
 class LabelMarks(NamedTuple):
-    """How far labelling has come, and when labels were last changed by anything else than labelling.
+    """The progress of labelling, and the last change of labels by anything else than labelling.
 
-    Whoever keeps what it knows of the labels in memory is out of date when these are not what it left.
+    A cache of labels is out of date when these differ from those with which it was filled.
     """
 
     reached: int
     corrected: int
     registered: int = 0
-    """When the user was registered, in microseconds: another one of the same name, after an erasure, is told apart."""
+    """When the user was registered, in microseconds: it differs for a new user of the same name after an erasure."""
 
 
 class LabelVersion(NamedTuple):
-    """When what is known of labels is out of date: all but labelling counts the user's change number up.
+    """The version of a user's labels: everything but labelling raises the user's change number.
 
-    Unlike :class:`LabelMarks` it also tells a second look at steps that were given up from the first one.
+    Unlike :class:`LabelMarks` it also differs when labelling looks again at steps on which it had given up.
     """
 
     change: int
     reached: int
     registered: int
     named: int = 0
-    """While it stays, known labels have the names and places they had, and new ones only join them."""
+    """While it is the same, existing labels have the same names and parents; there may be new labels."""
 
 
 class PendingStep(NamedTuple):
-    """What labelling reads of a step."""
+    """The fields of a step that labelling reads."""
 
     id: str
     change: int
@@ -91,19 +89,19 @@ class PendingStep(NamedTuple):
 
     @property
     def speaker(self) -> str:
-        """Who spoke: the name where one was given, else the role."""
+        """The name of the speaker, else the role."""
         return self.name or self.role
 
 
 def pending_step(row: Row[Any]) -> PendingStep:
-    """From a row with these columns of ``steps``, and ``content``."""
+    """The record of a row with the columns of ``steps`` of these names, and ``content``."""
     text = indexed_text(row)
     return PendingStep(row.id, row.change, row.thread_id, row.turn, row.role, row.name, text, row.occurred_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepIntent:
-    """A step's row of ``intents``: ``resolved_text`` is None where it equals what is searched of the step."""
+    """A step's row of ``intents``: ``resolved_text`` is None where it equals the indexed text of the step."""
 
     step_id: str
     scope_id: str
@@ -123,7 +121,7 @@ class StepIntent:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """The intent in the form that changes keep: its labels, without texts that were derived from steps."""
+        """The intent as recorded in the history: its labels, without texts that were derived from steps."""
         return {
             "scope_id": self.scope_id,
             "event_ids": list(self.event_ids),
@@ -137,41 +135,41 @@ class StepIntent:
 
 _FURTHEST = Prepared(
     select(func.max(projections.c.change)).where(
-        projections.c.user_id == bindparam("user"), projections.c.home != _EVERYWHERE
+        projections.c.user_id == bindparam("user"), projections.c.home != SHARED
     )
 )
 
 
 def label_version(tx: Transaction) -> LabelVersion:
-    """What changes whenever the user's labels do, or what any step carries, whichever process changed them."""
-    found = read_projections(tx, _EVERYWHERE)
-    named = max(found.get(_CORRECTED, 0), found.get(_ALTERED, 0))
-    return LabelVersion(tx.change, found.get(_REACHED, 0), tx.registered, named)
+    """A value that changes whenever the user's labels or the labels of any step do, whichever process changes them."""
+    marks = read_projections(tx, SHARED)
+    named = max(marks.get(_CORRECTED, 0), marks.get(_ALTERED, 0))
+    return LabelVersion(tx.change, marks.get(_REACHED, 0), tx.registered, named)
 
 
 def read_label_marks(tx: Transaction) -> LabelMarks:
     """The marks of the user's labels, zeros for one who has none."""
-    found = read_projections(tx, _EVERYWHERE)
-    return LabelMarks(found.get(_REACHED, 0), found.get(_CORRECTED, 0), tx.registered)
+    marks = read_projections(tx, SHARED)
+    return LabelMarks(marks.get(_REACHED, 0), marks.get(_CORRECTED, 0), tx.registered)
 
 
 def set_labelled(tx: Transaction, reached: int) -> None:
-    """Say that all steps up to this change number were looked at by labelling; 0 to look at all again."""
-    set_projection(tx, _EVERYWHERE, _REACHED, reached)
+    """Store that labelling has read all steps up to this change number; 0 to read all of them again."""
+    set_projection(tx, SHARED, _REACHED, reached)
 
 
 def mark_corrected(tx: Transaction) -> None:
-    """Say that labels, or the text under them, were changed by something else than labelling."""
-    set_projection(tx, _EVERYWHERE, _CORRECTED, tx.next_change())
+    """Store that labels, or the texts of labelled steps, were changed by something else than labelling."""
+    set_projection(tx, SHARED, _CORRECTED, tx.next_change())
 
 
 def mark_altered(tx: Transaction, change: int) -> None:
-    """Say that known labels got other names or places at this change number, by labelling too."""
-    set_projection(tx, _EVERYWHERE, _ALTERED, change)
+    """Store that existing labels got other names or parents at this change number, by labelling too."""
+    set_projection(tx, SHARED, _ALTERED, change)
 
 
 _LABEL_MARK = Prepared(
-    select(func.count().label("held"), func.coalesce(func.max(labels.c.change), 0).label("changed")).where(
+    select(func.count().label("number"), func.coalesce(func.max(labels.c.change), 0).label("changed")).where(
         labels.c.user_id == bindparam("user")
     )
 )
@@ -179,22 +177,20 @@ _LABEL_IDS = Prepared(select(labels.c.id).where(labels.c.user_id == bindparam("u
 
 
 def label_mark(tx: Transaction) -> tuple[int, int]:
-    """How many labels there are, and the number of the last change of one that was there: new ones have none."""
+    """How many labels there are, and the highest change number of one: new labels have none."""
     row = tx.first(_LABEL_MARK, user=tx.user_id)
-    return (0, 0) if row is None else (int(row.held), int(row.changed))
+    return (0, 0) if row is None else (int(row.number), int(row.changed))
 
 
 def read_new_labels(tx: Transaction, known: Container[str]) -> list[Label]:
-    """The labels that are not known, in order of creation."""
+    """The labels that are not ``known``, in order of creation."""
     missing = [row.id for row in tx.all(_LABEL_IDS, user=tx.user_id) if row.id not in known]
-    found = [
-        _label(row, tx.user) for part in chunks(missing) for row in tx.all(_SOME_LABELS, user=tx.user_id, ids=part)
-    ]
-    return sorted(found, key=lambda one: (one.created_at, one.id))
+    new = [_label(row, tx.user) for row in tx.all_of(_SOME_LABELS, missing)]
+    return sorted(new, key=lambda label: (label.created_at, label.id))
 
 
 def furthest_index(tx: Transaction) -> int:
-    """The highest change number that any index of any home has come to."""
+    """The highest change number that any index of any home contains."""
     row = tx.first(_FURTHEST, user=tx.user_id)
     return 0 if row is None or row[0] is None else int(row[0])
 
@@ -233,7 +229,7 @@ _SOME_LABELS = Prepared(
 _NAMED = Prepared(
     _LABELS.where(
         labels.c.user_id == bindparam("user"),
-        labels.c.name.in_(bindparam("names", expanding=True)),
+        labels.c.name.in_(bindparam("ids", expanding=True)),
         labels.c.alias_of.is_(None),
         labels.c.undone.is_(False),
     )
@@ -247,7 +243,7 @@ def _label(row: Any, user: str) -> Label:
         kind=row.kind,
         name=row.name,
         parent_id=row.parent_id,
-        # One whose making was undone counts as the one that it was split off.
+        # A label whose creation was undone is an alias of the label from which it was split off.
         alias_of=row.made_from if row.undone else row.alias_of,
         pinned=row.pinned,
         gist=row.gist,
@@ -256,29 +252,25 @@ def _label(row: Any, user: str) -> Label:
 
 
 def read_labels(tx: Transaction, label_ids: Collection[str] | None = None) -> list[Label]:
-    """All labels of the user in order of creation, or some with everything that they stand for and lie under.
+    """All labels of the user in order of creation, or some of them.
 
     Args:
-        label_ids: these, what they are aliases of, and all their parents.
+        label_ids: only these, the labels of which they are aliases, and all their parents.
     """
     if label_ids is None:
         return [_label(row, tx.user) for row in tx.all(_ALL_LABELS, user=tx.user_id)]
-    found: dict[str, Label] = {}
+    read: dict[str, Label] = {}
     wanted = set(label_ids)
     while wanted:
-        for part in chunks(wanted):
-            found.update({row.id: _label(row, tx.user) for row in tx.all(_SOME_LABELS, user=tx.user_id, ids=part)})
-        beyond = {name for one in found.values() for name in (one.parent_id, one.alias_of) if name}
-        wanted = beyond - found.keys() - wanted
-    return list(found.values())
+        read.update({row.id: _label(row, tx.user) for row in tx.all_of(_SOME_LABELS, wanted)})
+        related = {label_id for label in read.values() for label_id in (label.parent_id, label.alias_of) if label_id}
+        wanted = related - read.keys() - wanted
+    return list(read.values())
 
 
 def labels_named(tx: Transaction, names: Collection[str]) -> list[Label]:
-    """The labels of exactly these names, of every kind; those that were taken in by others are left out."""
-    found: list[Label] = []
-    for part in chunks(names):
-        found += [_label(row, tx.user) for row in tx.all(_NAMED, user=tx.user_id, names=part)]
-    return found
+    """The labels of exactly these names, of every kind; those that were merged into others are left out."""
+    return [_label(row, tx.user) for row in tx.all_of(_NAMED, names)]
 
 
 def _intent(row: Any) -> StepIntent:
@@ -305,10 +297,7 @@ _INTENTS = Prepared(
 
 def get_intents(tx: Transaction, step_ids: Collection[str]) -> dict[str, StepIntent]:
     """The intents of these steps, forgotten ones too; a step that has none is left out."""
-    found: dict[str, StepIntent] = {}
-    for part in chunks(step_ids):
-        found.update({row.step_id: _intent(row) for row in tx.all(_INTENTS, user=tx.user_id, ids=part)})
-    return found
+    return {row.step_id: _intent(row) for row in tx.all_of(_INTENTS, step_ids)}
 
 
 _CARRIED = Prepared(
@@ -319,12 +308,11 @@ _CARRIED = Prepared(
 
 
 def carried_labels(tx: Transaction, step_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The label ids that each of these steps was given, each once; a step that has none is left out."""
-    found: dict[str, tuple[str, ...]] = {}
-    for part in chunks(step_ids):
-        for row in tx.all(_CARRIED, user=tx.user_id, ids=part):
-            found[row.step_id] = tuple(dict.fromkeys((row.scope_id, *(row.event_ids or ()), *(row.entity_ids or ()))))
-    return found
+    """The label ids that were assigned to each of these steps, each once; a step that has none is left out."""
+    return {
+        row.step_id: tuple(dict.fromkeys((row.scope_id, *(row.event_ids or ()), *(row.entity_ids or ()))))
+        for row in tx.all_of(_CARRIED, step_ids)
+    }
 
 
 def read_intents(tx: Transaction) -> list[StepIntent]:
@@ -346,12 +334,11 @@ def _latest_of_scopes() -> Prepared:
         .where(intents.c.user_id == bindparam("user"), steps.c.status == "active")
         .subquery()
     )
-    names = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
     return Prepared(
-        select(intents, *(steps.c[name] for name in names))
+        select(intents, *(steps.c[name] for name in _PENDING))
         .join(steps, WITH_INTENT)
         .join(ranked, ranked.c.step_id == intents.c.step_id)
-        .where(intents.c.user_id == bindparam("user"), ranked.c.place <= bindparam("each"))
+        .where(intents.c.user_id == bindparam("user"), ranked.c.place <= bindparam("most"))
         .order_by(steps.c.seq)
     )
 
@@ -359,36 +346,35 @@ def _latest_of_scopes() -> Prepared:
 _LATEST = _latest_of_scopes()
 
 
-def recent_steps(tx: Transaction, each: int) -> dict[str, list[tuple[PendingStep, StepIntent]]]:
-    """Scope id → its latest active steps with their intents, at most ``each``, oldest first."""
-    found: dict[str, list[tuple[PendingStep, StepIntent]]] = {}
-    for row in tx.all(_LATEST, user=tx.user_id, each=each):
-        step = pending_step(row)
-        found.setdefault(row.scope_id, []).append((step, _intent(row)))
-    return found
+def recent_steps(tx: Transaction, limit: int) -> dict[str, list[tuple[PendingStep, StepIntent]]]:
+    """Scope id → its latest active steps with their intents, at most ``limit`` of each, oldest first."""
+    latest: dict[str, list[tuple[PendingStep, StepIntent]]] = {}
+    for row in tx.all(_LATEST, user=tx.user_id, most=limit):
+        latest.setdefault(row.scope_id, []).append((pending_step(row), _intent(row)))
+    return latest
 
 
 def count_labels(tx: Transaction) -> dict[str, int]:
-    """How many active steps carry each label, by the ids that the steps hold; labels of no such step are left out."""
+    """How many active steps carry each label, by the ids as assigned; labels of no active step are left out."""
     statement = (
-        select(labelings.c.label_id, func.count().label("held"))
+        select(labelings.c.label_id, func.count().label("number"))
         .join(steps, and_(steps.c.user_id == labelings.c.user_id, steps.c.id == labelings.c.target_id))
         .where(labelings.c.user_id == tx.user_id, labelings.c.target == "step", steps.c.status == "active")
         .group_by(labelings.c.label_id)
     )
-    return {row.label_id: int(row.held) for row in tx.all(statement)}
+    return {row.label_id: int(row.number) for row in tx.all(statement)}
 
 
 def steps_carrying(tx: Transaction, label: str) -> Select[tuple[str]]:
     """A statement for the ids of the steps that carry a label, or one under it, or an alias of either.
 
     Args:
-        label: an id, name or path; all labels that it may mean. One that there is not selects nothing.
+        label: an id, name or path; if ambiguous, all labels that match. An unknown one selects nothing.
     """
     vocabulary = Vocabulary(read_labels(tx))
-    meant = set().union(*(vocabulary.covering(one) for one in vocabulary.find(label)))
+    label_ids = set().union(*(vocabulary.covering(label_id) for label_id in vocabulary.find(label)))
     own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
-    return select(labelings.c.target_id).where(own, labelings.c.label_id.in_(sorted(meant)))
+    return select(labelings.c.target_id).where(own, labelings.c.label_id.in_(sorted(label_ids)))
 
 
 _CHANGED_LABELS = Prepared(
@@ -397,17 +383,17 @@ _CHANGED_LABELS = Prepared(
 
 
 def steps_renamed(tx: Transaction, since: int) -> list[str]:
-    """Active steps that have not changed since a change number, but whose label names have.
+    """Active steps that have not changed since a change number, but whose labels were renamed since.
 
-    They changed with one of the step's labels, or with a wider label of one of these.
+    Either one of the step's labels was renamed, or a wider label of one of these.
     """
     changed = [row.id for row in tx.all(_CHANGED_LABELS, user=tx.user_id, since=since)] if since else []
     if not changed:
         return []
     vocabulary = Vocabulary(read_labels(tx))
-    meant = set().union(*(vocabulary.covering(label_id) for label_id in changed))
+    label_ids = set().union(*(vocabulary.covering(label_id) for label_id in changed))
     renamed: set[str] = set()
-    for part in chunks(meant):
+    for part in chunks(label_ids):
         own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
         carrying = select(labelings.c.target_id).where(own, labelings.c.label_id.in_(part))
         active = (steps.c.user_id == tx.user_id) & (steps.c.status == "active") & (steps.c.change <= since)

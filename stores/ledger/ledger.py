@@ -1,6 +1,6 @@
-"""The ledger: the one truth from which everything else is rebuilt.
+"""The ledger: the source of truth, from which everything else is rebuilt.
 
-A :class:`Ledger` hands out transactions bound to one user; the functions of this package take such a transaction
+A :class:`Ledger` begins transactions that are bound to one user. The functions of this package take such a transaction
 and add its user to every statement, so that no call can reach another user's rows.
 """
 
@@ -24,7 +24,7 @@ from hexamem.memory_types.registry import TypeRegistry
 from hexamem.memory_types.times import to_micros
 from hexamem.stores.ledger.engine import open_engine, place_of, plain_errors, sqlite_url
 from hexamem.stores.ledger.migrations import migrate
-from hexamem.stores.ledger.prepared import Prepared, goes_lean
+from hexamem.stores.ledger.prepared import Prepared, runs_directly
 from hexamem.stores.ledger.schema import meta, users
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
@@ -36,15 +36,15 @@ IN_LIMIT = 10_000  # both SQLite (32,766) and PostgreSQL (65,535) bound the para
 
 def chunks(values: Iterable[str], size: int = IN_LIMIT) -> Iterable[list[str]]:
     """The values in lists short enough for one IN clause."""
-    pool = list(values)
-    return (pool[start : start + size] for start in range(0, len(pool), size))
+    values = list(values)
+    return (values[start : start + size] for start in range(0, len(values), size))
 
 
 def check_name(value: object, what: str) -> str:
-    """The name itself if it may name a user, thread or message: any characters, 1 to 512 bytes, not blank.
+    """The name of a user, thread or message, if it is valid: any characters, 1 to 512 bytes, not blank.
 
     Raises:
-        InvalidInputError: naming what it is, the value and the rule (MissingUserError for a user).
+        InvalidInputError: with ``what``, the value and the rule (MissingUserError for a user).
     """
     error = MissingUserError if what == "user" else InvalidInputError
     if value is None or (isinstance(value, str) and not value.strip()):
@@ -58,11 +58,11 @@ def check_name(value: object, what: str) -> str:
 
 
 def user_key(name: str) -> str:
-    """The user's name as 32 hexadecimal digits: safe in a folder or collection name, equal for equal names only."""
+    """A hash of the user's name, 32 hexadecimal digits: valid in the name of a folder or collection."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-# Built once: what every recall asks costs more to put together than to answer.
+# Built once: these run in every recall, and building them takes longer than running them.
 _BOUND = select(users.c.id, users.c.timezone, users.c.change, users.c.created_at).where(users.c.key == bindparam("key"))
 _USER, _LOCKED_USER = Prepared(_BOUND), Prepared(_BOUND.with_for_update())
 _COUNT_UP = Prepared(update(users).where(users.c.id == bindparam("user")).values(change=bindparam("reached")))
@@ -72,13 +72,16 @@ _COUNT_UP = Prepared(update(users).where(users.c.id == bindparam("user")).values
 class Transaction:
     """A database transaction bound to one user. ``user_id`` is 0 for a user who has stored nothing yet.
 
-    ``registered`` is when the user was, in microseconds: it tells another one of the same name, after an erasure, apart.
-    ``writing`` says that it may change rows: what it sees may never be, and is not to be kept for others.
-    ``driver`` is SQLite's own connection, for prepared statements; None where these go the usual way. ``joining`` then
-    gives SQLAlchemy's connection in the same transaction, for all others. Both are None once it has ended: the connection
-    may be in a transaction of another user's by then.
-    ``types`` are the memory types that items are read as.
-    ``fixed_names`` are names of event and entity labels that come from no step.
+    Attributes:
+        change: the user's last change number.
+        registered: when the user was registered, in microseconds since the epoch: after an erasure it differs from that
+            of a new user of the same name.
+        writing: whether it may change rows. What it reads may be rolled back, so that caches must not store it.
+        fixed_names: names of event and entity labels that come from no step.
+        types: the memory types as which items are read.
+        driver: SQLite's own connection, for prepared statements; None where these go through SQLAlchemy.
+        joining: then makes SQLAlchemy's connection in the same transaction, for all other statements. Both are None
+            once the transaction has ended, since the connection may then be in a transaction of another user.
     """
 
     _connection: Connection | None
@@ -98,7 +101,7 @@ class Transaction:
         """SQLAlchemy's connection, in this transaction."""
         if self._connection is None:
             if self.joining is None:
-                raise RuntimeError("this transaction of the ledger has ended: begin another")
+                raise RuntimeError("this transaction of the ledger has ended; begin another one")
             self._connection = self.joining()
         return self._connection
 
@@ -110,6 +113,11 @@ class Transaction:
             statement = cast("Select[Any]", statement.statement)
         return list(self.connection.execute(statement, values).all())
 
+    def all_of(self, statement: Prepared, ids: Iterable[str], **values: Any) -> Iterator[Row[Any]]:
+        """Every row of a statement with the parameters ``user`` and ``ids``, for any number of ids."""
+        for part in chunks(ids):
+            yield from self.all(statement, user=self.user_id, ids=part, **values)
+
     def first(self, statement: Select[Any] | Prepared, **values: Any) -> Row[Any] | None:
         """The first row of a statement, or None."""
         if isinstance(statement, Prepared):
@@ -117,13 +125,13 @@ class Transaction:
         return self.connection.execute(statement, values).first()
 
     def run(self, statement: Prepared, **values: Any) -> int:
-        """Change rows by a prepared statement; returns how many there were."""
+        """Run a prepared statement that changes rows; returns how many it changed."""
         if self.driver is not None:
             return statement.run(self.driver, values)
         return self.connection.execute(statement.statement, values).rowcount
 
     def run_many(self, statement: Prepared, values: Sequence[Mapping[str, Any]]) -> None:
-        """Change rows by a prepared statement, once for each of these values."""
+        """Run a prepared statement that changes rows, once for each of these values."""
         if self.driver is not None:
             statement.run_many(self.driver, values)
         elif values:
@@ -138,16 +146,16 @@ class Transaction:
 
 
 def insert_or_skip(connection: Connection, table: Table) -> Insert:
-    """An insert that does nothing where a row of that key is there, waiting for whoever is just writing it."""
+    """An insert that does nothing where a row of that key exists; it waits for a transaction that is writing that row."""
     if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects import postgresql  # not needed by a ledger in a file
+        from sqlalchemy.dialects import postgresql  # not needed for SQLite
 
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
 
 
 def insert_rows(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert many rows, in the order of these columns; on SQLite without what SQLAlchemy spends on each."""
+    """Insert many rows of values in the order of these columns; on SQLite without SQLAlchemy's overhead for each row."""
     if not rows:
         return
     if connection.dialect.name != "sqlite":
@@ -159,8 +167,7 @@ def insert_rows(connection: Connection, table: Table, names: Sequence[str], rows
         list(values) if process is None else [process(value) for value in values]
         for process, values in zip(processors, zip(*rows, strict=True), strict=True)
     ]
-    marks = ", ".join("?" * len(names))
-    statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})"
+    statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
     connection.exec_driver_sql(statement, list(zip(*columns, strict=True)))
 
 
@@ -168,10 +175,10 @@ class Ledger:
     """The database with the tables of :mod:`.schema`.
 
     Args:
-        url: a SQLAlchemy URL; SQLite is created with its file.
-        place: what error messages call it.
-        fixed_names: names of event and entity labels that come from no step: the types that ship.
-        types: the memory types that items are read as.
+        url: a SQLAlchemy URL; a SQLite file is created if it does not exist.
+        place: its name in error messages.
+        fixed_names: names of event and entity labels that come from no step: the shipped types.
+        types: the memory types as which items are read.
     """
 
     def __init__(
@@ -183,15 +190,15 @@ class Ledger:
     ) -> None:
         self.place = place or place_of(url)
         self.fixed_names, self.types = fixed_names, types
-        self._alone = False
+        self._exclusive = False
         self._opened = object()
-        self._written: dict[str, object] = {}  # user → made anew by each write
+        self._written: dict[str, object] = {}  # user → replaced by each write
         self.engine: Engine = open_engine(url)
         self._writer = self.engine.execution_options(hexamem_write=True)
         self._joiner = self.engine.execution_options(hexamem_begun=True)
-        # SQLite shows a transaction one state of the database by nature, PostgreSQL when asked to.
-        one_state = {} if self.embedded else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        self._reader = self.engine.execution_options(**one_state)
+        # A transaction of SQLite always reads one snapshot, one of PostgreSQL at this isolation level.
+        snapshot = {} if self.embedded else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._reader = self.engine.execution_options(**snapshot)
         try:
             with plain_errors(self.place):
                 migrate(self.engine)
@@ -207,11 +214,11 @@ class Ledger:
         fixed_names: frozenset[str] = frozenset(),
         types: TypeRegistry = _SHIPPED,
     ) -> Ledger:
-        """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one that ``url`` names."""
+        """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one at ``url``."""
         if url:
             return cls(url, fixed_names=fixed_names, types=types)
         ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), fixed_names, types)
-        ledger._alone = True  # one process holds a home
+        ledger._exclusive = True  # the home is locked by one process
         return ledger
 
     @property
@@ -236,26 +243,26 @@ class Ledger:
             with plain_errors(self.place), self._begun(user, write=True) as bound:
                 self._bind(bound)
                 if not bound.user_id and create:
-                    # Another process may register the same user at this moment: then its row is the one that is locked.
+                    # If another process registers the same user at the same time, its row is read and locked.
                     values = {"key": user_key(user), "name": user, "timezone": timezone, "created_at": utc_now()}
                     bound.connection.execute(insert_or_skip(bound.connection, users), values)
                     self._bind(bound)
                 yield bound
         finally:
-            self._written[user] = object()  # also after an error: it may have come when all was committed
+            self._written[user] = object()  # also after an error, which may occur after the commit
 
     def state(self, user: str) -> object | None:
-        """Stands for what the ledger holds of a user: another object after each write, whatever became of it.
+        """A token for the state of a user's rows: another object after each write, successful or not.
 
-        What was read after it was asked for holds for as long as it is the same. None where others may write to the
-        ledger too, and only reading tells.
+        Whatever is read after a call is valid for as long as later calls return the same object. None where other
+        processes may write to the ledger too.
         """
-        return self._written.get(user, self._opened) if self._alone else None
+        return self._written.get(user, self._opened) if self._exclusive else None
 
     @contextmanager
     def _begun(self, user: str, *, write: bool) -> Iterator[Transaction]:
-        """A transaction that knows no more of its user than the name: committed at the end, rolled back by an error."""
-        if not goes_lean(self.engine):
+        """A transaction with no more than the name of its user: committed at the end, rolled back on an error."""
+        if not runs_directly(self.engine):
             with (self._writer if write else self._reader).connect() as connection, connection.begin():
                 yield Transaction(
                     connection, user, 0, "UTC", 0, writing=write, fixed_names=self.fixed_names, types=self.types
@@ -281,31 +288,31 @@ class Ledger:
             yield tx
             driver.commit()
         finally:
-            given: Connection | PoolProxiedConnection = pooled
+            opened: Connection | PoolProxiedConnection = pooled
             if tx is not None:
-                given = tx._connection or pooled
+                opened = tx._connection or pooled
                 tx.driver = tx.joining = None
-            given.close()  # which rolls back what was not committed
+            opened.close()  # which rolls back what was not committed
 
     def _bind(self, tx: Transaction) -> None:
-        """Read of the user what a transaction tells."""
+        """Read the user's row into the transaction."""
         row = tx.first(_LOCKED_USER if tx.writing else _USER, key=user_key(tx.user))
         if row is not None:
             tx.user_id, tx.timezone, tx.change = row.id, row.timezone, row.change
             tx.registered = to_micros(row.created_at)
 
     def timezone(self, user: str) -> str | None:
-        """The zone that is kept for a user; None for one who has stored nothing yet."""
+        """The stored timezone of a user; None for one who has stored nothing yet."""
         with self.read(user) as tx:
             return tx.timezone if tx.user_id else None
 
     def set_timezone(self, user: str, timezone: str) -> None:
-        """Keep another zone for a user."""
+        """Store another timezone for a user."""
         with self.write(user, create=False) as tx:
             tx.connection.execute(update(users).where(users.c.id == tx.user_id).values(timezone=timezone))
 
     def users(self) -> list[str]:
-        """The names of all users, in order of arrival: for maintenance of the home, not for a user's calls."""
+        """The names of all users, in order of registration: for maintenance of the home, not for a user's calls."""
         with plain_errors(self.place), self.engine.connect() as connection:
             return list(connection.execute(select(users.c.name).order_by(users.c.id)).scalars())
 
@@ -327,10 +334,10 @@ class Ledger:
             return int(connection.execute(select(func.count()).select_from(users)).scalar_one())
 
     def checkpoint(self) -> None:
-        """Fold SQLite's write-ahead log into the database and cut it to nothing, so that no old page stays in it.
+        """Write SQLite's write-ahead log into the database and truncate it, so that no old page stays in it.
 
         Raises:
-            HomeInUseError: if a call that is still reading kept it from that for the whole busy timeout.
+            HomeInUseError: if another call was reading for the whole busy timeout.
         """
         if self.embedded:
             with plain_errors(self.place), self.engine.connect() as connection:
@@ -338,10 +345,10 @@ class Ledger:
                 [(busy, *_)] = cursor.fetchall()
             if busy:
                 raise HomeInUseError(
-                    f"the write-ahead log of {self.place} still holds what was taken out of the ledger, because another "
-                    "call kept reading: repeat this one when it is through"
+                    f"the write-ahead log of {self.place} still contains what was removed from the ledger, because "
+                    "another call was reading; repeat this call when that one is done"
                 )
 
     def close(self) -> None:
-        """Release the database; SQLite folds its log on the last close."""
+        """Close the database; SQLite checkpoints its log on the last close."""
         self.engine.dispose()

@@ -1,4 +1,4 @@
-"""The ledger's version and the ordered steps that bring an older one up to date on open."""
+"""The ledger's version, and the migrations that update an older ledger when it is opened."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hexamem.stores.ledger.schema import meta, metadata
 __all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version"]
 
 VERSION = 3
-"""The version that this code writes; a ledger of a later one is refused, an earlier one is migrated."""
+"""The version that this code writes; a later one is refused, an earlier one is migrated."""
 
 Migration = Callable[[Connection], None]
 
@@ -31,20 +31,20 @@ def _steps_by_seq(connection: Connection) -> None:
 
 
 MIGRATIONS: Mapping[int, Migration] = {2: _operations_of_recalls, 3: _steps_by_seq}
-"""``{n: step}``: what brings version n-1 to n, run in order, each in the same transaction as its version row."""
+"""``{n: migration}`` from version n-1 to n, run in order in one transaction with the version row."""
 
 
-_OPENING = 0x686578616D656D  # "hexamem": the advisory lock of whoever creates or migrates a ledger
+_OPENING = 0x686578616D656D  # "hexamem": the advisory lock for creating or migrating a ledger
 _CORE = {"meta", "users", "steps", "items"}
-"""Tables that every version of the ledger has: without all of them a database is none."""
+"""Tables of every version of the ledger: a database without all of them is not a ledger."""
 
 
 def read_version(connection: Connection) -> int | None:
     """The ledger's version, or None where there is no ledger yet.
 
     Raises:
-        CorruptFileError: if the database belongs to something else, or its version row is no number. A SQLite file
-            with any other table is something else's; a PostgreSQL schema may be shared with tables of other names.
+        CorruptFileError: if the database is not a ledger, or its version row is not a number. A SQLite file with other
+            tables is not a ledger; a PostgreSQL schema may be shared with tables of other names.
     """
     place = place_of(connection.engine.url)
     inspector = inspect(connection)
@@ -54,62 +54,62 @@ def read_version(connection: Connection) -> int | None:
         if foreign:
             shown = ", ".join(foreign[:5]) + (", …" if len(foreign) > 5 else "")
             raise CorruptFileError(
-                f"{place} is not a ledger of Hexamem: it has tables of something else ({shown}); use another database"
+                f"{place} is not a ledger of Hexamem: it has other tables ({shown}); use another database"
             )
         return None
     value = connection.execute(select(meta.c.value).where(meta.c.key == "version")).scalar()
     if value is None or not (str(value).isascii() and str(value).isdigit()):
-        raise CorruptFileError(f"{place}: the version row holds {value!r}, not a number; restore it from a backup")
+        raise CorruptFileError(f"{place}: the version row is {value!r}, not a number; restore it from a backup")
     return int(value)
 
 
 def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, target: int = VERSION) -> int:
-    """Create the ledger, or bring it to ``target``; returns the version it had before (``target`` when new).
+    """Create the ledger, or migrate it to ``target``; returns the version it had before (``target`` when new).
 
-    All steps run in one transaction: a failure leaves the ledger as it was.
+    All migrations run in one transaction: a failure leaves the ledger unchanged.
 
     Raises:
-        CorruptFileError: if the ledger was written by a later version of Hexamem, or a step is missing.
+        CorruptFileError: if the ledger was written by a later version of Hexamem, or a migration is missing.
     """
     place = place_of(engine.url)
     with engine.execution_options(hexamem_write=True).begin() as connection:
         if connection.dialect.name == "postgresql":
             _prepare_postgresql(connection, place)
-        found = read_version(connection)
-        if found is None:
-            for statement in _creating(connection.dialect.name):
+        current = read_version(connection)
+        if current is None:
+            for statement in _create_statements(connection.dialect.name):
                 connection.exec_driver_sql(statement)
             connection.execute(meta.insert(), {"key": "version", "value": str(target)})
             return target
-        if found > target:
+        if current > target:
             raise CorruptFileError(
-                f"{place} has ledger version {found}, this Hexamem knows up to {target}: "
+                f"{place} has ledger version {current}, this Hexamem knows up to {target}: "
                 "install a newer hexamem to open it"
             )
-        for version in range(found + 1, target + 1):
+        for version in range(current + 1, target + 1):
             if version not in migrations:
                 raise CorruptFileError(f"{place}: no migration leads from ledger version {version - 1} to {version}")
             migrations[version](connection)
             connection.execute(meta.update().where(meta.c.key == "version").values(value=str(version)))
-        return found
+        return current
 
 
 @cache
-def _creating(dialect: str) -> tuple[str, ...]:
-    """The statements that create all tables and indexes, put into words once: that takes longer than to run them."""
-    language = registry.load(dialect)()
-    made: list[CreateTable | CreateIndex] = []
+def _create_statements(dialect: str) -> tuple[str, ...]:
+    """The statements that create all tables and indexes, compiled once: that takes longer than running them."""
+    target = registry.load(dialect)()
+    statements: list[CreateTable | CreateIndex] = []
     for table in metadata.sorted_tables:
-        made.append(CreateTable(table))
-        made += [CreateIndex(index) for index in sorted(table.indexes, key=lambda one: str(one.name))]
-    return tuple(str(one.compile(dialect=language)).replace("%%", "%") for one in made)
+        statements.append(CreateTable(table))
+        statements += [CreateIndex(index) for index in sorted(table.indexes, key=lambda index: str(index.name))]
+    return tuple(str(statement.compile(dialect=target)).replace("%%", "%") for statement in statements)
 
 
 def _prepare_postgresql(connection: Connection, place: str) -> None:
-    # Two processes that open a new database at once would both create its tables: one waits here for the other.
+    # Of two processes that open a new database at once, one waits here until the other has created the tables.
     connection.execute(select(func.pg_advisory_xact_lock(_OPENING)))
     encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
     if encoding != "UTF8":
         raise ConfigError(
-            f"{place} has the encoding {encoding}, which cannot hold every text: create it with ENCODING 'UTF8'"
+            f"{place} has the encoding {encoding}, which cannot represent every text: create it with ENCODING 'UTF8'"
         )

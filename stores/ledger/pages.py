@@ -1,7 +1,7 @@
 """Pages in the ledger: ranges of turns of a thread, with header and memo.
 
-A page holds no steps, only the first and the last turn: it cannot lose a step or have one twice. What forgetting and
-redaction take out of steps leaves the texts made of them at once, by :func:`blank_pages`; paging writes them anew.
+A page contains no steps, only the first and the last turn: it cannot lose a step or contain one twice. When steps are
+forgotten or redacted, :func:`blank_pages` empties the texts derived from them at once; paging derives them again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sqlalchemy import Row, and_, func, insert, select, update
 
 from hexamem.memory_types.labels import Tier
 from hexamem.stores.ledger.digests import drop_digests
-from hexamem.stores.ledger.erase import read_projections, set_projection
 from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
 from hexamem.stores.ledger.schema import intents, pages, steps
 from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
 
@@ -45,12 +45,12 @@ __all__ = [
     "steps_from",
 ]
 
-_EVERYWHERE, _PAGED = "", "pages"  # beside the marks of labelling: pages lie in the ledger, which homes may share
+_PAGED = "pages"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRow:
-    """A page as the ledger keeps it; ``seq`` is that of its first step, ``steps`` counts forgotten ones too."""
+    """A row of ``pages``; ``seq`` is that of its first step, ``steps`` counts forgotten ones too."""
 
     id: str
     seq: int
@@ -73,7 +73,7 @@ class PageRow:
 
 
 class PageStep(NamedTuple):
-    """What paging reads of a step."""
+    """The fields of a step that paging reads."""
 
     id: str
     seq: int
@@ -92,12 +92,12 @@ class PageStep(NamedTuple):
 
     @property
     def speaker(self) -> str:
-        """Who spoke: the name where one was given, else the role."""
+        """The name of the speaker, else the role."""
         return self.name or self.role
 
 
 def page_id_of(step_id: str) -> str:
-    """The id of the page that begins with a step: pages that are made anew keep their ids."""
+    """The id of the page that begins with this step, the same whenever the page is made again."""
     return f"page_{step_id.removeprefix('step_')}"
 
 
@@ -105,17 +105,17 @@ def page_id_of(step_id: str) -> str:
 
 
 def read_paged(tx: Transaction) -> int:
-    """Up to which ``seq`` the user's steps lie in pages."""
-    return read_projections(tx, _EVERYWHERE).get(_PAGED, 0)
+    """The ``seq`` up to which the user's steps are in pages."""
+    return read_projections(tx, SHARED).get(_PAGED, 0)
 
 
 def set_paged(tx: Transaction, seq: int) -> None:
-    """Say up to which ``seq`` the user's steps lie in pages."""
-    set_projection(tx, _EVERYWHERE, _PAGED, seq)
+    """Store the ``seq`` up to which the user's steps are in pages."""
+    set_projection(tx, SHARED, _PAGED, seq)
 
 
 def newest_step(tx: Transaction) -> tuple[int, datetime] | None:
-    """``seq`` of the user's latest step, and the latest time that any has; None without steps."""
+    """The highest ``seq`` and the latest time of the user's steps; None without steps."""
     latest = func.max(steps.c.seq).label("seq"), func.max(steps.c.occurred_at).label("at")
     row = tx.first(select(*latest).where(steps.c.user_id == tx.user_id))
     return None if row is None or row.seq is None else (int(row.seq), row.at)
@@ -151,7 +151,7 @@ def _step(row: Row[Any]) -> PageStep:
 
 
 def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:
-    """The steps above a ``seq``, forgotten ones too, in the order in which they were stored."""
+    """The steps above a ``seq``, forgotten ones too, in the order of storing."""
     statement = (
         select(*_STEP)
         .outerjoin(intents, WITH_INTENT)
@@ -171,28 +171,28 @@ def steps_from(tx: Transaction, thread_id: str, first: int, last: int) -> list[P
 
 def page_steps(tx: Transaction, chosen: Sequence[PageRow]) -> dict[str, list[PageStep]]:
     """The active steps of pages by page id, in order; a page whose steps are all forgotten has none."""
-    found: dict[str, list[PageStep]] = {page.id: [] for page in chosen}
+    steps_of: dict[str, list[PageStep]] = {page.id: [] for page in chosen}
     for thread_id in dict.fromkeys(page.thread_id for page in chosen):
         own = sorted((page for page in chosen if page.thread_id == thread_id), key=lambda page: page.first_turn)
         run: list[PageRow] = []
         for page in [*own, None]:
             if run and (page is None or page.first_turn != run[-1].last_turn + 1):
-                _fill(tx, run, found)
+                _fill(tx, run, steps_of)
                 run = []
             if page is not None:
                 run.append(page)
-    return found
+    return steps_of
 
 
-def _fill(tx: Transaction, run: list[PageRow], found: dict[str, list[PageStep]]) -> None:
-    """Steps of pages that lie one behind the other, in one read."""
-    pages_left = iter(run)
-    page = next(pages_left)
+def _fill(tx: Transaction, run: list[PageRow], steps_of: dict[str, list[PageStep]]) -> None:
+    """Read the steps of consecutive pages at once."""
+    remaining = iter(run)
+    page = next(remaining)
     for step in steps_from(tx, page.thread_id, run[0].first_turn, run[-1].last_turn):
         while step.turn > page.last_turn:
-            page = next(pages_left)
+            page = next(remaining)
         if step.active:
-            found[page.id].append(step)
+            steps_of[page.id].append(step)
 
 
 _PAGE = [column for column in pages.c if column.name != "user_id"]
@@ -218,36 +218,36 @@ def get_pages(tx: Transaction, page_ids: Collection[str]) -> dict[str, PageRow]:
 
 
 def open_pages(tx: Transaction) -> list[PageRow]:
-    """The pages that grow, one a thread at most."""
+    """The pages that still grow, at most one for each thread."""
     return _pages(tx, pages.c.closed.is_(False))
 
 
 def last_paged_turn(tx: Transaction, thread_id: str) -> int:
-    """The last turn of a thread that lies in a closed page; -1 where none does."""
+    """The last turn of a thread that is in a closed page; -1 where none is."""
     own = (pages.c.user_id == tx.user_id) & (pages.c.thread_id == thread_id) & pages.c.closed.is_(True)
     row = tx.first(select(func.max(pages.c.last_turn)).where(own))
     return -1 if row is None or row[0] is None else int(row[0])
 
 
 def stale_pages(tx: Transaction, limit: int) -> list[PageRow]:
-    """Closed pages whose texts are to be written anew."""
+    """Closed pages whose texts must be derived again."""
     return _pages(tx, pages.c.stale.is_(True), pages.c.closed.is_(True), limit=limit)
 
 
 def changed_pages(tx: Transaction, since: int, limit: int) -> list[PageRow]:
-    """Closed pages whose change number is above ``since``, lowest first: what an index must take in."""
+    """Closed pages whose change number is above ``since``, lowest first: what an index must read."""
     return _pages(tx, pages.c.closed.is_(True), pages.c.change > since, order=pages.c.change, limit=limit)
 
 
 def pages_before(tx: Transaction, page: PageRow, most: int = 1) -> list[PageRow]:
-    """The pages of the thread right before one, the nearest first."""
+    """The pages of the thread directly before one, nearest first."""
     own = (pages.c.thread_id == page.thread_id) & (pages.c.first_turn < page.first_turn)
     return _pages(tx, own, order=pages.c.first_turn.desc(), limit=most)
 
 
 def pages_holding(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
-    """Step id → id of its page, for the steps that lie in one."""
-    found: dict[str, str] = {}
+    """Step id → id of its page, for the steps that are in one."""
+    page_of: dict[str, str] = {}
     within = and_(
         pages.c.user_id == steps.c.user_id,
         pages.c.thread_id == steps.c.thread_id,
@@ -257,8 +257,8 @@ def pages_holding(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
     for part in chunks(step_ids):
         own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(part)
         statement = select(steps.c.id, pages.c.id.label("page")).join(pages, within).where(own)
-        found.update({row.id: row.page for row in tx.all(statement)})
-    return found
+        page_of.update({row.id: row.page for row in tx.all(statement)})
+    return page_of
 
 
 def count_pages(tx: Transaction, upto: int | None = None) -> tuple[int, int]:
@@ -279,10 +279,7 @@ def _values(page: PageRow) -> dict[str, Any]:
 
 
 def next_page_change(tx: Transaction) -> int:
-    """The next change number of pages.
-
-    They count apart from those of steps and items: new pages are no news to the indexes of these.
-    """
+    """The next change number of pages, apart from those of steps and items, whose indexes do not read pages."""
     row = tx.first(select(func.max(pages.c.change)).where(pages.c.user_id == tx.user_id))
     return max(tx.change, int(row[0] or 0) if row else 0) + 1
 
@@ -296,7 +293,7 @@ def add_pages(tx: Transaction, new: Sequence[PageRow]) -> None:
 
 
 def change_pages(tx: Transaction, changed: Sequence[PageRow]) -> None:
-    """Write pages that are there as they are now, each under the next change number."""
+    """Update pages, each under the next change number."""
     if changed:
         first = next_page_change(tx)
         for at, page in enumerate(changed):
@@ -306,18 +303,18 @@ def change_pages(tx: Transaction, changed: Sequence[PageRow]) -> None:
 
 
 def blank_pages(tx: Transaction, step_ids: Collection[str], stale: Callable[[str], bool] = lambda text: False) -> None:
-    """Empty the texts made of these steps, now: headers and memos of their pages and of those that may speak of them, and
-    the memos of memos over all these. Paging writes them anew, of what is left.
+    """Empty the texts derived from these steps: headers and memos of their pages and of pages that may mention them, and
+    the memos of memos over all of these. Paging derives them again from the remaining steps.
 
-    A header without a model speaks of the page before in its thread, one by a model of anything that was said before.
+    A header without a model mentions the previous page of its thread, one by a model any earlier page.
 
     Args:
-        stale: whether a header or memo is to go whatever steps it was made of.
+        stale: whether a header or memo must be emptied whatever steps it was derived from.
     """
-    hit = get_pages(tx, set(pages_holding(tx, step_ids).values()))
-    ends = {(page.thread_id, page.last_turn + 1) for page in hit.values()}
-    first = min((page.seq for page in hit.values()), default=None)
-    blanked = set(hit)
+    affected = get_pages(tx, set(pages_holding(tx, step_ids).values()))
+    ends = {(page.thread_id, page.last_turn + 1) for page in affected.values()}
+    first = min((page.seq for page in affected.values()), default=None)
+    blanked = set(affected)
     for page in _pages(tx, (pages.c.header != "") | (pages.c.memo != "")):
         follows = (page.thread_id, page.first_turn) in ends
         later = first is not None and page.seq > first and page.tier == "model"

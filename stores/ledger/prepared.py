@@ -1,9 +1,9 @@
-"""Statements that are put together and compiled once.
+"""Statements that are built and compiled once.
 
-What SQLAlchemy does around a short statement takes several times as long as SQLite takes for it, and a remembered
-message or a recall makes some dozens. So on an embedded ledger a prepared statement goes to SQLite as it was compiled by
-SQLAlchemy, with the same types in and out; on PostgreSQL, and where somebody listens to the engine's statements, it goes
-the usual way.
+SQLAlchemy's overhead for a short statement is several times what SQLite takes for it, and a remembered message or a
+recall runs dozens of them. On an embedded ledger a prepared statement is therefore passed to SQLite directly, as
+compiled by SQLAlchemy and with the same type conversions; on PostgreSQL, and where event listeners are registered on the
+engine, it runs through SQLAlchemy.
 """
 
 from __future__ import annotations
@@ -20,66 +20,66 @@ from sqlalchemy.types import TypeEngine
 
 from hexamem.stores.ledger.engine import sqlite_dialect
 
-__all__ = ["Prepared", "goes_lean"]
+__all__ = ["Prepared", "runs_directly"]
 
 _LIST = re.compile(r"__\[POSTCOMPILE_(\w+)\]")
 _Process: TypeAlias = Callable[[Any], Any] | None
 
 
 class Prepared:
-    """A statement with named parameters, built once for a module. Safe to use from several threads.
+    """A statement with named parameters, a constant of a module. Safe to use from several threads.
 
-    A parameter of an ``IN`` is an expanding one, and takes a list of any length.
+    The parameter of an ``IN`` is expanding, and takes a list of any length.
 
     Args:
-        statement: with a ``bindparam`` for each value that is not always the same.
+        statement: with a ``bindparam`` for each value that differs between calls.
     """
 
-    __slots__ = ("_lean", "statement")
+    __slots__ = ("_direct", "statement")
 
     def __init__(self, statement: Select[Any] | Insert | Update | Delete) -> None:
         self.statement = statement
-        self._lean: _Lean | None = None
+        self._direct: _Direct | None = None
 
     def rows(self, driver: sqlite3.Connection, values: Mapping[str, Any]) -> list[Row[Any]]:
-        """Every row of a select, from SQLite."""
-        lean = self._lean or self._compiled()
-        found = driver.execute(lean.sql, lean.bound(values)).fetchall()
-        make, processors = lean.row, lean.results
+        """Every row of a select."""
+        direct = self._direct or self._compiled()
+        fetched = driver.execute(direct.sql, direct.bound(values)).fetchall()
+        make, processors = direct.row, direct.results
         if not processors:
-            return [make(row) for row in found]
+            return [make(row) for row in fetched]
         rows = []
-        for row in found:
-            read = list(row)
-            for place, process in processors:
-                if read[place] is not None:
-                    read[place] = process(read[place])
-            rows.append(make(read))
+        for row in fetched:
+            converted = list(row)
+            for position, process in processors:
+                if converted[position] is not None:
+                    converted[position] = process(converted[position])
+            rows.append(make(converted))
         return rows
 
     def run(self, driver: sqlite3.Connection, values: Mapping[str, Any]) -> int:
-        """Change rows in SQLite; returns how many there were."""
-        lean = self._lean or self._compiled()
-        return driver.execute(lean.sql, lean.bound(values)).rowcount
+        """Run a statement that changes rows; returns how many it changed."""
+        direct = self._direct or self._compiled()
+        return driver.execute(direct.sql, direct.bound(values)).rowcount
 
     def run_many(self, driver: sqlite3.Connection, values: Sequence[Mapping[str, Any]]) -> None:
-        """Change rows in SQLite by each of these."""
-        lean = self._lean or self._compiled()
-        driver.executemany(lean.sql, [lean.bound(one) for one in values])
+        """Run a statement that changes rows, once for each of these values."""
+        direct = self._direct or self._compiled()
+        driver.executemany(direct.sql, [direct.bound(row) for row in values])
 
-    def _compiled(self) -> _Lean:
-        self._lean = _Lean.of(self.statement, sqlite_dialect())
-        return self._lean
+    def _compiled(self) -> _Direct:
+        self._direct = _Direct.of(self.statement, sqlite_dialect())
+        return self._direct
 
 
-class _Lean(NamedTuple):
-    """A statement as SQLite takes it.
+class _Direct(NamedTuple):
+    """A statement for SQLite.
 
     Attributes:
         sql: with a question mark for each parameter.
-        parameters: in their order the name (None for a value that never changes), what turns a value into SQLite's,
-            whether it is a list, and the value.
-        results: place and processor of the columns whose values are turned into Python's.
+        parameters: of each parameter in order the name (None for a constant), the bind processor, whether it is a list,
+            and the value of a constant.
+        results: position and result processor of the columns that have one.
         row: makes a row of a sequence of values.
     """
 
@@ -89,7 +89,7 @@ class _Lean(NamedTuple):
     row: Callable[[Sequence[Any]], Row[Any]]
 
     @classmethod
-    def of(cls, statement: Select[Any] | Insert | Update | Delete, dialect: Dialect) -> _Lean:
+    def of(cls, statement: Select[Any] | Insert | Update | Delete, dialect: Dialect) -> _Direct:
         """Compile a statement for SQLite."""
         compiled: Any = statement.compile(dialect=dialect)
         parameters = []
@@ -99,14 +99,14 @@ class _Lean(NamedTuple):
             if bind.required:
                 parameters.append((name, process, bind.expanding, None))
             else:
-                parameters.append((None, None, False, _put(bind.effective_value, process, bind.expanding)))
+                parameters.append((None, None, False, _bound_value(bind.effective_value, process, bind.expanding)))
         columns = list(statement.selected_columns.items()) if isinstance(statement, Select) else []
-        results = [(place, _result_processor(column.type, dialect)) for place, (_, column) in enumerate(columns)]
+        results = [(position, _result_processor(column.type, dialect)) for position, (_, column) in enumerate(columns)]
         return cls(
-            # One text for lists of any length: SQLite keeps it compiled too.
+            # The same text for lists of any length, so that SQLite caches the compiled statement too.
             _LIST.sub("SELECT value FROM json_each(?)", compiled.string),
             tuple(parameters),
-            tuple((place, process) for place, process in results if process is not None),
+            tuple((position, process) for position, process in results if process is not None),
             result_tuple([name for name, _ in columns]),
         )
 
@@ -117,14 +117,14 @@ class _Lean(NamedTuple):
             KeyError: for a name without a value.
         """
         return [
-            fixed if name is None else _put(values[name], process, many)
+            fixed if name is None else _bound_value(values[name], process, many)
             for name, process, many, fixed in self.parameters
         ]
 
 
-def _put(value: Any, process: _Process, many: bool) -> Any:
+def _bound_value(value: Any, process: _Process, many: bool) -> Any:
     if many:
-        return json.dumps(list(value) if process is None else [process(one) for one in value])
+        return json.dumps(list(value) if process is None else [process(element) for element in value])
     return value if process is None else process(value)
 
 
@@ -136,10 +136,10 @@ def _result_processor(kind: TypeEngine[Any], dialect: Dialect) -> _Process:
     return kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
-def goes_lean(engine: Engine) -> bool:
-    """Whether statements may go to SQLite itself: on an embedded ledger, while nobody listens to them."""
-    heard = engine.dispatch
-    listened_to = (
-        heard.before_execute or heard.after_execute or heard.before_cursor_execute or heard.after_cursor_execute
+def runs_directly(engine: Engine) -> bool:
+    """Whether statements may be passed to SQLite directly: on an embedded ledger without listeners for statements."""
+    events = engine.dispatch
+    listeners = (
+        events.before_execute or events.after_execute or events.before_cursor_execute or events.after_cursor_execute
     )
-    return engine.dialect.name == "sqlite" and not listened_to
+    return engine.dialect.name == "sqlite" and not listeners

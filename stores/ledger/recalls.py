@@ -1,4 +1,4 @@
-"""What was shown to whom and whether it helped: needed to refuse re-learning it, and to learn from it."""
+"""The log of recalls and feedback: to recognize repeated hits in new messages, and to learn a ranking from."""
 
 from __future__ import annotations
 
@@ -16,9 +16,16 @@ from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import feedback, recalls, users
 
 __all__ = [
-    "JudgedRecall", "RecallRow", "log_recalls", "read_adjustment", "read_judged", "read_recall", "write_adjustment",
+    "JudgedRecall",
+    "RecallRow",
+    "log_recalls",
+    "read_adjustment",
+    "read_judged",
+    "read_recall",
+    "recall_row",
+    "write_adjustment",
     "write_feedback",
-]  # fmt: skip
+]
 
 RecallRow = dict[str, Any]
 _ADJUSTMENT = "ranking"
@@ -33,9 +40,10 @@ def recall_row(
     at: datetime,
     operations: Mapping[str, Any] | None = None,
 ) -> RecallRow:
-    """The row of one recall: hits as (id, score) in the order shown.
+    """The row of one recall.
 
     Args:
+        hits: (id, score) of each, in the order shown.
         operations: of a learned ranking: ``gate``, the weights of the operations; ``on``, those that ran; ``chance``, the
             probability with which these were chosen.
     """
@@ -50,27 +58,27 @@ def recall_row(
 
 
 def log_recalls(tx: Transaction, rows: Sequence[RecallRow]) -> None:
-    """Write recalls that were made. One that is there is left: what was broken off after its commit is written again."""
+    """Write recalls. Existing ones stay unchanged: a call that is interrupted after its commit writes them again."""
     if rows:
-        told = [{"user_id": tx.user_id, **row} for row in rows]
-        tx.connection.execute(insert_or_skip(tx.connection, recalls), told)
+        values = [{"user_id": tx.user_id, **row} for row in rows]
+        tx.connection.execute(insert_or_skip(tx.connection, recalls), values)
 
 
 def read_recall(tx: Transaction, recall_id: str) -> RecallRow:
-    """One recall that was made.
+    """One logged recall.
 
     Raises:
-        NotFoundError: if this user made no such recall.
+        NotFoundError: if this user has no such recall.
     """
     row = tx.first(select(recalls).where(recalls.c.user_id == tx.user_id, recalls.c.id == recall_id))
     if row is None:
-        raise NotFoundError(f"no recall {recall_id!r} for user {tx.user!r}; its id stands in Recall.id")
+        raise NotFoundError(f"no recall {recall_id!r} for user {tx.user!r}; pass the id of a Recall")
     return dict(row._mapping)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgedRecall:
-    """A recall with what was said of its hits; ``operations`` as :func:`recall_row` takes them."""
+    """A recall with the feedback on its hits; ``operations`` as in :func:`recall_row`."""
 
     id: str
     query: str
@@ -94,26 +102,26 @@ def read_judged(tx: Transaction, most: int = 1_000) -> list[JudgedRecall]:
         by_id.setdefault(row.id, []).append(row)
     return [
         JudgedRecall(
-            id=one[0].id,
-            query=one[0].query,
-            strategy=one[0].strategy,
-            hits=tuple(hit_id for hit_id, _ in one[0].hits),
-            operations=one[0].operations,
-            helped=frozenset(row.hit_id for row in one if row.verdict == "helped"),
-            hurt=frozenset(row.hit_id for row in one if row.verdict == "hurt"),
+            id=judged[0].id,
+            query=judged[0].query,
+            strategy=judged[0].strategy,
+            hits=tuple(hit_id for hit_id, _ in judged[0].hits),
+            operations=judged[0].operations,
+            helped=frozenset(row.hit_id for row in judged if row.verdict == "helped"),
+            hurt=frozenset(row.hit_id for row in judged if row.verdict == "hurt"),
         )
-        for one in list(by_id.values())[-most:]
+        for judged in list(by_id.values())[-most:]
     ]
 
 
 def read_adjustment(tx: Transaction) -> dict[str, Any] | None:
-    """What was learned of how this user's recalls are to be ranked; None for nothing."""
+    """The learned adjustment of the ranking of this user's recalls, if any."""
     row = tx.first(_SETTINGS, user=tx.user_id)
     return None if row is None else (row.settings or {}).get(_ADJUSTMENT)
 
 
 def write_adjustment(tx: Transaction, adjustment: Mapping[str, Any] | None) -> None:
-    """Keep what was learned of how this user's recalls are to be ranked; None takes it back. It goes with the user."""
+    """Store the learned adjustment of the ranking of this user's recalls; None deletes it."""
     row = tx.first(_SETTINGS, user=tx.user_id)
     settings = {name: value for name, value in ((row.settings if row else None) or {}).items() if name != _ADJUSTMENT}
     if adjustment is not None:
@@ -122,17 +130,17 @@ def write_adjustment(tx: Transaction, adjustment: Mapping[str, Any] | None) -> N
 
 
 def write_feedback(tx: Transaction, recall_id: str, verdicts: dict[str, Literal["helped", "hurt"]]) -> None:
-    """Say of hits of a recall whether they helped; a later word on the same hit replaces the earlier.
+    """Store whether hits of a recall helped; a later verdict on the same hit replaces the earlier one.
 
     Raises:
-        NotFoundError: if this user made no such recall.
+        NotFoundError: if this user has no such recall.
         InvalidInputError: if an id was not among its hits.
     """
     shown = {hit_id for hit_id, _ in read_recall(tx, recall_id)["hits"]}
-    strange = sorted(set(verdicts) - shown)
-    if strange:
+    unknown = sorted(set(verdicts) - shown)
+    if unknown:
         raise InvalidInputError(
-            f"{', '.join(strange)} was not among the hits of recall {recall_id}; give ids from its hits"
+            f"{', '.join(unknown)} was not among the hits of recall {recall_id}; pass ids of its hits"
         )
     for hit_id, verdict in verdicts.items():
         own = (feedback.c.user_id == tx.user_id) & (feedback.c.recall_id == recall_id) & (feedback.c.hit_id == hit_id)

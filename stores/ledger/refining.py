@@ -1,7 +1,7 @@
-"""What the model tier of labelling reads of the ledger: the steps whose labels are the rules' alone, and what was before.
+"""Reads for the model tier of labelling: the steps that the embedded tier alone has labelled, and the steps before them.
 
-Labels never look ahead: everything here is bounded by the ``seq`` of the first step of a batch, since the rules may
-have labelled the steps after it long ago.
+Labels never depend on later steps: everything here is bounded by the ``seq`` of the first step of a batch, since the
+embedded tier may have labelled the steps after it already.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
 
-from hexamem.stores.ledger.erase import read_projections, set_projection
 from hexamem.stores.ledger.labels import PendingStep, StepIntent, get_intents, pending_step
 from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
 from hexamem.stores.ledger.schema import intents, jobs, labelings, steps
 from hexamem.stores.ledger.step_rows import WITH_INTENT
 
@@ -32,7 +32,7 @@ __all__ = [
     "steps_to_refine",
 ]
 
-_EVERYWHERE, _REFINED = "", "labels.model"  # beside the marks of labelling, see labels.py
+_REFINED = "labels.model"
 
 
 class WindowStep(NamedTuple):
@@ -47,7 +47,7 @@ class OpenScope(NamedTuple):
     """A scope as of some step.
 
     Attributes:
-        summaries: of its first step and its latest ones before that step, in order.
+        summaries: of its first and its latest steps before that step, in order.
     """
 
     label_id: str
@@ -55,13 +55,13 @@ class OpenScope(NamedTuple):
 
 
 def read_refined(tx: Transaction) -> int | None:
-    """Up to which ``seq`` steps were looked at by the model tier; None where it never began."""
-    return read_projections(tx, _EVERYWHERE).get(_REFINED)
+    """The ``seq`` up to which the model tier has read the steps; None where it has not run yet."""
+    return read_projections(tx, SHARED).get(_REFINED)
 
 
 def set_refined(tx: Transaction, seq: int) -> None:
-    """Say up to which ``seq`` steps were looked at by the model tier."""
-    set_projection(tx, _EVERYWHERE, _REFINED, seq)
+    """Store the ``seq`` up to which the model tier has read the steps."""
+    set_projection(tx, SHARED, _REFINED, seq)
 
 
 def has_job(tx: Transaction, kind: str) -> bool:
@@ -72,12 +72,11 @@ def has_job(tx: Transaction, kind: str) -> bool:
 
 def first_seq(tx: Transaction, step_ids: Collection[str]) -> int | None:
     """The lowest ``seq`` among steps."""
-    found = []
-    for part in chunks(step_ids):
-        row = tx.first(select(func.min(steps.c.seq)).where(steps.c.user_id == tx.user_id, steps.c.id.in_(part)))
-        if row is not None and row[0] is not None:
-            found.append(int(row[0]))
-    return min(found, default=None)
+    lowest = [
+        tx.first(select(func.min(steps.c.seq)).where(steps.c.user_id == tx.user_id, steps.c.id.in_(part)))
+        for part in chunks(step_ids)
+    ]
+    return min((int(row[0]) for row in lowest if row is not None and row[0] is not None), default=None)
 
 
 def latest_seq(tx: Transaction) -> int:
@@ -91,10 +90,10 @@ _COLUMNS = ("id", "change", "thread_id", "turn", "role", "name", "content", "ind
 
 
 def steps_to_refine(tx: Transaction, since: int, limit: int, below: float | None) -> list[int]:
-    """The ``seq`` of steps labelled by rules that come after ``since``, in order.
+    """The ``seq`` of steps after ``since`` that the embedded tier has labelled, in order.
 
     Args:
-        below: only those of which the rules are less sure than this.
+        below: only those whose confidence is below this.
     """
     where: list[ColumnElement[bool]] = [intents.c.tier == "embedded"]
     if below is not None:
@@ -110,10 +109,10 @@ def steps_to_refine(tx: Transaction, since: int, limit: int, below: float | None
 
 
 def mark_provisional(tx: Transaction, step_ids: Collection[str], value: bool, below: float | None = None) -> None:
-    """Say whether the labels that rules gave steps are still to be looked at by the model.
+    """Store whether the model tier has yet to review the labels that the embedded tier assigned to these steps.
 
     Args:
-        below: only of steps of which the rules are less sure than this.
+        below: only of steps whose confidence is below this.
     """
     for part in chunks(step_ids):
         own = and_(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part), intents.c.tier == "embedded")
@@ -123,14 +122,14 @@ def mark_provisional(tx: Transaction, step_ids: Collection[str], value: bool, be
 
 
 def steps_around(tx: Transaction, chosen: Collection[int], before: int) -> list[WindowStep]:
-    """The chosen steps, and at most ``before`` labelled ones right before each of them, in order.
+    """The chosen steps, and at most ``before`` labelled ones directly before each of them, in order.
 
     Args:
-        chosen: ``seq`` of each, a batch of them.
+        chosen: the ``seq`` of each.
     """
     if not chosen:
         return []
-    found: dict[int, Any] = {}
+    rows: dict[int, Any] = {}
     ordered = sorted(chosen)
     own = and_(steps.c.user_id == tx.user_id, steps.c.status == "active")
     base: Select[Any] = select(*(steps.c[name] for name in _COLUMNS)).join(intents, WITH_INTENT).where(own)
@@ -138,18 +137,11 @@ def steps_around(tx: Transaction, chosen: Collection[int], before: int) -> list[
     for seq in ordered:
         gap = base.where(steps.c.seq < seq, steps.c.seq > floor).order_by(steps.c.seq.desc()).limit(before)
         if seq != floor + 1 and before:
-            found.update((row.seq, row) for row in tx.all(gap))
+            rows.update((row.seq, row) for row in tx.all(gap))
         floor = seq
-    found.update((row.seq, row) for row in tx.all(base.where(steps.c.seq.in_(ordered))))
-    held = get_intents(tx, [row.id for row in found.values()])
-    return [
-        WindowStep(
-            int(seq),
-            pending_step(row),
-            held[row.id],
-        )
-        for seq, row in sorted(found.items())
-    ]
+    rows.update((row.seq, row) for row in tx.all(base.where(steps.c.seq.in_(ordered))))
+    intent_of = get_intents(tx, [row.id for row in rows.values()])
+    return [WindowStep(int(seq), pending_step(row), intent_of[row.id]) for seq, row in sorted(rows.items())]
 
 
 def labels_before(tx: Transaction, seq: int) -> set[str]:
@@ -169,19 +161,15 @@ def labels_before(tx: Transaction, seq: int) -> set[str]:
 
 
 def open_scopes(tx: Transaction, seq: int, limit: int) -> list[OpenScope]:
-    """The scopes that active steps before this one carry, those carried last, the latest last.
-
-    Args:
-        limit: how many at most.
-    """
+    """The scopes that active steps before this one carried most recently, at most ``limit``, the latest last."""
     active = select(intents.c.scope_id, steps.c.seq, intents.c.summary).join(steps, WITH_INTENT)
     active = active.where(intents.c.user_id == tx.user_id, steps.c.status == "active")
-    held = active.subquery()
+    scoped = active.subquery()
     ranked = (
-        select(held.c.scope_id, func.max(held.c.seq).label("last"))
-        .where(held.c.seq < seq)
-        .group_by(held.c.scope_id)
-        .order_by(func.max(held.c.seq).desc())
+        select(scoped.c.scope_id, func.max(scoped.c.seq).label("last"))
+        .where(scoped.c.seq < seq)
+        .group_by(scoped.c.scope_id)
+        .order_by(func.max(scoped.c.seq).desc())
         .limit(limit)
     )
     order = [str(row.scope_id) for row in tx.all(ranked)][::-1]
@@ -189,17 +177,17 @@ def open_scopes(tx: Transaction, seq: int, limit: int) -> list[OpenScope]:
         return []
     placed = (
         select(
-            held.c.scope_id,
-            held.c.summary,
-            held.c.seq,
-            func.row_number().over(partition_by=held.c.scope_id, order_by=held.c.seq).label("first"),
-            func.row_number().over(partition_by=held.c.scope_id, order_by=held.c.seq.desc()).label("last"),
+            scoped.c.scope_id,
+            scoped.c.summary,
+            scoped.c.seq,
+            func.row_number().over(partition_by=scoped.c.scope_id, order_by=scoped.c.seq).label("first"),
+            func.row_number().over(partition_by=scoped.c.scope_id, order_by=scoped.c.seq.desc()).label("last"),
         )
-        .where(held.c.seq < seq, held.c.scope_id.in_(order))
+        .where(scoped.c.seq < seq, scoped.c.scope_id.in_(order))
         .subquery()
     )
-    told: dict[str, list[str]] = {}
+    summaries: dict[str, list[str]] = {}
     rows = select(placed.c.scope_id, placed.c.summary).where(or_(placed.c.first == 1, placed.c.last <= 2))
     for row in tx.all(rows.order_by(placed.c.seq)):
-        told.setdefault(str(row.scope_id), []).append(row.summary or "")
-    return [OpenScope(one, tuple(told.get(one, ()))) for one in order]
+        summaries.setdefault(str(row.scope_id), []).append(row.summary or "")
+    return [OpenScope(scope_id, tuple(summaries.get(scope_id, ()))) for scope_id in order]

@@ -1,4 +1,4 @@
-"""Rewriting words everywhere in a user's rows: what ``redact`` needs, since history is otherwise append-only."""
+"""Rewriting words in all rows of a user, and deleting the rows: for ``redact`` and ``erase``; history is else append-only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Table, select, update
+from sqlalchemy import Row, Table, delete, select, update
 
 from hexamem.stores.ledger.columns import JsonText, LosslessText
 from hexamem.stores.ledger.derived_texts import clear_derived
@@ -27,27 +27,28 @@ from hexamem.stores.ledger.schema import (
     secrets,
     sources,
     steps,
+    users,
 )
 from hexamem.stores.secrets import clean_caption, find_references, reference
 
-__all__ = ["Redaction", "is_spaced_letter", "rewrite_everywhere", "whole_words"]
+__all__ = ["Redaction", "erase_rows", "is_spaced_letter", "rewrite_everywhere", "whole_words"]
 
-# Scripts that write words without spaces between them: there a word stands by itself wherever it stands.
+# Scripts without spaces between words: in them any occurrence of a word counts as a whole word.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff"
 )
 _SPACED_LETTER = f"[^\\W_{_UNSPACED}]"
 
-# Columns with names that other rows and the host point at: a reference in their place would break the link.
-_LEFT = {
+# Columns with ids that other rows and the host refer to: a vault reference in their place would break the link.
+_UNCHANGED = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
     pages: {"thread_id"},
     digests: {"covers"},
     recalls: {"hits", "operations"},
 }
 _OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")
-# Fields of items, and of labels and intents in the history, that hold nobody's words.
+# Fields of items, and of labels and intents in the history, that contain no text of a user.
 _ITEM_STRUCTURE = frozenset(
     {
         "id",
@@ -64,7 +65,7 @@ _ITEM_STRUCTURE = frozenset(
     | {"secret_id", "sensitivity", "occurred_at", "limit", "sources"}
     | {"scope_id", "event_ids", "entity_ids", "tier", "parent_id", "alias_of", "made_from"}
 )
-# Keys by which blocks, media and calls of tools are read; first those whose values are no words.
+# The keys by which blocks, media and tool calls are parsed; first those whose values are no text.
 _STRUCTURE = frozenset(
     {
         "type",
@@ -79,7 +80,7 @@ _STRUCTURE = frozenset(
         "media_type",
     }
 )
-_FREE = frozenset({"input", "args", "arguments", "output", "extras", "metadata"})  # under them keys are anybody's
+_FREE = frozenset({"input", "args", "arguments", "output", "extras", "metadata"})  # values with keys of any name
 _KEYS = (
     _STRUCTURE
     | _FREE
@@ -94,9 +95,9 @@ def is_spaced_letter(char: str) -> bool:
 
 
 def whole_words(words: str, *, match_case: bool = True) -> re.Pattern[str]:
-    """Where ``words`` stand by themselves: "1234" is not found in "91234", "cat" not in "concaténer".
+    """A pattern for ``words`` as whole words: "1234" does not match in "91234", "cat" not in "concaténer".
 
-    In scripts that put no spaces between words (Chinese, Japanese, Korean, Thai, …) they are found anywhere.
+    In scripts without spaces between words (Chinese, Japanese, Korean, Thai, …) it matches anywhere.
     """
     before = f"(?<!{_SPACED_LETTER})" if is_spaced_letter(words[0]) else ""
     after = f"(?!{_SPACED_LETTER})" if is_spaced_letter(words[-1]) else ""
@@ -106,14 +107,14 @@ def whole_words(words: str, *, match_case: bool = True) -> re.Pattern[str]:
 class _Edit(NamedTuple):
     start: int
     end: int
-    put: str
+    replacement: str
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Words that are to be replaced by the reference of the secret that keeps them.
+    """Words to be replaced by the reference of the secret in which they are stored.
 
-    References that stand in a text stay whole: in their captions the bare caption is put, never a reference.
+    References in a text stay intact: within their captions the words are replaced by the plain caption.
     """
 
     words: str
@@ -123,44 +124,55 @@ class Redaction:
 
     @property
     def reference(self) -> str:
-        """What is put in place of the words."""
+        """The replacement of the words."""
         return reference(self.secret_id, self.caption)
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Where the words stand."""
+        """Matches the words."""
         return whole_words(self.words, match_case=self.match_case)
 
     def edits(self, text: str) -> list[_Edit]:
         """The replacements in a text, in order."""
-        captions = None
-        found = []
+        references = None
+        edits = []
         for match in self.pattern.finditer(text):
-            if captions is None:
-                captions = () if find_references(self.words) else find_references(text)
-            inside = next((r for r in captions if r.start < match.end() and match.start() < r.end), None)
+            if references is None:
+                references = () if find_references(self.words) else find_references(text)
+            inside = next((r for r in references if r.start < match.end() and match.start() < r.end), None)
             if inside is None:
-                found.append(_Edit(match.start(), match.end(), self.reference))
+                edits.append(_Edit(match.start(), match.end(), self.reference))
             elif inside.end - 2 - len(inside.caption) <= match.start() and match.end() <= inside.end - 2:
-                found.append(_Edit(match.start(), match.end(), clean_caption(self.caption)))
-        return found
+                edits.append(_Edit(match.start(), match.end(), clean_caption(self.caption)))
+        return edits
 
     def in_text(self, text: str) -> str:
         """The text with the words replaced."""
         pieces: list[str] = []
         end = 0
         for edit in self.edits(text):
-            pieces += [text[end : edit.start], edit.put]
+            pieces += [text[end : edit.start], edit.replacement]
             end = edit.end
         return "".join([*pieces, text[end:]])
 
 
-def rewrite_everywhere(tx: Transaction, redaction: Redaction, renamed: Mapping[str, str] = {}) -> dict[str, set[str]]:
-    """Take words out of every text of the user: steps, items, history, recalls, files, runs, jobs; and delete what was
-    derived from the steps that held them.
+def erase_rows(tx: Transaction) -> dict[str, int]:
+    """Delete every row of the user, the row in ``users`` last; returns how many were deleted, by table."""
+    counts: dict[str, int] = {}
+    for table in USER_TABLES:
+        deleted = tx.connection.execute(delete(table).where(table.c.user_id == tx.user_id)).rowcount
+        if deleted:
+            counts[table.name] = deleted
+    counts["users"] = tx.connection.execute(delete(users).where(users.c.id == tx.user_id)).rowcount
+    return counts
 
-    Rewritten steps, items and pages get a new change number, so that the indexes follow. Quotes keep to the words they
-    quote: their spans move with the text, and a quote that cut through the words now holds the whole reference.
+
+def rewrite_everywhere(tx: Transaction, redaction: Redaction, renamed: Mapping[str, str] = {}) -> dict[str, set[str]]:
+    """Replace words in every text of the user: steps, items, history, recalls, files, runs, jobs; and delete what was
+    derived from the steps that contained them.
+
+    Rewritten steps, items and pages get a new change number, so that the indexes follow. The spans of quotes move with
+    the text; a quote that began or ended within the words then contains the whole reference.
 
     Args:
         renamed: old to new hash of the media that were rewritten.
@@ -178,7 +190,7 @@ class _Rewriter:
         self._contents: dict[str, tuple[str, str, list[_Edit]]] = {}  # step → old content, new content, edits
 
     def run(self) -> dict[str, set[str]]:
-        for table in (steps, pages, digests):  # first: quotes follow steps, and what was made of them is deleted
+        for table in (steps, pages, digests):  # first: quotes are moved with their steps, and derived texts deleted
             self._table(table)
         any_case = whole_words(self._redaction.words, match_case=False).search
         if clear_derived(self._tx, self._contents, [self._redaction.words], lambda text: any_case(text) is not None):
@@ -190,11 +202,11 @@ class _Rewriter:
         return self._ids
 
     def _table(self, table: Table) -> None:
-        left = _LEFT.get(table, set())
-        columns = [c.name for c in table.c if isinstance(c.type, (LosslessText, JsonText)) and c.name not in left]
+        unchanged = _UNCHANGED.get(table, set())
+        columns = [c.name for c in table.c if isinstance(c.type, (LosslessText, JsonText)) and c.name not in unchanged]
         if not columns:
             return
-        key = [column.name for column in table.primary_key]
+        key = [column.name for column in table.primary_key]  # the user, then the id
         extra = [table.c.sha256] if table is files else []
         wanted = [*(table.c[name] for name in dict.fromkeys([*key, *columns])), *extra]
         for row in self._tx.all(select(*wanted).where(table.c.user_id == self._tx.user_id)):
@@ -232,7 +244,7 @@ class _Rewriter:
         """A value with the words replaced in every text of it.
 
         Args:
-            structured: whether it is read by the keys of messages: these stay, and the values that are no words.
+            structured: whether it is parsed by the keys of messages: these stay, and the values that are no text.
         """
         match value:
             case str():
@@ -259,20 +271,20 @@ class _Rewriter:
     def _item(self, fields: dict[str, Any]) -> dict[str, Any]:
         new = {key: value if key in _ITEM_STRUCTURE else self._field(value) for key, value in fields.items()}
         if isinstance(new.get("limit"), int) and isinstance(new.get("value"), str):
-            new["limit"] = max(new["limit"], len(new["value"]))  # a reference may be longer than what it replaces
+            new["limit"] = max(new["limit"], len(new["value"]))  # the reference may be longer than the words
         if fields.get("sources"):
             new["sources"] = [{**source, **self._quote(source)} for source in fields["sources"]]
         return new
 
     def _field(self, value: Any) -> Any:
-        """A field of an item. Several of the words that a manager cut out where a step held them all go like these."""
+        """A field of an item. A part of the words, of several words, is replaced too: a manager may have extracted it."""
         words = self._redaction.words.casefold()
         if self._contents and isinstance(value, str) and " " in value.strip() and value.casefold() in words:
             return self._redaction.reference
         return self._walk(value)
 
     def _quote(self, source: Mapping[str, Any]) -> dict[str, Any]:
-        """The quote and span of a source as they are now."""
+        """The new quote and span of a source."""
         quote, start, end = source["quote"], source["start"], source["end"]
         step = self._contents.get(source["step_id"])
         if step is None or start is None or end is None:
@@ -288,19 +300,19 @@ class _Rewriter:
             if not values:
                 continue
             self._write(sources, row, ["user_id", "item_id", "position"], values)
-            touched = self._ids.setdefault("items", set())
-            if row.item_id not in touched:
-                touched.add(row.item_id)
+            rewritten = self._ids.setdefault("items", set())
+            if row.item_id not in rewritten:
+                rewritten.add(row.item_id)
                 own = (items.c.user_id == self._tx.user_id) & (items.c.id == row.item_id)
                 self._tx.connection.execute(update(items).where(own).values(change=self._tx.next_change()))
 
 
-def _moved(place: int, edits: list[_Edit], *, after: bool) -> int:
-    """Where an offset of the old text lies in the new one; inside a replacement, at its start or ``after`` it."""
+def _moved(offset: int, edits: list[_Edit], *, after: bool) -> int:
+    """An offset of the old text in the new one; within replaced words, the start of the reference or ``after`` it."""
     shift = 0
     for edit in edits:
-        if edit.end <= place:
-            shift += len(edit.put) - (edit.end - edit.start)
-        elif edit.start < place:
-            return edit.start + shift + (len(edit.put) if after else 0)
-    return place + shift
+        if edit.end <= offset:
+            shift += len(edit.replacement) - (edit.end - edit.start)
+        elif edit.start < offset:
+            return edit.start + shift + (len(edit.replacement) if after else 0)
+    return offset + shift

@@ -1,4 +1,4 @@
-"""Runs of acting agents and their steps, in the ledger; and the experience items that were made of them."""
+"""Runs of agents and their steps in the ledger, and the experience items derived from them."""
 
 from __future__ import annotations
 
@@ -30,40 +30,40 @@ _FIELDS = ("id", "task", "environment", "status", "evidence", "started_at", "fin
 
 
 def add_run(tx: Transaction, run: Run) -> None:
-    """Write a new run."""
+    """Insert a new run."""
     tx.connection.execute(insert(runs).values(user_id=tx.user_id, **_values(run)))
 
 
 def set_run(tx: Transaction, run: Run) -> None:
-    """Write a run as it is now."""
+    """Update a run."""
     own = (runs.c.user_id == tx.user_id) & (runs.c.id == run.id)
     tx.connection.execute(update(runs).where(own).values(**_values(run)))
 
 
 def _values(run: Run) -> dict[str, Any]:
-    said = run.outcome
+    outcome = run.outcome
     return {
         **{name: getattr(run, name) for name in _FIELDS},
-        "outcome": None if said is None else said.label,
-        "outcome_source": None if said is None else said.source,
-        "confidence": None if said is None else said.confidence,
-        "reason": None if said is None else said.reason,
+        "outcome": None if outcome is None else outcome.label,
+        "outcome_source": None if outcome is None else outcome.source,
+        "confidence": None if outcome is None else outcome.confidence,
+        "reason": None if outcome is None else outcome.reason,
         "shown": list(run.shown),
         "distilled": run.distilled,
     }
 
 
 def _run(tx: Transaction, row: Row[Any]) -> Run:
-    said = None
+    outcome = None
     if row.outcome is not None:
-        said = Outcome(
+        outcome = Outcome(
             label=row.outcome,
             source=row.outcome_source or "environment",
             confidence=1.0 if row.confidence is None else row.confidence,
             reason=row.reason or "",
         )
     values = {name: row._mapping[name] for name in _FIELDS}
-    return Run(user=tx.user, outcome=said, shown=tuple(row.shown or ()), distilled=bool(row.distilled), **values)
+    return Run(user=tx.user, outcome=outcome, shown=tuple(row.shown or ()), distilled=bool(row.distilled), **values)
 
 
 def get_run(tx: Transaction, run_id: str) -> Run:
@@ -84,21 +84,21 @@ def read_runs(
     """The user's runs, the newest first.
 
     Args:
-        environment: only those in it; all when None.
-        finished: only those that their agent finished.
-        limit: at most so many, the newest.
+        environment: only those in this environment; all when None.
+        finished: only finished runs.
+        limit: at most this many, the newest.
     """
-    found = select(runs).where(runs.c.user_id == tx.user_id)
+    statement = select(runs).where(runs.c.user_id == tx.user_id)
     if environment is not None:
-        found = found.where(runs.c.environment == environment)
+        statement = statement.where(runs.c.environment == environment)
     if finished:
-        found = found.where(runs.c.status == "finished")
-    found = found.order_by(runs.c.started_at.desc(), runs.c.id.desc())
-    return [_run(tx, row) for row in tx.all(found if limit is None else found.limit(limit))]
+        statement = statement.where(runs.c.status == "finished")
+    statement = statement.order_by(runs.c.started_at.desc(), runs.c.id.desc())
+    return [_run(tx, row) for row in tx.all(statement.limit(limit))]
 
 
 def append_run_step(tx: Transaction, step: RunStep) -> RunStep:
-    """Write a step behind the last one of its run; returns it with its position."""
+    """Append a step to its run; returns it with its position."""
     last = select(func.max(run_steps.c.position)).where(
         run_steps.c.user_id == tx.user_id, run_steps.c.run_id == step.run_id
     )
@@ -110,39 +110,39 @@ def append_run_step(tx: Transaction, step: RunStep) -> RunStep:
 
 def read_run_steps(tx: Transaction, run_ids: Collection[str]) -> dict[str, list[RunStep]]:
     """The steps of runs in order, by run; a run without steps has an empty list."""
-    found: dict[str, list[RunStep]] = {run_id: [] for run_id in run_ids}
-    for part in chunks(found):
+    steps_of: dict[str, list[RunStep]] = {run_id: [] for run_id in run_ids}
+    for part in chunks(steps_of):
         rows = select(run_steps).where(run_steps.c.user_id == tx.user_id, run_steps.c.run_id.in_(part))
         for row in tx.all(rows.order_by(run_steps.c.run_id, run_steps.c.position)):
             values = {name: value for name, value in row._mapping.items() if name != "user_id"}
-            found[row.run_id].append(RunStep(**values))
-    return found
+            steps_of[row.run_id].append(RunStep(**values))
+    return steps_of
 
 
 def count_run_steps(tx: Transaction, run_ids: Iterable[str]) -> dict[str, int]:
     """How many steps each run has."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for part in chunks(run_ids):
         own = (run_steps.c.user_id == tx.user_id) & run_steps.c.run_id.in_(part)
         counted = select(run_steps.c.run_id, func.count().label("steps")).where(own).group_by(run_steps.c.run_id)
-        found.update({row.run_id: int(row.steps) for row in tx.all(counted)})
-    return found
+        counts.update({row.run_id: int(row.steps) for row in tx.all(counted)})
+    return counts
 
 
 def delete_runs(tx: Transaction, run_ids: Collection[str]) -> int:
-    """Delete runs with their steps for good; returns how many there were."""
-    gone = 0
+    """Delete runs with their steps; returns how many runs were deleted."""
+    deleted = 0
     for part in chunks(run_ids):
         tx.connection.execute(delete(run_steps).where(run_steps.c.user_id == tx.user_id, run_steps.c.run_id.in_(part)))
-        gone += tx.connection.execute(delete(runs).where(runs.c.user_id == tx.user_id, runs.c.id.in_(part))).rowcount
-    return gone
+        deleted += tx.connection.execute(delete(runs).where(runs.c.user_id == tx.user_id, runs.c.id.in_(part))).rowcount
+    return deleted
 
 
 def read_experience_items(tx: Transaction, entry_type: str, *, removed: bool = False) -> list[ProceduralItem]:
-    """The procedural items of an entry type, in the order in which they were made; with ``removed`` those too."""
+    """The active procedural items of an entry type in order of creation; with ``removed`` also the removed ones."""
     statuses = ["active", "removed"] if removed else ["active"]
     own = (items.c.user_id == tx.user_id) & (items.c.kind == "procedural") & items.c.status.in_(statuses)
     ids = [row.id for row in tx.all(select(items.c.id).where(own).order_by(items.c.created_at, items.c.id))]
-    found = get_items(tx, ids)
-    chosen = (found[one] for one in ids if one in found)
-    return [one for one in chosen if isinstance(one, ProceduralItem) and one.entry_type == entry_type]
+    by_id = get_items(tx, ids)
+    ordered = (by_id[item_id] for item_id in ids if item_id in by_id)
+    return [item for item in ordered if isinstance(item, ProceduralItem) and item.entry_type == entry_type]

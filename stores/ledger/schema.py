@@ -1,8 +1,8 @@
-"""The ledger's tables. Everything here runs on SQLite and PostgreSQL alike.
+"""The ledger's tables, the same on SQLite and PostgreSQL.
 
-Each user has one counter, ``users.change``: every inserted or changed step and item takes the next number, so that an
-index knows by one number how far it has come. The counter's row lock makes numbers and commits agree in order. Pages
-count their changes by themselves.
+Each user has one counter, ``users.change``: every inserted or changed step and item takes the next number, so that one
+number is the progress of an index. The counter's row is locked, so that numbers and commits have the same order. Pages
+have change numbers of their own.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ pages = Table(
     Column("seq", BigInteger, nullable=False),  # of its first step
     Column("change", BigInteger, nullable=False),
     Column("thread_id", LosslessText, nullable=False),
-    # The steps of the thread from one turn to the other, both inclusive: no step can be missing or stand twice.
+    # The steps of the thread from one turn to the other, both inclusive: no step can be missing or in two pages.
     Column("first_turn", Integer, nullable=False),
     Column("last_turn", Integer, nullable=False),
     Column("steps", Integer, nullable=False),
@@ -127,18 +127,18 @@ pages = Table(
     Column("ended_at", Micros, nullable=False),
     Column("created_at", Micros, nullable=False),
     Column("closed", Boolean, nullable=False, default=False),
-    Column("stale", Boolean, nullable=False, default=False),  # its texts are to be written anew
+    Column("stale", Boolean, nullable=False, default=False),  # its texts must be derived again
     UniqueConstraint("user_id", "thread_id", "first_turn", name="uq_pages_turn"),
     Index("ix_pages_change", "user_id", "change"),
     Index("ix_pages_seq", "user_id", "seq"),
 )
 
-# Memos of memos: each stands for several closed pages that follow one another, or for several of the level below.
+# Memos of memos: each summarizes several consecutive closed pages, or several digests of the level below.
 digests = Table(
     "digests",
     metadata,
     *_key(),
-    Column("seq", BigInteger, nullable=False),  # of the first step below it
+    Column("seq", BigInteger, nullable=False),  # of the first step that it covers
     Column("level", Integer, nullable=False),
     Column("covers", JsonText, nullable=False),  # ids of pages, or of digests one level below, in order
     Column("text", LosslessText, nullable=False),
@@ -158,7 +158,7 @@ items = Table(
     Column("payload", JsonText, nullable=False),
     Column("text", LosslessText, nullable=False),
     Column("labels", JsonText, nullable=False, default=list),
-    Column("event_at", Micros, nullable=False),  # when it happened, else began to hold, else was learned
+    Column("event_at", Micros, nullable=False),  # when it happened, else became valid, else was learned
     Column("valid_from", Micros),
     Column("valid_to", Micros),
     Column("created_at", Micros, nullable=False),
@@ -221,17 +221,15 @@ labels = Table(
     Column("kind", String(16), nullable=False),
     Column("name", LosslessText, nullable=False),
     Column("parent_id", IdText),
-    Column("within", IdText, nullable=False, default=""),  # where the name is unique: a scope's parent, else ""
+    Column("within", IdText, nullable=False, default=""),  # in which the name is unique: a scope's parent, else ""
     Column("alias_of", IdText),
     Column("made_from", IdText),  # the label that this one was split off
     Column("pinned", Boolean, nullable=False, default=False),
-    Column(
-        "undone", Boolean, nullable=False, default=False
-    ),  # split off and undone: what carries it counts as the other
+    Column("undone", Boolean, nullable=False, default=False),  # the split was undone: it is an alias of ``made_from``
     Column("change", BigInteger, nullable=False, default=0),
     Column("created_at", Micros, nullable=False),
 )
-# A label that was taken in keeps its name, by which the other one is found too.
+# A label that was merged into another retains its name, by which the other one is found too.
 Index(
     "uq_labels_name",
     labels.c.user_id,
@@ -261,7 +259,7 @@ labelings = Table(
     Column("target", String(16), nullable=False),
     Index("ix_labelings_label", "user_id", "label_id"),
     _belongs("label_id", "labels"),
-    sqlite_with_rowid=False,  # its key is the row
+    sqlite_with_rowid=False,  # the key is the whole row
 )
 
 secrets = Table(
@@ -311,9 +309,9 @@ jobs = Table(
     Column("error", LosslessText),
     Column("created_at", Micros, nullable=False),
     Column("due_at", Micros, nullable=False),
-    Column("key", LosslessText),  # what makes a waiting job of its kind the only one
-    Column("owner", IdText),  # the claim under which it runs: home.claim
-    Column("claimed_until", Micros),  # when that claim ends, if its process does not end it before
+    Column("key", LosslessText),  # of one kind and key, at most one job waits
+    Column("owner", IdText),  # the claim on it: home.claim
+    Column("claimed_until", Micros),  # when that claim expires
     Index("ix_jobs_due", "status", "due_at"),
 )
 
@@ -329,7 +327,7 @@ runs = Table(
     Column("confidence", Float),
     Column("reason", LosslessText),
     Column("evidence", LosslessText, nullable=False, default=""),
-    Column("shown", JsonText),  # ids of the experience that it was given
+    Column("shown", JsonText),  # ids of the experience items that were shown
     Column("distilled", Boolean),
     Column("started_at", Micros, nullable=False),
     Column("finished_at", Micros),
@@ -374,7 +372,7 @@ feedback = Table(
     _belongs("recall_id", "recalls"),
 )
 
-# A cache for embedders that cost money or time; a row carries a hash, never text, and belongs to one user.
+# A cache for slow or paid embedders; a row contains a hash, never text, and belongs to one user.
 vectors = Table(
     "vectors",
     metadata,
@@ -388,7 +386,7 @@ projections = Table(
     "projections",
     metadata,
     _user(),
-    Column("home", IdText, primary_key=True),  # whose indexes, of those that share a ledger; "" for what all share
+    Column("home", IdText, primary_key=True),  # the home of the index; "" for what all homes on a ledger share
     Column("name", String(32), primary_key=True),
     Column("change", BigInteger, nullable=False, default=0),
 )

@@ -1,7 +1,7 @@
-"""Threads of a host that several users speak in: which of their messages another user's memory holds already.
+"""Threads of a host with several users: which of their messages are stored for another user.
 
-The one question that reaches across users. It is asked of messages that the caller has in hand, and answered by their
-ids alone: no row, word, name or number of another user leaves this module.
+This is the only query across users. The caller passes messages that it has, and gets back some of their ids: no row,
+text, name or number of another user leaves this module.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from hexamem.stores.ledger.schema import steps, users
 from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.secrets import replaced_texts
 
-__all__ = ["held_by_others"]
+__all__ = ["stored_for_others"]
 
-_UNIQUE = 16
-"""Characters of an id that is no other message's. Shorter ones are often counted within a conversation ("1", "m2")."""
-_OTHERS = select(users.c.id).where(users.c.id != bindparam("user"))
-_HELD = Prepared(
+_UNIQUE_LENGTH = 16
+"""Characters from which an id is taken as unique. Shorter ones are often numbers within a conversation ("1", "m2")."""
+_OTHER_USERS = select(users.c.id).where(users.c.id != bindparam("user"))
+_OF_OTHERS = Prepared(
     select(steps.c.message_id, steps.c.content).where(
-        steps.c.user_id.in_(_OTHERS),
+        steps.c.user_id.in_(_OTHER_USERS),
         steps.c.thread_id == bindparam("thread"),
         steps.c.message_id.in_(bindparam("ids", expanding=True)),
     )
 )
 
 
-def held_by_others(tx: Transaction, thread_id: str, said: Mapping[str, str]) -> frozenset[str]:
-    """The messages of a thread that the memory of somebody else holds: the same id, in a thread of the same name, with
-    the same words. Secrets that were taken out of these count as equal to whatever stands in their place.
+def stored_for_others(tx: Transaction, thread_id: str, texts: Mapping[str, str]) -> frozenset[str]:
+    """The messages of a thread that are stored for another user: with the same id, in a thread of the same name, with
+    the same text. A reference to the vault in the stored text equals any text in its place.
 
-    Costs a search in an index for each of the other users, and nothing where no id is long enough to be unique.
+    Costs an index lookup for each of the other users, and nothing where no id is long enough to be unique.
 
     Args:
-        said: message id → text, as the caller has them.
+        texts: message id → text.
     """
     wanted = {one: " ".join(text.split()) for one, text in said.items() if len(one) >= _UNIQUE}
     found = set()

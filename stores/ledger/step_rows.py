@@ -1,4 +1,4 @@
-"""What every read of steps beside their labels shares: the join, and the text that stands for a step."""
+"""What all reads of steps share: the join with their labels, and their indexed text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hexamem.stores.ledger.schema import intents, steps
 __all__ = ["WITH_INTENT", "indexed_text"]
 
 WITH_INTENT = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
-"""A step's own labels: ``select(...).outerjoin(intents, WITH_INTENT)``."""
+"""Joins steps with their labels: ``select(...).outerjoin(intents, WITH_INTENT)``."""
 
 
 def indexed_text(row: Row[Any]) -> str:
-    """The text by which a step is found: what was indexed of its blocks, else what it says.
+    """The text under which a step is indexed: that of its blocks where it differs, else its content.
 
     Args:
         row: a row with ``content`` and ``index_text`` of ``steps``.

@@ -1,4 +1,4 @@
-"""Steps in the ledger: appended once, read in order, selected by filters, forgotten and restored."""
+"""Steps in the ledger: appended, read in order, selected by filters, forgotten and restored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
 
 from hexamem.memory_types import Media, Step, ToolCall, Where
-from hexamem.stores.ledger.derived_texts import clear_derived, said_texts
+from hexamem.stores.ledger.derived_texts import clear_derived, step_contents
 from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
@@ -24,8 +24,8 @@ __all__ = [
     "ShownStep",
     "append_steps",
     "changed_steps",
-    "chunks",
     "get_steps",
+    "has_metadata",
     "known_messages",
     "neighbours",
     "next_turn",
@@ -40,11 +40,11 @@ __all__ = [
 ]
 
 Neighbours = dict[str, list[tuple[str, int]]]
-"""Step id → (id of a step beside it, distance in turns)."""
+"""Step id → (id of a neighbouring step, distance in turns) of each."""
 
 
 class IndexedStep(NamedTuple):
-    """What an index takes of a step: ``resolved_text`` where references in it were put into words."""
+    """The indexed fields of a step; ``resolved_text`` is None where it contains no resolved references."""
 
     id: str
     thread_id: str
@@ -58,12 +58,12 @@ class IndexedStep(NamedTuple):
 
     @property
     def speaker(self) -> str:
-        """Who spoke: the name where one was given, else the role."""
+        """The name of the speaker, else the role."""
         return self.name or self.role
 
 
 class ShownStep(NamedTuple):
-    """What a hit shows of a step, with its labels as they were given; ``scope_id`` is None where it has none."""
+    """The fields of a step that a hit shows, with its labels as assigned; ``scope_id`` is None where it has none."""
 
     id: str
     thread_id: str
@@ -82,7 +82,7 @@ class ShownStep(NamedTuple):
         return () if self.scope_id is None else (self.scope_id, *self.event_ids, *self.entity_ids)
 
 
-_around = steps.alias("around")
+_near = steps.alias("near")
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
 _KNOWN = Prepared(
     select(steps.c.message_id, steps.c.id).where(_OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True)))
@@ -91,12 +91,8 @@ _LAST_TURN = Prepared(select(func.max(steps.c.turn)).where(_OF_THREAD))
 
 
 def known_messages(tx: Transaction, thread_id: str, message_ids: Collection[str]) -> dict[str, str]:
-    """Which of these host message ids the thread holds already: message id → step id."""
-    found: dict[str, str] = {}
-    for part in chunks(message_ids):
-        rows = tx.all(_KNOWN, user=tx.user_id, thread=thread_id, ids=part)
-        found.update({row.message_id: row.id for row in rows})
-    return found
+    """Which of these message ids of the host the thread contains: message id → step id."""
+    return {row.message_id: row.id for row in tx.all_of(_KNOWN, message_ids, thread=thread_id)}
 
 
 def next_turn(tx: Transaction, thread_id: str) -> int:
@@ -106,11 +102,11 @@ def next_turn(tx: Transaction, thread_id: str) -> int:
 
 
 class Arrival(NamedTuple):
-    """Where new steps take their place: the first has this turn and seq, the others follow.
+    """The place of new steps: the first has this turn and seq, the others follow.
 
     Attributes:
-        at: when they came, and when what is not ``timed`` was said.
-        timed: ids of the steps that tell when they were said.
+        at: the time of arrival; it is also ``occurred_at`` of the steps that are not ``timed``.
+        timed: ids of the steps whose message has a time of its own.
     """
 
     turn: int
@@ -123,7 +119,7 @@ def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None =
     """Write steps whose seq was reserved by ``tx.next_change``; the change number starts as the seq.
 
     Args:
-        arrival: the place of steps that have none yet; by default each is where it says.
+        arrival: the place of steps that have none yet; by default each step has its own.
     """
     rows = [_row(tx, step) for step in new]
     if arrival is not None:
@@ -160,7 +156,7 @@ def _row(tx: Transaction, step: Step) -> dict[str, Any]:
 
 
 def _content(step: Step) -> dict[str, Any]:
-    """The columns that hold what was said."""
+    """The columns of the message itself."""
     return {
         "content": step.content,
         "blocks": list(step.blocks) or None,
@@ -174,7 +170,7 @@ def _content(step: Step) -> dict[str, Any]:
 
 
 def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> None:
-    """Mark steps active or forgotten, and delete what was derived from their words, or without them."""
+    """Mark steps active or forgotten, and delete what was derived with their text, or without it."""
     first = tx.next_change(max(1, len(step_ids)))
     for offset, step_id in enumerate(sorted(step_ids)):
         tx.connection.execute(
@@ -183,15 +179,15 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
             .values(status=status, change=first + offset)
         )
     if status == "forgotten":
-        clear_derived(tx, step_ids, said_texts(tx, step_ids))
+        clear_derived(tx, step_ids, step_contents(tx, step_ids))
     else:
         blank_pages(tx, step_ids)
         mark_corrected(tx)
 
 
 def set_step_texts(tx: Transaction, contents: Mapping[str, str]) -> None:
-    """Let steps say something else, by id, and delete what was derived from what they said."""
-    before = said_texts(tx, contents)
+    """Replace the contents of steps, by id, and delete what was derived from the old ones."""
+    before = step_contents(tx, contents)
     for step_id, content in contents.items():
         tx.connection.execute(
             update(steps)
@@ -229,17 +225,14 @@ def step_from(row: Row[Any], user: str) -> Step:
 
 
 _IDS = (steps.c.user_id == bindparam("user"), steps.c.id.in_(bindparam("ids", expanding=True)))
-_NAMED = Prepared(select(steps).where(*_IDS))
+_BY_ID = Prepared(select(steps).where(*_IDS))
 _ACTIVE = Prepared(select(steps).where(*_IDS, steps.c.status == "active"))
 
 
 def get_steps(tx: Transaction, step_ids: Collection[str], *, forgotten: bool = False) -> dict[str, Step]:
     """Steps by id; unknown ids, and forgotten ones unless asked for, are left out."""
-    found: dict[str, Step] = {}
-    for part in chunks(step_ids):
-        rows = tx.all(_NAMED if forgotten else _ACTIVE, user=tx.user_id, ids=part)
-        found.update({row.id: step_from(row, tx.user) for row in rows})
-    return found
+    rows = tx.all_of(_BY_ID if forgotten else _ACTIVE, step_ids)
+    return {row.id: step_from(row, tx.user) for row in rows}
 
 
 def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bool = False) -> list[Step]:
@@ -268,31 +261,28 @@ _SHOWN = Prepared(
 
 
 def shown_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, ShownStep]:
-    """What is shown of active steps, by id; unknown and forgotten ids are left out."""
-    found: dict[str, ShownStep] = {}
-    for part in chunks(step_ids):
-        for row in tx.all(_SHOWN, user=tx.user_id, ids=part):
-            found[row.id] = ShownStep(
-                row.id,
-                row.thread_id,
-                row.name or row.role,
-                indexed_text(row),
-                row.occurred_at,
-                row.offset_minutes,
-                row.scope_id,
-                tuple(row.event_ids or ()),
-                tuple(row.entity_ids or ()),
-                row.seq,
-            )
-    return found
+    """The shown fields of active steps, by id; unknown and forgotten ids are left out."""
+    return {
+        row.id: ShownStep(
+            row.id,
+            row.thread_id,
+            row.name or row.role,
+            indexed_text(row),
+            row.occurred_at,
+            row.offset_minutes,
+            row.scope_id,
+            tuple(row.event_ids or ()),
+            tuple(row.entity_ids or ()),
+            row.seq,
+        )
+        for row in tx.all_of(_SHOWN, step_ids)
+    }
 
 
 _INDEXED = [
     steps.c[name]
     for name in ("id", "change", "thread_id", "role", "name", "content", "index_text", "occurred_at", "status")
 ] + [intents.c[name] for name in ("scope_id", "event_ids", "entity_ids", "resolved_text")]
-
-
 _ALL = 2**62
 _CHANGED = Prepared(
     select(*_INDEXED)
@@ -304,9 +294,9 @@ _CHANGED = Prepared(
 
 
 def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list[tuple[int, IndexedStep]]:
-    """Steps whose change number is above ``since``, lowest first, with that number: what an index must take in.
+    """Steps whose change number is above ``since``, lowest first, with that number: what an index must read.
 
-    Only what an index holds is read: the rest of a step costs more than its text.
+    Only the indexed fields are read: the rest of a step costs more than its text.
     """
     most = _ALL if limit is None else limit
     return [_indexed(*tuple(row)) for row in tx.all(_CHANGED, user=tx.user_id, since=since, most=most)]
@@ -327,7 +317,7 @@ def _indexed(
     entity_ids: Sequence[str] | None,
     resolved_text: str | None,
 ) -> tuple[int, IndexedStep]:
-    # A row unpacked whole: to ask it for each column by name takes as long as to read it.
+    # The row is unpacked whole: reading each column by name takes as long as the query.
     text = content if index_text is None else index_text
     labels = (scope_id, *(event_ids or ()), *(entity_ids or ())) if scope_id else ()
     return change, IndexedStep(step_id, thread_id, role, name, text, occurred_at, status, resolved_text, labels)
@@ -338,8 +328,6 @@ _SINCE = Prepared(
     .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
     .limit(bindparam("most"))
 )
-
-
 _BEFORE = Prepared(
     select(steps.c.id, steps.c.seq)
     .where(steps.c.user_id == bindparam("user"), steps.c.seq < bindparam("before"), steps.c.status == "active")
@@ -349,46 +337,45 @@ _BEFORE = Prepared(
 
 
 def steps_before(tx: Transaction, before: int | None, most: int) -> list[tuple[str, int]]:
-    """The last steps that were stored before a seq, or of all, the newest first: id and seq."""
+    """The last active steps before a seq (of all when None), newest first: id and seq."""
     before = tx.change + 1 if before is None else before
     return [(row.id, row.seq) for row in tx.all(_BEFORE, user=tx.user_id, before=before, most=most)]
 
 
 def steps_since(tx: Transaction, since: int, most: int) -> set[str] | None:
     """The ids of steps whose change number is above ``since``; None where there are ``most`` or more."""
-    found = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
-    return None if len(found) >= most else found
+    changed = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
+    return None if len(changed) >= most else changed
 
 
-_BESIDE = Prepared(
-    select(steps.c.id, _around.c.id.label("other"), (_around.c.turn - steps.c.turn).label("distance"))
+_NEIGHBOURS = Prepared(
+    select(steps.c.id, _near.c.id.label("other"), (_near.c.turn - steps.c.turn).label("distance"))
     .join(
-        _around,
+        _near,
         and_(
-            _around.c.user_id == steps.c.user_id,
-            _around.c.thread_id == steps.c.thread_id,
-            _around.c.turn >= steps.c.turn - bindparam("reach"),
-            _around.c.turn <= steps.c.turn + bindparam("reach"),
-            _around.c.turn != steps.c.turn,
+            _near.c.user_id == steps.c.user_id,
+            _near.c.thread_id == steps.c.thread_id,
+            _near.c.turn >= steps.c.turn - bindparam("reach"),
+            _near.c.turn <= steps.c.turn + bindparam("reach"),
+            _near.c.turn != steps.c.turn,
         ),
     )
     .where(
         steps.c.user_id == bindparam("user"),
         steps.c.id.in_(bindparam("ids", expanding=True)),
-        _around.c.status == "active",
+        _near.c.status == "active",
     )
 )
 
 
 def neighbours(tx: Transaction, step_ids: Collection[str], reach: int) -> Neighbours:
     """The active steps within ``reach`` turns of each step in its thread, nearest first; unknown ids are left out."""
-    found: Neighbours = {}
-    for part in chunks(step_ids):
-        for row in tx.all(_BESIDE, user=tx.user_id, ids=part, reach=reach):
-            found.setdefault(row.id, []).append((row.other, abs(row.distance)))
-    for beside in found.values():
-        beside.sort(key=lambda one: (one[1], one[0]))
-    return found
+    neighbours_of: Neighbours = {}
+    for row in tx.all_of(_NEIGHBOURS, step_ids, reach=reach):
+        neighbours_of.setdefault(row.id, []).append((row.other, abs(row.distance)))
+    for near in neighbours_of.values():
+        near.sort(key=lambda neighbour: (neighbour[1], neighbour[0]))
+    return neighbours_of
 
 
 def select_step_ids(
@@ -398,9 +385,9 @@ def select_step_ids(
     known_at: datetime | None = None,
     among: Collection[str] | None = None,
 ) -> set[str]:
-    """The active steps that meet a filter, all or those ``among`` some: exact, from the ledger alone.
+    """The active steps that match a filter, of all or ``among`` some: exact, from the ledger alone.
 
-    ``as_of`` keeps steps that had happened, ``known_at`` those that had been stored.
+    ``as_of`` selects steps that had happened by then, ``known_at`` those that had been stored by then.
     """
     if among is not None and len(among) > IN_LIMIT:
         return set().union(*(select_step_ids(tx, where, as_of, known_at, part) for part in chunks(among)))
@@ -426,11 +413,11 @@ def select_step_ids(
     if not where.metadata:
         return {row.id for row in tx.all(select(steps.c.id).where(*conditions))}
     rows = tx.all(select(steps.c.id, steps.c.metadata).where(*conditions))
-    return {row.id for row in rows if holds(row._mapping["metadata"] or {}, where.metadata)}
+    return {row.id for row in rows if has_metadata(row._mapping["metadata"] or {}, where.metadata)}
 
 
 def spoken_by(tx: Transaction, speaker: str) -> ColumnElement[bool]:
-    """The condition that a step was spoken by someone: by name, or by role where it has none, whatever the case.
+    """The condition that a step has this speaker: its name, or its role if it has no name, case-insensitively.
 
     Databases fold case differently, so the user's speakers are compared here, in Python.
     """
@@ -442,6 +429,6 @@ def spoken_by(tx: Transaction, speaker: str) -> ColumnElement[bool]:
     return or_(steps.c.name.in_(names), and_(nameless, steps.c.role.in_(roles)))
 
 
-def holds(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def has_metadata(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether the metadata has every wanted key with that value."""
     return all(key in metadata and metadata[key] == value for key, value in wanted.items())

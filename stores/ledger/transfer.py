@@ -1,7 +1,7 @@
-"""Export and import of a user as JSON Lines: every entry numbered and with a checksum, a closing line that sums them.
+"""Export and import of a user as JSON Lines: each entry with a number and a checksum, then a trailer with a hash of all.
 
-The first line is a header, then one line a row, the last line a trailer. Secrets are left out unless a passphrase is
-given: then a key made for this file alone encrypts them, and the passphrase seals that key.
+The first line is a header, then there is one line for each row, the last line is the trailer. Secrets are left out
+unless a passphrase is given: then a key made for this file encrypts them, and the passphrase encrypts that key.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import Column, LargeBinary, Table, insert, select
@@ -49,7 +48,6 @@ __all__ = [
     "FORMAT",
     "Entry",
     "ExportLine",
-    "export_lines",
     "file_entries",
     "import_lines",
     "numbered",
@@ -65,18 +63,18 @@ _TABLES = [table for table in reversed(USER_TABLES) if table.name not in _LEFT_O
 
 
 Entry = tuple[str | None, dict[str, Any]]
-"""What an entry holds (a table's name, "secrets", "media", or None), and the entry."""
+"""The kind of an entry (a table's name, "secrets", "media", or None), and the entry."""
 
 
 class ExportLine(NamedTuple):
-    """A line without its end, and what it holds: a table's name, "secrets", "media", or None."""
+    """A line without its line break, and the kind of its entry."""
 
     text: str
     kind: str | None
 
 
 def _dump(value: Any) -> str:
-    # As the ledger writes JSON: no escape of JSON's own could tell two lone surrogates from one character.
+    # As the ledger writes JSON: with JSON's own escapes two lone surrogates would be read as one character.
     return encode_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
@@ -85,24 +83,8 @@ def _line(number: int, entry: dict[str, Any]) -> str:
     return _dump({"n": number, "sum": checksum, "entry": entry})
 
 
-def export_lines(
-    tx: Transaction,
-    *,
-    cipher: Cipher | None = None,
-    passphrase: str | None = None,
-    files: Iterable[tuple[str, bytes]] = (),
-) -> Iterator[ExportLine]:
-    """The user's lines.
-
-    Args:
-        cipher, passphrase: given both, secrets go along, encrypted under the passphrase.
-        files: (sha256, bytes) of the media that the user keeps.
-    """
-    return numbered(chain(row_entries(tx, cipher, passphrase), file_entries(files)))
-
-
 def numbered(entries: Iterable[Entry]) -> Iterator[ExportLine]:
-    """Entries as the lines of an export, the closing line behind them."""
+    """Entries as the lines of an export, with the trailer."""
     total = hashlib.sha256()
     count = 0
     for kind, entry in entries:
@@ -114,12 +96,12 @@ def numbered(entries: Iterable[Entry]) -> Iterator[ExportLine]:
 
 
 def row_entries(tx: Transaction, cipher: Cipher | None = None, passphrase: str | None = None) -> Iterator[Entry]:
-    """The header and every row of the user; with cipher and passphrase the secrets too, sealed."""
+    """The header and every row of the user; with cipher and passphrase also the secrets, encrypted."""
     header = {"hexamem_export": FORMAT, "user": tx.user, "timezone": tx.timezone, "at": utc_now().isoformat()}
     yield None, {**header, "secrets": passphrase is not None}
     for table in _TABLES:
         if table is reveals and passphrase is None:
-            continue  # the audit belongs to the secrets it speaks of
+            continue  # the audit refers to the secrets
         columns = [column for column in table.c if column.name != "user_id"]
         rows = select(*columns).where(table.c.user_id == tx.user_id).execution_options(yield_per=_ROWS_AT_ONCE)
         for row in tx.connection.execute(rows):
@@ -129,11 +111,11 @@ def row_entries(tx: Transaction, cipher: Cipher | None = None, passphrase: str |
         key = new_key()
         yield None, {"secrets_key": _base64(seal(_base64(key), passphrase))}
         for row, plaintext in plain_secrets(tx, cipher):
-            known = SecretRow(
+            described = SecretRow(
                 id=row.id, kind=row.kind, caption=row.caption, sensitivity=row.sensitivity, created_at=row.created_at
             )
             sealed = _base64(Cipher(key).encrypt(plaintext, context=row.id))
-            yield "secrets", {"secret": known.model_dump(mode="json"), "sealed": sealed}
+            yield "secrets", {"secret": described.model_dump(mode="json"), "sealed": sealed}
 
 
 def file_entries(files: Iterable[tuple[str, bytes]]) -> Iterator[Entry]:
@@ -167,10 +149,10 @@ def _from_json(column: Column[Any], value: Any) -> Any:
 
 
 def read_entries(lines: Iterable[bytes], place: str) -> list[dict[str, Any]]:
-    """The entries of an export after every check, header first, trailer left out.
+    """The checked entries of an export, header first, without the trailer.
 
     Raises:
-        CorruptFileError: naming place and line for a damaged, missing, moved or added line, or a missing end.
+        CorruptFileError: with place and line, for a damaged, missing, moved or added line, or a missing trailer.
     """
     total = hashlib.sha256()
     entries: list[dict[str, Any]] = []
@@ -181,32 +163,32 @@ def read_entries(lines: Iterable[bytes], place: str) -> list[dict[str, Any]]:
         if ended is not None:
             raise CorruptFileError(f"{where}: there is more after the closing line; nothing was imported")
         text = line.rstrip(b"\r\n")
-        given, entry = _checked(text, where)
-        if given != len(entries) + 1:
+        entry_number, entry = _checked(text, where)
+        if entry_number != len(entries) + 1:
             raise CorruptFileError(
-                f"{where}: holds entry {given} where entry {len(entries) + 1} belongs: lines were removed, added or "
+                f"{where}: contains entry {entry_number} where entry {len(entries) + 1} belongs: lines were removed, added or "
                 "moved; nothing was imported"
             )
         if "end" in entry:
             ended = entry
             continue
         if not entries and entry.get("hexamem_export") != FORMAT:
-            found = entry.get("hexamem_export")
+            version = entry.get("hexamem_export")
             raise CorruptFileError(
                 f"{where}: this is not the header of a Hexamem export"
-                if found is None
-                else f"{where}: export format {found!r}; this Hexamem reads {FORMAT}"
+                if version is None
+                else f"{where}: export format {version!r}; this Hexamem reads {FORMAT}"
             )
         total.update(text + b"\n")
         entries.append(entry)
     if ended is None and not entries:
         raise CorruptFileError(
-            f"{place}, line {number}: the file is empty; give one that an export wrote; nothing was imported"
+            f"{place}, line {number}: the file is empty; pass one that an export wrote; nothing was imported"
         )
     if ended is None:
         raise CorruptFileError(f"{place}, line {number}: the file ends without a closing line; nothing was imported")
     if ended.get("lines") != len(entries) or ended.get("sha256") != total.hexdigest():
-        raise CorruptFileError(f"{place}, line {number}: the closing line sums up other lines; nothing was imported")
+        raise CorruptFileError(f"{place}, line {number}: the closing line is of other lines; nothing was imported")
     return entries
 
 
@@ -224,22 +206,22 @@ def _checked(text: bytes, where: str) -> tuple[int, dict[str, Any]]:
 
 
 def open_secrets(entries: Iterable[dict[str, Any]], passphrase: str | None) -> list[tuple[SecretRow, str]]:
-    """The secrets of an export with their plaintext: before the transaction, since a passphrase is slow by design.
+    """The secrets of an export with their plaintext, for use before the transaction: deriving a key takes long.
 
     Raises:
-        InvalidInputError: if the export holds secrets and no passphrase is given.
+        InvalidInputError: if the export contains secrets and no passphrase is given.
         SecretKeyError: for a wrong passphrase.
     """
     opened: list[tuple[SecretRow, str]] = []
     opener: Cipher | None = None
     for entry in entries:
         if "secret" in entry and passphrase is None:
-            raise InvalidInputError("this export holds secrets sealed under a passphrase; give it with passphrase=…")
+            raise InvalidInputError("this export contains secrets encrypted with a passphrase; pass it as passphrase=…")
         if "secrets_key" in entry and passphrase is not None:
             opener = Cipher(base64.b64decode(unseal(base64.b64decode(entry["secrets_key"]), passphrase)))
         elif "secret" in entry and opener is not None:
-            known = SecretRow.parse(entry["secret"])
-            opened.append((known, opener.decrypt(base64.b64decode(entry["sealed"]), context=known.id)))
+            secret = SecretRow.parse(entry["secret"])
+            opened.append((secret, opener.decrypt(base64.b64decode(entry["sealed"]), context=secret.id)))
     return opened
 
 
@@ -252,15 +234,19 @@ def import_lines(
     keep_file: Callable[[str, bytes], None],
     place: str = "the export",
 ) -> dict[str, int]:
-    """Write checked entries for this user; rows whose key is there already are left as they are.
+    """Write checked entries for this user; existing rows of the same key stay unchanged.
 
-    Returns how many rows came in by table. Change numbers are laid behind the user's own, so the indexes follow.
+    Change numbers are shifted behind the user's last one, so that the indexes follow.
 
     Args:
         opened: the secrets, from :func:`open_secrets`.
+        keep_file: stores (sha256, bytes) of a file.
+
+    Returns:
+        How many rows were inserted, by table.
 
     Raises:
-        InvalidInputError: if a thread is there already with other steps.
+        InvalidInputError: if a thread exists already with other steps.
     """
     base = tx.change
     counts: dict[str, int] = {}
@@ -270,17 +256,17 @@ def import_lines(
         if "table" in entry:
             if entry["table"] not in tables:
                 raise CorruptFileError(
-                    f"{place} names a table {entry['table']!r} that this Hexamem does not have; nothing was imported"
+                    f"{place} has rows of a table {entry['table']!r} that this Hexamem does not have; nothing was imported"
                 )
             rows.setdefault(entry["table"], []).append(entry["row"])
         elif "file" in entry:
             keep_file(entry["file"], base64.b64decode(entry["data"]))
-    for known, plaintext in opened:
-        if restore_secret(tx, cipher, known, plaintext):
+    for secret, plaintext in opened:
+        if restore_secret(tx, cipher, secret, plaintext):
             counts["secrets"] = counts.get("secrets", 0) + 1
-    # An item that is there keeps the sources it has: those of the file belong to the item as it was.
-    held = {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id))}
-    rows[sources.name] = [row for row in rows.get(sources.name, []) if row["item_id"] not in held]
+    # An existing item retains its sources: those of the file belong to its exported version.
+    existing = {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id))}
+    rows[sources.name] = [row for row in rows.get(sources.name, []) if row["item_id"] not in existing]
     labelled = _prepare_labels(tx, rows)
     _prepare_pages(tx, rows, base)
     highest = base
@@ -302,19 +288,19 @@ def import_lines(
 
 
 def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> set[str]:
-    """Make labels fit those that are there; returns the steps that are there already and get an intent now.
+    """Adapt labels to the existing ones; returns the existing steps that get an intent by the import.
 
-    A label of a name that is there becomes an alias of that one, but a neutral name ("Scope 3") gets another number. A
-    step that has an intent keeps its labels.
+    A label whose name exists becomes an alias of the existing one, but a neutral name ("Scope 3") gets another number.
+    A step that has an intent retains its labels.
     """
-    held_labels = tx.all(
+    existing = tx.all(
         select(labels.c.id, labels.c.kind, labels.c.within, labels.c.name).where(
             labels.c.user_id == tx.user_id, labels.c.alias_of.is_(None), labels.c.undone.is_(False)
         )
     )
     known = {row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id))}
-    taken = {(row.kind, row.within, row.name): row.id for row in held_labels}
-    names = {*(row.name for row in held_labels), *(row["name"] for row in rows.get(labels.name, []))}
+    taken = {(row.kind, row.within, row.name): row.id for row in existing}
+    names = {*(row.name for row in existing), *(row["name"] for row in rows.get(labels.name, []))}
     for row in rows.get(labels.name, []):
         other = taken.get((row["kind"], row["within"], row["name"]))
         if other is None or row["id"] in known or row["alias_of"] is not None or row["undone"]:
@@ -335,27 +321,26 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
                     }
                 )
         row["name"] = name
-    given = {row["step_id"] for row in rows.get(intents.name, [])}
-    held_steps = {row.id for row in tx.all(select(steps.c.id).where(steps.c.user_id == tx.user_id))}
-    held = {row.step_id for row in tx.all(select(intents.c.step_id).where(intents.c.user_id == tx.user_id))}
+    imported = {row["step_id"] for row in rows.get(intents.name, [])}
+    known_steps = {row.id for row in tx.all(select(steps.c.id).where(steps.c.user_id == tx.user_id))}
+    labelled = {row.step_id for row in tx.all(select(intents.c.step_id).where(intents.c.user_id == tx.user_id))}
     rows[labelings.name] = [
-        row for row in rows.get(labelings.name, []) if row["target"] != "step" or row["target_id"] not in held
+        row for row in rows.get(labelings.name, []) if row["target"] != "step" or row["target_id"] not in labelled
     ]
-    # What a scope is about belongs to the label as it is in the file.
+    # A gist belongs to the exported version of its label.
     rows[scopes.name] = [row for row in rows.get(scopes.name, []) if row["label_id"] not in known]
-    return (given & held_steps) - held
+    return (imported & known_steps) - labelled
 
 
 def _prepare_pages(tx: Transaction, rows: dict[str, list[dict[str, Any]]], base: int) -> None:
-    """Leave out the pages of threads that are there, which go on as they are, and memos of memos beside others.
-
-    Paging makes anew what is left out. Pages count their changes by themselves.
-    """
-    held = {row.thread_id for row in tx.all(select(steps.c.thread_id).where(steps.c.user_id == tx.user_id).distinct())}
-    kept = [row for row in rows.get(pages.name, []) if row["thread_id"] not in held]
+    """Leave out the pages of existing threads, and memos of memos if there is any: paging makes them again."""
+    threads = {
+        row.thread_id for row in tx.all(select(steps.c.thread_id).where(steps.c.user_id == tx.user_id).distinct())
+    }
+    new = [row for row in rows.get(pages.name, []) if row["thread_id"] not in threads]
     first = next_page_change(tx)
-    rows[pages.name] = [{**row, "change": first + at - base} for at, row in enumerate(kept)]
-    if held:
+    rows[pages.name] = [{**row, "change": first + at - base} for at, row in enumerate(new)]
+    if threads:
         rows[digests.name] = []
 
 
@@ -365,7 +350,7 @@ def _row(tx: Transaction, table: Table, row: dict[str, Any], base: int) -> dict[
         if values.get(name) is not None:
             values[name] += base
     if table is changes:
-        # The records in the history name their user: from here on it is this one.
+        # The records in the history contain the name of their user, now the importing one.
         for side in ("before", "after"):
             if values[side] is not None and "user" in values[side]:
                 values[side] = {**values[side], "user": tx.user}
@@ -373,12 +358,12 @@ def _row(tx: Transaction, table: Table, row: dict[str, Any], base: int) -> dict[
 
 
 def _unknown(tx: Transaction, table: Table, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows whose key this user does not have yet."""
+    """The rows whose key does not exist for this user."""
     if not rows:
         return []
     key = [column.name for column in table.primary_key if column.name != "user_id"]
-    held = tx.all(select(*(table.c[name] for name in key)).where(table.c.user_id == tx.user_id))
-    known = {tuple(row) for row in held}
+    existing = tx.all(select(*(table.c[name] for name in key)).where(table.c.user_id == tx.user_id))
+    known = {tuple(row) for row in existing}
     new = [row for row in rows if tuple(row[name] for name in key) not in known]
     if table is steps and known:
         _check_places(tx, new)
@@ -386,10 +371,10 @@ def _unknown(tx: Transaction, table: Table, rows: list[dict[str, Any]]) -> list[
 
 
 def _check_places(tx: Transaction, new: list[dict[str, Any]]) -> None:
-    """Refuse steps that would stand where this user has others."""
-    held = tx.all(select(steps.c.thread_id, steps.c.turn, steps.c.message_id).where(steps.c.user_id == tx.user_id))
-    turns = {(row.thread_id, row.turn) for row in held}
-    messages = {(row.thread_id, row.message_id) for row in held if row.message_id is not None}
+    """Refuse steps with the turn or message id of other steps of this user."""
+    existing = tx.all(select(steps.c.thread_id, steps.c.turn, steps.c.message_id).where(steps.c.user_id == tx.user_id))
+    turns = {(row.thread_id, row.turn) for row in existing}
+    messages = {(row.thread_id, row.message_id) for row in existing if row.message_id is not None}
     for row in new:
         if (row["thread_id"], row["turn"]) in turns or (row["thread_id"], row["message_id"]) in messages:
             raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""What model calls cost, kept for good: calls, tokens and seconds by operation and agent.
+"""The usage of models: calls, tokens and seconds by operation and agent.
 
 The rows are those of a ``UsageMeter``: ``add_usage(tx, meter.drain())``.
 """
@@ -20,16 +20,16 @@ from hexamem.stores.ledger.schema import usage
 if TYPE_CHECKING:
     from hexamem.models.usage import UsageRow
 
-__all__ = ["add_usage", "all_usage", "keep_usage", "usage_totals"]
+__all__ = ["add_usage", "all_usage", "store_usage", "usage_totals"]
 
 _SUMS = ("calls", "input_tokens", "output_tokens", "seconds")
 
 
 def add_usage(tx: Transaction, rows: Iterable[UsageRow]) -> None:
-    """Keep what model calls for this user cost; rows without any call, token or second are left out.
+    """Store the usage of models for this user; rows without any call, token or second are left out.
 
     Args:
-        rows: one an operation and agent. Operation and agent are names of the program, never of a user.
+        rows: one for each operation and agent, which are names of the program, never of a user.
 
     Raises:
         InvalidInputError: for a negative sum.
@@ -49,15 +49,15 @@ def add_usage(tx: Transaction, rows: Iterable[UsageRow]) -> None:
     if not new:
         return
     if not tx.user_id:
-        raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so no usage can be kept for it")
+        raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so no usage can be stored for this user")
     tx.connection.execute(insert(usage), new)
 
 
-def keep_usage(ledger: Ledger, user: str, rows: Sequence[UsageRow]) -> None:
-    """``add_usage`` in a transaction of its own, for calls whose result is not stored; a user without a step has none.
+def store_usage(ledger: Ledger, user: str, rows: Sequence[UsageRow]) -> None:
+    """:func:`add_usage` in a transaction of its own, for calls whose result is not stored; nothing for an unknown user.
 
     Raises:
-        HexamemError: where the ledger cannot be written.
+        HexamemError: if the ledger cannot be written.
     """
     if rows:
         with ledger.write(user, create=False) as tx:
@@ -66,24 +66,26 @@ def keep_usage(ledger: Ledger, user: str, rows: Sequence[UsageRow]) -> None:
 
 
 def usage_totals(tx: Transaction, *, since: datetime | None = None) -> list[UsageRow]:
-    """What the user's model calls cost in all, one row an operation and agent, in the order of their names.
+    """The total usage of the user, one row for each operation and agent, in the order of their names.
 
     Args:
-        since: only calls that were kept at this aware time or later.
+        since: only usage stored at this aware time or later.
     """
     return [_row(row) for row in tx.all(_totals(since).where(usage.c.user_id == tx.user_id))]
 
 
 def all_usage(ledger: Ledger, *, since: datetime | None = None) -> list[UsageRow]:
-    """The same summed over every user: for the home's keeper."""
+    """:func:`usage_totals` over all users, for maintenance of the home."""
     with plain_errors(ledger.place), ledger.engine.connect() as connection:
         return [_row(row) for row in connection.execute(_totals(since))]
 
 
 def _totals(since: datetime | None) -> Select[Any]:
     names = (usage.c.operation, usage.c.agent)
-    found = select(*names, *(func.sum(usage.c[name]).label(name) for name in _SUMS)).group_by(*names).order_by(*names)
-    return found if since is None else found.where(usage.c.created_at >= since)
+    statement = (
+        select(*names, *(func.sum(usage.c[name]).label(name) for name in _SUMS)).group_by(*names).order_by(*names)
+    )
+    return statement if since is None else statement.where(usage.c.created_at >= since)
 
 
 def _row(row: Any) -> UsageRow:

@@ -1,4 +1,4 @@
-"""Secrets in the ledger: ciphertext only, found again by a keyed digest, shown only with a reason that is kept."""
+"""Secrets in the ledger: as ciphertext only, looked up by a keyed digest, revealed only with a reason, which is stored."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from sqlalchemy import Row, bindparam, func, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import Record, Sensitivity, new_id, utc_now
-from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import reveals, secrets
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.secrets import Cipher
 
 __all__ = [
@@ -33,7 +32,7 @@ __all__ = [
 
 
 class SecretRow(Record):
-    """What may be known of a secret without revealing it."""
+    """A secret without its value."""
 
     id: str
     kind: str
@@ -43,7 +42,7 @@ class SecretRow(Record):
 
 
 class Reveal(Record):
-    """One entry of the audit: who saw which secret, when and why."""
+    """An entry of the audit: who revealed which secret, when and why."""
 
     secret_id: str
     actor: str
@@ -51,42 +50,30 @@ class Reveal(Record):
     created_at: datetime
 
 
-def _context(tx: Transaction, secret_id: str) -> str:
-    return f"{tx.user}/{secret_id}"
+def _context(user: str, secret_id: str) -> str:
+    return f"{user}/{secret_id}"
 
 
 def store_secret(
     tx: Transaction, cipher: Cipher, plaintext: str, *, kind: str, caption: str, sensitivity: Sensitivity
 ) -> str:
-    """Encrypt and keep a secret; returns its id. The same words of the same user keep the id they have.
+    """Encrypt and store a secret; returns its id. The same plaintext of the same user has one id.
 
     Raises:
         InvalidInputError: for an empty secret.
     """
     if not plaintext:
-        raise InvalidInputError(f"the secret {caption!r} is empty; there is nothing to keep")
-    digest = cipher.digest(plaintext, context=tx.user).hex()
-    known = tx.first(select(secrets.c.id).where(secrets.c.user_id == tx.user_id, secrets.c.digest == digest))
-    if known is not None:
-        return str(known.id)
-    secret_id = new_id("vault")
-    tx.connection.execute(
-        insert(secrets).values(
-            user_id=tx.user_id,
-            id=secret_id,
-            kind=kind,
-            caption=caption,
-            sensitivity=sensitivity,
-            ciphertext=cipher.encrypt(plaintext, context=_context(tx, secret_id)),
-            digest=digest,
-            created_at=utc_now(),
-        )
-    )
-    return secret_id
+        raise InvalidInputError(f"the secret {caption!r} is empty; pass its value")
+    known = known_secrets(tx, [cipher.digest(plaintext, context=tx.user).hex()])
+    if known:
+        return next(iter(known.values()))
+    secret = new_secret(cipher, tx.user, plaintext, kind=kind, caption=caption, sensitivity=sensitivity)
+    store_new_secrets(tx, [secret])
+    return secret.id
 
 
 class NewSecret(NamedTuple):
-    """A secret made ready to be kept, before the transaction that keeps it."""
+    """An encrypted secret, to be written by :func:`store_new_secrets`."""
 
     id: str
     digest: str
@@ -96,55 +83,52 @@ class NewSecret(NamedTuple):
 def new_secret(
     cipher: Cipher, user: str, plaintext: str, *, kind: str, caption: str, sensitivity: Sensitivity
 ) -> NewSecret:
-    """Encrypt a secret under an id of its own, to be written by :func:`store_new_secrets`."""
+    """Encrypt a secret under a new id."""
     secret_id = new_id("vault")
     digest = cipher.digest(plaintext, context=user).hex()
-    ciphertext = cipher.encrypt(plaintext, context=f"{user}/{secret_id}")
+    ciphertext = cipher.encrypt(plaintext, context=_context(user, secret_id))
     described = {"kind": kind, "caption": caption, "sensitivity": sensitivity}
     return NewSecret(secret_id, digest, {"id": secret_id, **described, "ciphertext": ciphertext, "digest": digest})
 
 
 _BY_DIGEST = Prepared(
     select(secrets.c.digest, secrets.c.id).where(
-        secrets.c.user_id == bindparam("user"), secrets.c.digest.in_(bindparam("digests", expanding=True))
+        secrets.c.user_id == bindparam("user"), secrets.c.digest.in_(bindparam("ids", expanding=True))
     )
 )
 
 
 def known_secrets(tx: Transaction, digests: Collection[str]) -> dict[str, str]:
-    """Which of these secrets the user keeps already: digest → id."""
-    found: dict[str, str] = {}
-    for part in chunks(digests):
-        found.update({row.digest: row.id for row in tx.all(_BY_DIGEST, user=tx.user_id, digests=part)})
-    return found
+    """Which of these secrets the user's vault contains: digest → id."""
+    return {row.digest: row.id for row in tx.all_of(_BY_DIGEST, digests)}
 
 
-_HELD = Prepared(select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user")))
+_COUNT = Prepared(select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user")))
 
 
 def count_secrets(tx: Transaction) -> int:
-    """How many secrets the user keeps."""
-    row = tx.first(_HELD, user=tx.user_id)
+    """How many secrets the user's vault contains."""
+    row = tx.first(_COUNT, user=tx.user_id)
     return int(row[0]) if row is not None else 0
 
 
 def store_new_secrets(tx: Transaction, new: Sequence[NewSecret]) -> None:
-    """Write secrets of which the user keeps none yet."""
+    """Insert secrets that the user's vault does not contain."""
     if new:
         now = utc_now()
-        rows = [{"user_id": tx.user_id, **one.values, "created_at": now} for one in new]
+        rows = [{"user_id": tx.user_id, **secret.values, "created_at": now} for secret in new]
         tx.connection.execute(insert(secrets), rows)
 
 
 def _row(tx: Transaction, secret_id: str) -> Row[Any]:
     row = tx.first(select(secrets).where(secrets.c.user_id == tx.user_id, secrets.c.id == secret_id))
     if row is None:
-        raise NotFoundError(f"no secret {secret_id!r} for user {tx.user!r}; `items --kind vault` lists what there is")
+        raise NotFoundError(f"no secret {secret_id!r} for user {tx.user!r}; `items --kind vault` lists them")
     return row
 
 
 def reveal_secret(tx: Transaction, cipher: Cipher, secret_id: str, *, reason: str, actor: str) -> str:
-    """The plaintext, after writing who asked and why.
+    """The plaintext, after writing actor and reason to the audit.
 
     Raises:
         NotFoundError: if this user has no such secret.
@@ -152,9 +136,9 @@ def reveal_secret(tx: Transaction, cipher: Cipher, secret_id: str, *, reason: st
         SecretKeyError: if the vault's key is not the one that encrypted it.
     """
     if not isinstance(reason, str) or not reason.strip():
-        raise InvalidInputError(f"reason = {reason!r}: say why the secret is needed; it is kept in the audit")
+        raise InvalidInputError(f"reason = {reason!r}: say why the secret is needed; it is stored in the audit")
     row = _row(tx, secret_id)
-    plaintext = cipher.decrypt(row.ciphertext, context=_context(tx, secret_id))
+    plaintext = cipher.decrypt(row.ciphertext, context=_context(tx.user, secret_id))
     tx.connection.execute(
         insert(reveals).values(
             user_id=tx.user_id,
@@ -169,22 +153,22 @@ def reveal_secret(tx: Transaction, cipher: Cipher, secret_id: str, *, reason: st
 
 
 def plain_secrets(tx: Transaction, cipher: Cipher) -> Iterator[tuple[Row[Any], str]]:
-    """Every secret with its plaintext, for an export that the owner asked to hold them.
+    """Every secret with its plaintext, for an export with secrets.
 
-    It only reads: the export is shown to nobody before :func:`audit_export` has written down what it reveals.
+    It only reads: :func:`audit_export` writes the audit before the export file gets its name.
     """
     for row in tx.all(select(secrets).where(secrets.c.user_id == tx.user_id).order_by(secrets.c.id)):
-        yield row, cipher.decrypt(row.ciphertext, context=_context(tx, row.id))
+        yield row, cipher.decrypt(row.ciphertext, context=_context(tx.user, row.id))
 
 
 def audit_export(tx: Transaction, secret_ids: Collection[str]) -> None:
-    """Write to the audit that an export reveals these secrets, those that are still kept."""
+    """Write to the audit that an export reveals these secrets, those that still exist."""
     now = utc_now()
     for part in chunks(secret_ids):
         own = (secrets.c.user_id == tx.user_id) & secrets.c.id.in_(part)
-        said = {"actor": "export", "reason": "export with secrets", "created_at": now}
+        described = {"actor": "export", "reason": "export with secrets", "created_at": now}
         rows = [
-            {"user_id": tx.user_id, "id": new_id("reveal"), "secret_id": row.id, **said}
+            {"user_id": tx.user_id, "id": new_id("reveal"), "secret_id": row.id, **described}
             for row in tx.all(select(secrets.c.id).where(own).order_by(secrets.c.id))
         ]
         if rows:
@@ -192,20 +176,20 @@ def audit_export(tx: Transaction, secret_ids: Collection[str]) -> None:
 
 
 def restore_secret(tx: Transaction, cipher: Cipher, row: SecretRow, plaintext: str) -> bool:
-    """Take a secret in under the id it had, encrypted anew for this user; False where that id is there already.
+    """Insert a secret under the id it had, encrypted again for this user; False where that id exists already.
 
-    The user may keep the same words under another id: both stay, since texts refer to either.
+    The vault may contain the same plaintext under another id: both stay, since texts may refer to either.
     """
     if tx.first(select(secrets.c.id).where(secrets.c.user_id == tx.user_id, secrets.c.id == row.id)) is not None:
         return False
     digest = cipher.digest(plaintext, context=tx.user).hex()
     if tx.first(select(secrets.c.id).where(secrets.c.user_id == tx.user_id, secrets.c.digest == digest)) is not None:
-        digest = cipher.digest(plaintext, context=_context(tx, row.id)).hex()  # found by its id alone
+        digest = cipher.digest(plaintext, context=_context(tx.user, row.id)).hex()  # looked up by its id alone
     tx.connection.execute(
         insert(secrets).values(
             user_id=tx.user_id,
             **row.model_dump(),
-            ciphertext=cipher.encrypt(plaintext, context=_context(tx, row.id)),
+            ciphertext=cipher.encrypt(plaintext, context=_context(tx.user, row.id)),
             digest=digest,
         )
     )

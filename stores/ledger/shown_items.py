@@ -1,4 +1,4 @@
-"""As little of an item as recalls need: what it says and whether it is believed, read without making its record."""
+"""The fields of items that recalls need, such as text and status, read without parsing their records."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from sqlalchemy import bindparam, select
 
 from hexamem.memory_types import Source
 from hexamem.memory_types.items import ItemKind
-from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, sources
 
 __all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "items_before", "items_since", "shown_items"]
 
-_GIVEN = (
+_NOT_UNDONE = (
     items.c.user_id == bindparam("user"),
     items.c.id.in_(bindparam("ids", expanding=True)),
     items.c.status != "undone",
 )
-_TEXTS = Prepared(select(items.c.id, items.c.text).where(*_GIVEN))
-_STATES = Prepared(select(items.c.id, items.c.status, items.c.superseded_by).where(*_GIVEN))
+_TEXTS = Prepared(select(items.c.id, items.c.text).where(*_NOT_UNDONE))
+_STATES = Prepared(select(items.c.id, items.c.status, items.c.superseded_by).where(*_NOT_UNDONE))
 _SHOWN = Prepared(
     select(
         items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.created_at, items.c.status, items.c.valid_to
-    ).where(*_GIVEN, items.c.kind != "resource")
+    ).where(*_NOT_UNDONE, items.c.kind != "resource")
 )
 _SOURCES = Prepared(
     select(sources.c.item_id, sources.c.step_id, sources.c.quote, sources.c.start, sources.c.end)
@@ -41,16 +41,16 @@ _SINCE = Prepared(
 
 
 class ItemState(NamedTuple):
-    """Whether an item is believed, and what took its place where it is not."""
+    """The status of an item, and the id of the item that superseded it."""
 
     status: str
     superseded_by: str | None
 
 
 class ShownItem(NamedTuple):
-    """What a hit shows of an item; ``event_at`` as :func:`~hexamem.stores.ledger.items.event_time` tells it.
+    """The fields of an item that a hit shows; ``event_at`` is its :func:`~hexamem.stores.ledger.items.event_time`.
 
-    ``own_time`` is whether that is a time of its own, and not when it was learned.
+    ``own_time`` is whether that is a time of its own, not when it was learned.
     """
 
     id: str
@@ -64,35 +64,35 @@ class ShownItem(NamedTuple):
 
 
 def item_texts(tx: Transaction, item_ids: Collection[str]) -> dict[str, str]:
-    """What items say, in whatever status; unknown and undone ones are left out."""
-    return {row.id: row.text for part in chunks(item_ids) for row in tx.all(_TEXTS, user=tx.user_id, ids=part)}
+    """The texts of items in whatever status; unknown and undone ones are left out."""
+    return {row.id: row.text for row in tx.all_of(_TEXTS, item_ids)}
 
 
 def item_states(tx: Transaction, item_ids: Collection[str]) -> dict[str, ItemState]:
-    """Whether items are believed; unknown and undone ones are left out."""
-    return {
-        row.id: ItemState(row.status, row.superseded_by)
-        for part in chunks(item_ids)
-        for row in tx.all(_STATES, user=tx.user_id, ids=part)
-    }
+    """The states of items; unknown and undone ones are left out."""
+    return {row.id: ItemState(row.status, row.superseded_by) for row in tx.all_of(_STATES, item_ids)}
 
 
 def shown_items(tx: Transaction, item_ids: Collection[str]) -> dict[str, ShownItem]:
-    """What is shown of items, but for documents, of which a passage is; unknown and undone ones are left out."""
+    """The shown fields of items; documents, of which passages are shown, unknown and undone items are left out."""
     cited: dict[str, list[Source]] = {}
-    found: dict[str, ShownItem] = {}
-    for part in chunks(item_ids):
-        for row in tx.all(_SOURCES, user=tx.user_id, ids=part):
-            # Values come from our own table, so they are not validated again.
-            source = Source.of_fields(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
-            cited.setdefault(row.item_id, []).append(source)
-        for row in tx.all(_SHOWN, user=tx.user_id, ids=part):
-            cites = tuple(cited.get(row.id, ()))
-            own_time = row.event_at != row.created_at
-            found[row.id] = ShownItem(
-                row.id, row.kind, row.text, row.event_at, own_time, row.status, cites, row.valid_to
-            )
-    return found
+    for row in tx.all_of(_SOURCES, item_ids):
+        # Values come from our own table, so they are not validated again.
+        source = Source.of_fields(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
+        cited.setdefault(row.item_id, []).append(source)
+    return {
+        row.id: ShownItem(
+            row.id,
+            row.kind,
+            row.text,
+            row.event_at,
+            row.event_at != row.created_at,
+            row.status,
+            tuple(cited.get(row.id, ())),
+            row.valid_to,
+        )
+        for row in tx.all_of(_SHOWN, item_ids)
+    }
 
 
 _BEFORE = Prepared(
@@ -104,12 +104,12 @@ _BEFORE = Prepared(
 
 
 def items_before(tx: Transaction, before: int | None, most: int) -> list[tuple[str, int]]:
-    """The items that were changed last before a change number, or of all, the latest first: id and change number."""
+    """The last items below a change number (of all when None), latest change first: id and change number."""
     before = tx.change + 1 if before is None else before
     return [(row.id, row.change) for row in tx.all(_BEFORE, user=tx.user_id, before=before, most=most)]
 
 
 def items_since(tx: Transaction, since: int, most: int) -> set[str] | None:
     """The ids of items whose change number is above ``since``; None where there are ``most`` or more."""
-    found = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
-    return None if len(found) >= most else found
+    changed = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
+    return None if len(changed) >= most else changed
