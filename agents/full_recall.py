@@ -115,7 +115,7 @@ class FullRecall:
         usage = UsageMeter(operation)
         result = call.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
         try:
-            keep_usage(self._ledger, user, usage.drain())
+            store_usage(self._ledger, user, usage.drain())
         except HexamemError as error:  # the reply is valid all the same
             self.degraded.append(f"the cost of the model could not be stored: {error}")
         if result.value is None:

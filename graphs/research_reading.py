@@ -25,7 +25,7 @@ from hexamem.retrieval.evidence import (
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Transaction, event_time, has_own_time
 from hexamem.stores.ledger.pages import PageRow, get_pages, page_steps
-from hexamem.stores.ledger.said_steps import SaidStep, SaidWhen, last_said, said_steps
+from hexamem.stores.ledger.step_texts import PlainStep, StepTime, last_stated, plain_steps
 from hexamem.stores.secrets import format_references
 
 __all__ = ["Reading", "candidates", "passages_of", "read_round"]
@@ -205,12 +205,12 @@ def passages_of(
     """
     known_steps, known_items = dict(steps or {}), dict(items or {})
     missing = [record.id for record in ranked if record.id not in known_steps and record.id not in known_items]
-    known_steps.update(said_steps(tx, [record_id for record_id in missing if record_id.startswith("step_")]))
+    known_steps.update(plain_steps(tx, [record_id for record_id in missing if record_id.startswith("step_")]))
     known_items.update(
         filters.read_items(tx, [record_id for record_id in missing if not record_id.startswith("step_")])
     )
     ranked_items = [known_items[record.id] for record in ranked if record.id in known_items]
-    last_times = last_said(tx, {item.id: item.sources for item in ranked_items if not has_own_time(item)})
+    last_times = last_stated(tx, {item.id: item.sources for item in ranked_items if not has_own_time(item)})
     passages = []
     for record in ranked:
         if record.id in known_steps:
@@ -220,7 +220,7 @@ def passages_of(
     return passages
 
 
-def _of_step(step: SaidStep, ranked: Ranked, number: int) -> dict[str, Any]:
+def _of_step(step: PlainStep, ranked: Ranked, number: int) -> dict[str, Any]:
     return {
         "id": step.id,
         "kind": "step",
@@ -236,7 +236,7 @@ def _of_step(step: SaidStep, ranked: Ranked, number: int) -> dict[str, Any]:
     }
 
 
-def _of_item(item: MemoryItem, ranked: Ranked, number: int, last_times: Mapping[str, SaidWhen]) -> dict[str, Any]:
+def _of_item(item: MemoryItem, ranked: Ranked, number: int, last_times: Mapping[str, StepTime]) -> dict[str, Any]:
     """The time of an item is its own, else when it was last mentioned, else when it was stored."""
     moment = last_times[item.id].at if item.id in last_times else event_time(item)
     return {

@@ -356,7 +356,7 @@ def _described(error: BaseException) -> str:
 def _without_secrets(text: str) -> str:
     """A text without the secrets that are detected in it."""
     redactor = Redactor(None)
-    return str(redactor.clean(text, redactor.look(text)))
+    return str(redactor.clean(text, redactor.scan(text)))
 
 
 class BackgroundWorker:

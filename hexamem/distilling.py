@@ -97,7 +97,7 @@ class Distilling:
             )
         finally:
             # In a transaction of its own: after a job's end, its transaction accepts no writes.
-            keep_usage(self._ledger, user, usage.drain())
+            store_usage(self._ledger, user, usage.drain())
 
     def run(self, job: JobContext) -> JobOutcome:
         """Judge a run whose outcome is unknown, and distil it; the experience and the job's end are one transaction."""

@@ -198,7 +198,7 @@ class UserRuns:
         cipher, redactor = self.home.cipher, draft.redactor
         redactor.store = store_in_vault(tx, cipher)
         if self.home.settings.find_secrets:
-            redactor.know(find_known(tx, cipher, draft.texts))
+            redactor.add_known(find_known(tx, cipher, draft.texts))
         return dict(redactor.clean(draft.values, draft.secrets))
 
     # -- recalling ----------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class MediaReaders:
         with job.write() as tx:
             (text,) = self._home.redacted(tx, *replace_known(tx, self._home.cipher, [text]))
             if "step" in job.payload:
-                put_words(tx, job.payload["step"], job.payload["media"], text, job.kind)
+                store_media_text(tx, job.payload["step"], job.payload["media"], text, job.kind)
             elif _without_text(tx, job.payload["item"]) is not None:
                 edit_item(tx, job.payload["item"], {"content": text}, self._home.cipher, actor=job.kind, find=False)
             job.complete(tx)

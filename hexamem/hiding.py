@@ -34,7 +34,7 @@ def hide_secrets(user: UserMemory, value: T) -> T:
     memory = user.memory
     if not memory.settings.find_secrets:
         return value
-    detected = Redactor(None).look(value)
+    detected = Redactor(None).scan(value)
     with memory.ledger.read(user.name) as tx:
         known = find_known(tx, memory.cipher, strings_in(value))
         if not detected and not known:
@@ -51,8 +51,8 @@ def hide_secrets(user: UserMemory, value: T) -> T:
         return ids[digest]
 
     redactor = Redactor(secret_id)
-    redactor.look(value)
-    redactor.know(known)
+    redactor.scan(value)
+    redactor.add_known(known)
     cleaned: T = redactor.clean(value, detected)
     return cleaned
 

@@ -159,7 +159,7 @@ class Home:
     def without_secrets(self, user: str, text: str) -> str:
         """A text as a model may see it, without secrets: those it contains and those that the vault knows."""
         redactor = Redactor(None, self.settings.find_secrets)
-        secrets = redactor.look(text)
+        secrets = redactor.scan(text)
         with self.ledger.read(user) as tx:
             (clean,) = replace_known(tx, self.cipher, [redactor.clean(text, secrets)])
         return clean

@@ -312,7 +312,7 @@ class Ingesting:
             state = self.graph().invoke({"close": True}, context=context)
         finally:
             if usage is not None:  # of calls after which nothing was written
-                keep_usage(self._ledger, user, usage.drain())
+                store_usage(self._ledger, user, usage.drain())
         if state.get("__interrupt__"):
             return JobOutcome.park(
                 "a manager interrupted for an answer, which a background job cannot get: run the batch in a graph with a "

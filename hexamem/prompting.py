@@ -112,7 +112,7 @@ def recall_for_prompt(
     if not part.recall:
         return part
     redactor = Redactor(None)  # a host may store the report with its state
-    return replace(part, recall={**part.recall, "query": redactor.clean(query, redactor.look(query))})
+    return replace(part, recall={**part.recall, "query": redactor.clean(query, redactor.scan(query))})
 
 
 def search_for_prompt(

@@ -12,7 +12,6 @@ from hexamem.stores.ledger.labels import carried_labels
 from hexamem.stores.ledger.shown_items import item_states, item_texts, items_before, items_since
 from hexamem.stores.ledger.step_texts import step_texts
 from hexamem.stores.ledger.steps import steps_before, steps_since
-from hexamem.stores.ledger.told_items import item_states, item_texts, items_before, items_since
 from hexamem.stores.record_cache import RecordCache
 from hexamem.stores.vocabulary_cache import VocabularyCache
 

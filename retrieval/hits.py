@@ -55,7 +55,7 @@ def hits_of(
     vocabulary = caches.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
     learned = {record.id: record.sources for _, record in shown if not isinstance(record, ShownStep)}
-    said = last_said(run.tx, learned) if learned else {}
+    said = last_stated(run.tx, learned) if learned else {}
     return [
         _step_hit(candidate, record, run, vocabulary)
         if isinstance(record, ShownStep)

@@ -110,7 +110,7 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
         return False
     projector.on_removal(user)
     with ledger.write(user, create=False) as tx:
-        media.keep_only(user_key(user), kept_files(tx))
+        media.retain_only(user_key(user), stored_files(tx))
         prune_vectors(tx, _indexed_texts(tx))
     projector.purge(user)
     ledger.checkpoint()
@@ -251,7 +251,7 @@ def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) ->
             media_files = media.drop_user(key)
             rows = erase_rows(tx) if tx.user_id else {}
         with ledger.write(user, create=False) as tx:  # of a call that kept its files and then found no user to write to
-            media_files += media.keep_only(key, kept_files(tx))
+            media_files += media.retain_only(key, stored_files(tx))
         projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is kept again
         ledger.checkpoint()
     return EraseReceipt(

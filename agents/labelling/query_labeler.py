@@ -99,7 +99,7 @@ class ModelQueryLabeler:
         )
         result = self._call.invoke(CallInput(messages=messages, budget=self._budget, usage=usage))
         try:
-            keep_usage(self._ledger, user, usage.drain())
+            store_usage(self._ledger, user, usage.drain())
         except HexamemError as error:  # the reply is valid all the same
             self._notices(user, f"the cost of a question's labels could not be stored: {error}")
         if result.value is None:

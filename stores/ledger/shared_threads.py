@@ -13,7 +13,6 @@ from sqlalchemy import bindparam, select
 from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import steps, users
-from hexamem.stores.ledger.steps import chunks
 from hexamem.stores.secrets import replaced_texts
 
 __all__ = ["stored_for_others"]
@@ -39,10 +38,11 @@ def stored_for_others(tx: Transaction, thread_id: str, texts: Mapping[str, str])
     Args:
         texts: message id → text.
     """
-    wanted = {one: " ".join(text.split()) for one, text in said.items() if len(one) >= _UNIQUE}
-    found = set()
-    for part in chunks(list(wanted)):
-        for row in tx.all(_HELD, user=tx.user_id, thread=thread_id, ids=part):
-            if replaced_texts(wanted[row.message_id], " ".join(row.content.split())) is not None:
-                found.add(row.message_id)
-    return frozenset(found)
+    wanted = {
+        message_id: " ".join(text.split()) for message_id, text in texts.items() if len(message_id) >= _UNIQUE_LENGTH
+    }
+    return frozenset(
+        row.message_id
+        for row in tx.all_of(_OF_OTHERS, wanted, thread=thread_id)
+        if replaced_texts(wanted[row.message_id], " ".join(row.content.split())) is not None
+    )
