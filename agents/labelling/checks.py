@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
 
 from hexamem.intent.contract import LabeledStep
 from hexamem.intent.scope_text import han_number
 
-__all__ = ["Wording", "antecedents_of", "gist_fits", "one_line", "resolved_fits", "scripts_of", "summary_fits"]
+__all__ = ["Wording", "antecedents_of", "gist_fits", "one_line", "replaced", "scripts_of"]
 
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_]+(?:['’.,:][^\W_]+)*")
 _NUMBER = re.compile(r"\d+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONGEST_LINE = 2_000
-_REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
-_LOST_SHARE, _LOST_WORDS = 0.4, 2  # a resolved text may replace this share of the words, or this number
-_KNOWN_SHARE = 0.75  # the least share of known words among those that it adds
-_LONGEST_SUMMARY, _LONGEST_GIST = 400, 800
+_KNOWN_WORDS = 0.6  # of the words of a meaning, so many occur in what the model was shown
+_LONGEST_MEANING = 120  # characters by which it may be longer than the words that it replaces
+_LONGEST_GIST = 800
 _DATED = re.compile(r"(?<!\d)([12]\d{3})(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?(?![\d-])")
 """A year, or an ISO month or day, which a model derives from "yesterday" or "from January"."""
 _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
@@ -66,36 +64,48 @@ def one_line(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text[:_LONGEST_LINE]).split())
 
 
-def resolved_fits(text: str, resolved: str, known: Wording) -> bool:
-    """Whether a resolved text is acceptable: it retains most words of the text and adds mostly known ones.
+def replaced(text: str, replacements: Iterable[tuple[str, str]], known: Wording) -> tuple[str, int]:
+    """A text with words that refer to something replaced by what they refer to, and how many replacements were refused.
+
+    A replacement is refused by itself, without the others: where its words do not occur in the text, or its meaning has
+    a number or mostly words that the model was not shown.
 
     Args:
-        known: the input of the model, including the text.
+        replacements: pairs of words of the text and their meaning.
+        known: what the model could read, the text included.
     """
-    if not resolved.strip() or len(resolved) > 2 * len(text) + 300:
-        return False
-    if sorted(_REFERENCE.findall(resolved)) != sorted(_REFERENCE.findall(text)):
-        return False
-    before, after = Counter(_words(text)), Counter(_words(resolved))
-    if sum((before - after).values()) > max(_LOST_WORDS, _LOST_SHARE * sum(before.values())):
-        return False
-    if any(number not in after for number in before if number[0].isdecimal()):
-        return False  # a number is no reference to resolve
-    if any(number not in known.numbers for number in _NUMBER.findall(resolved)):
-        return False
-    added = list((after - before).elements())
-    return sum(word in known.words for word in added) >= _KNOWN_SHARE * len(added)
+    refused, spans = 0, list[tuple[int, int, str]]()
+    for words, meaning in replacements:
+        free = (
+            match.span()
+            for match in _occurrences(words, text)
+            if all(match.end() <= begin or end <= match.start() for begin, end, _ in spans)
+        )
+        span = next(free, None) if _meaning_fits(words, meaning, known) else None
+        if span is None:
+            refused += 1
+        else:
+            spans.append((*span, meaning))
+    for begin, end, meaning in sorted(spans, reverse=True):
+        text = text[:begin] + meaning + text[end:]
+    return text, refused
 
 
-def summary_fits(text: str, summary: str, known: Wording) -> bool:
-    """Whether a summary of a text is acceptable: in its script, not too long, without unknown numbers."""
-    if not any(character.isalnum() for character in summary) or len(summary) > _LONGEST_SUMMARY:
+def _occurrences(words: str, text: str) -> Iterable[re.Match[str]]:
+    """Where whole words occur in a text, case aside."""
+    if not words or "{{" in words:
+        return ()
+    begin, end = (r"(?<!\w)" if words[0].isascii() else "", r"(?!\w)" if words[-1].isascii() else "")
+    return re.finditer(begin + re.escape(words) + end, text, re.IGNORECASE)
+
+
+def _meaning_fits(words: str, meaning: str, known: Wording) -> bool:
+    if not meaning.strip() or "{{" in meaning or len(meaning) > len(words) + _LONGEST_MEANING:
         return False
-    if set(_REFERENCE.findall(summary)) - set(_REFERENCE.findall(text)):
+    if not scripts_of(meaning) <= known.scripts or not _numbers_known(meaning, known):
         return False
-    # A text in two scripts may have a summary in one of them.
-    shared = scripts_of(summary) & (scripts_of(text) or known.scripts)
-    return bool(shared) and _numbers_known(summary, known)
+    added = [word for word in _words(meaning) if not word[0].isdecimal()]
+    return sum(word in known.words for word in added) >= _KNOWN_WORDS * len(added)
 
 
 def gist_fits(gist: str, known: Wording) -> bool:

@@ -6,7 +6,7 @@ A part of the reply that is not usable leaves the present label of the step, so 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 
@@ -15,16 +15,15 @@ from hexamem.agents.labelling.checks import (
     antecedents_of,
     gist_fits,
     one_line,
-    resolved_fits,
+    replaced,
     scripts_of,
-    summary_fits,
 )
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
 from hexamem.agents.labelling.scopes import ScopeBoard
-from hexamem.agents.labelling.task import CUT_MARK, LabelTask, shown_earlier, shown_scopes, shown_steps
+from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes, shown_steps
 from hexamem.agents.page_texts import checked_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
-from hexamem.intent.label_names import label_types
+from hexamem.intent.label_names import fold_name, label_types
 from hexamem.intent.vocabulary import Vocabulary
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
@@ -35,8 +34,7 @@ __all__ = ["AGENT", "SURE", "LabelReading"]
 AGENT = "intent_labeler"
 SURE = 0.9
 """The confidence of a model's labels; that of a person's is 1."""
-_CANDIDATES = 5  # event types near a step (STITCH uses 5)
-_LEAST_COSINE = 0.3  # of a candidate
+_MOST_MEANINGS = 12  # replacements in one step
 _MOST_FINE = 12  # fine event types in the prompt below one coarse type
 _MOST_ENTITY_TYPES = 120  # in the prompt
 _ACTS = frozenset(name.split()[0].casefold() for name in label_types("event"))
@@ -51,19 +49,29 @@ class LabelReading:
         embed: embeds the names of labels.
         prompt: the template.
         agent: the name of the agent, for ``degraded``.
+        shown: further texts that the prompt shows.
     """
 
-    def __init__(self, user: str, task: LabelTask, embed: Embed, prompt: Prompt, agent: str = AGENT) -> None:
+    def __init__(
+        self,
+        user: str,
+        task: LabelTask,
+        embed: Embed,
+        prompt: Prompt,
+        agent: str = AGENT,
+        *,
+        shown: Iterable[str] = (),
+    ) -> None:
         self.task, self.prompt, self.agent = task, prompt, agent
         self.board = ScopeBoard(user, task)
         self.events = Vocabulary(user, "event", embed, types=label_types("event"))
         self.entities = Vocabulary(user, "entity", embed, types=label_types("entity"))
         self.events.restore(task.labels)
         self.entities.restore(task.labels)
-        self.known = Wording([*map(self.board.path, self.board.handles), *self.board.gists.values()])
-        for shown in task.window:
-            at = in_zone(shown.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M")
-            for text in (shown.step.text, shown.resolved_text, shown.step.speaker, at):
+        self.known = Wording([*map(self.board.path, self.board.handles), *self.board.gists.values(), *shown])
+        for labeled in task.window:
+            at = in_zone(labeled.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M")
+            for text in (labeled.step.text, labeled.resolved_text, labeled.step.speaker, at):
                 self.known.add(text)
         self.loose = deepcopy(self.known)
         self.loose.numbers.update(map(str, range(13)))  # "two nights" may become "2 nights"
@@ -85,20 +93,7 @@ class LabelReading:
 
     def messages(self) -> list[tuple[str, str]]:
         """The prompt, as pairs of role and text."""
-        return self.prompt.render(**self.inputs(), steps=shown_steps(self.task, self.board, self.candidates()))
-
-    def candidates(self) -> dict[str, list[str]]:
-        """Step id → event types: those that it has, then the nearest by cosine. Fine types only if they are in use."""
-        names: dict[str, list[str]] = {}
-        for labeled in self.task.batch:
-            own: list[str] = []
-            for label in filter(None, map(self.events.get, labeled.events)):
-                own += [label.name] if label.id in self.task.used else []
-                own.append(self._top_name(label))
-            near = self.events.nearest(labeled.step.vector, 4 * _CANDIDATES)
-            own += [label.name for label, cosine in near if label.id in self.task.used and cosine >= _LEAST_COSINE]
-            names[labeled.step.id] = list(dict.fromkeys(own))[:_CANDIDATES]
-        return names
+        return self.prompt.render(**self.inputs(), steps=shown_steps(self.task, self.board))
 
     def _event_types(self) -> str:
         """The coarse event types, one a line, each with its fine types in use."""
@@ -128,7 +123,7 @@ class LabelReading:
         if any(number not in asked for number in numbers):
             lines.append(f"there are steps that were not asked for; the steps are 1 to {count}")
         for labels in reply.steps[:count]:
-            if why := self.board.refusal(labels.scope, labels.parent):
+            if labels.scope is not None and (why := self.board.refusal(labels.scope)):
                 lines.append(f"step {labels.step}: {why}")
             if not any(name.strip() for name in labels.events):
                 lines.append(f"step {labels.step} has no event type; give one to {MOST_EVENTS}")
@@ -143,16 +138,20 @@ class LabelReading:
             replied.setdefault(step_labels.step, step_labels)
         lost: Counter[str] = Counter()
         steps: list[LabeledStep] = []
+        scope = self._scope_before()
         for number, labeled in enumerate(self.task.batch, 1):
-            if number in replied:
-                steps.append(self._step(labeled, replied[number], steps, lost))
+            if (labels := replied.get(number)) is not None:
+                scope = scope if labels.scope is None else self.board.scope_of(labels.scope)
+                steps.append(self._step(labeled, scope, labels, steps, lost))
             else:
+                scope = labeled.scope
                 steps.append(labeled)
                 lost["labels"] += 1
         by_id = {label.id: label for label in self.task.labels} | self.board.made
-        labels = {label.id: label for label in (*self.events.changed(), *self.entities.changed())} | self.board.made
+        labels_by_id = {label.id: label for label in (*self.events.changed(), *self.entities.changed())}
+        labels_by_id |= self.board.made
         for label_id, gist in self._gists(reply).items():
-            labels[label_id] = by_id[label_id].model_copy(update={"gist": gist})
+            labels_by_id[label_id] = by_id[label_id].model_copy(update={"gist": gist})
         if lost:
             parts = [f"the {what} of {count} step{'s' if count > 1 else ''}" for what, count in lost.items()]
             line = f"the classifiers' labels stay for {', '.join(parts)} in a batch of {len(steps)}"
@@ -160,46 +159,52 @@ class LabelReading:
         notes = reply.pages if reply is not None else ()
         return LabelBatch(
             steps=tuple(steps),
-            labels=tuple(labels.values()),
+            labels=tuple(labels_by_id.values()),
             pages=checked_notes(self.task.pages, notes, self.loose, self.prompt.restore),
             degraded=tuple(degraded),
         )
 
+    def _scope_before(self) -> str | None:
+        """The scope of the step before the batch, where it is one that is listed."""
+        first = next(place for place, labeled in enumerate(self.task.window) if labeled.step.id in self.task.chosen)
+        scope = self.task.window[first - 1].scope if first else ""
+        return scope if self.board.is_listed(scope) else None
+
     def _step(
-        self, labeled: LabeledStep, reply: StepLabels, before: Sequence[LabeledStep], lost: Counter[str]
+        self,
+        labeled: LabeledStep,
+        scope: str | None,
+        labels: StepLabels,
+        before: Sequence[LabeledStep],
+        lost: Counter[str],
     ) -> LabeledStep:
-        scope = self.board.scope_of(reply.scope, reply.parent)
-        events = self._events(reply.events, labeled)
+        events = self._events(labels.events, labeled)
         if scope is None and not events:
             lost["labels"] += 1
             return labeled
         lost.update(what for what, value in (("scope", scope), ("event types", events)) if not value)
-        own = labeled.step.text
-        text, antecedents = labeled.resolved_text, labeled.antecedents
-        resolved = self.prompt.restore(reply.resolved or "").strip()
-        if resolved and resolved != own and CUT_MARK.strip() not in resolved:
-            if resolved_fits(own, resolved, self.known):
-                place = self.task.window.index(labeled)
-                context = [other for other in self.task.window[:place] if other.step.id not in self.task.chosen]
-                text, antecedents = resolved, antecedents_of(labeled, resolved, [*context, *before])
-            else:
-                lost["resolved text"] += 1
-        summary = one_line(self.prompt.restore(reply.summary))
-        if not summary_fits(own, summary, self.loose):
-            lost["summary"] += 1
-            summary = labeled.summary
+        own, antecedents = labeled.step.text, labeled.antecedents
+        meanings = ((self._line(one.words), self._line(one.meaning)) for one in labels.means[:_MOST_MEANINGS])
+        text, refused = replaced(own, meanings, self.known)
+        lost.update({"replaced words": 1} if refused else {})
+        if text != own:
+            place = self.task.window.index(labeled)
+            context = [earlier for earlier in self.task.window[:place] if earlier.step.id not in self.task.chosen]
+            antecedents = antecedents_of(labeled, text, [*context, *before])
         return replace(
             labeled,
             scope=scope or labeled.scope,
             events=events or labeled.events,
-            entities=self._entities(reply.entities),
-            resolved_text=text,
-            summary=summary,
+            entities=self._entities(labels),
+            resolved_text=text if text != own else labeled.resolved_text,
             antecedents=antecedents,
             confidence=SURE if scope and events else labeled.confidence,
             provisional=False,
             tier="model",
         )
+
+    def _line(self, text: str) -> str:
+        return one_line(self.prompt.restore(text))
 
     def _events(self, names: Sequence[str], labeled: LabeledStep) -> tuple[str, ...]:
         """The ids of event types; a new one is placed below the coarse type in its name, otherwise below that of the step."""
@@ -213,8 +218,12 @@ class LabelReading:
             events.update(dict.fromkeys(self.events.propose([name], coarse)))
         return tuple(events)[:MOST_EVENTS]
 
-    def _entities(self, names: Sequence[str]) -> tuple[str, ...]:
-        return self.entities.propose([*filter(_is_type, map(one_line, names[: 2 * MOST_ENTITIES]))])[:MOST_ENTITIES]
+    def _entities(self, labels: StepLabels) -> tuple[str, ...]:
+        """The ids of entity types: those that are named, and the kind of thing that an event type names ("Ask hotel")."""
+        known = {fold_name(label.name) for label in self.entities.live()}
+        things = [name.partition(" ")[2].capitalize() for name in map(one_line, labels.events[:MOST_EVENTS])]
+        names = [*labels.entities[: 2 * MOST_ENTITIES], *(thing for thing in things if fold_name(thing) in known)]
+        return self.entities.propose([*filter(_is_type, map(one_line, names))])[:MOST_ENTITIES]
 
     def _gists(self, reply: BatchLabels | None) -> Mapping[str, str]:
         gists = {}

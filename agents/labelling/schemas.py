@@ -15,6 +15,7 @@ __all__ = [
     "PageNote",
     "PageNotes",
     "QueryLabels",
+    "Replacement",
     "ScopeGist",
     "StepLabels",
     "salvaged",
@@ -30,31 +31,36 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class StepLabels(_Entry):
-    """The labels of one numbered step."""
+class Replacement(_Entry):
+    """Words of a step that refer to something, and what they refer to."""
 
-    step: int = Field(description="The number of the step.")
-    scope: str = Field(description="The handle of a scope that is listed, or the short name of a new one.")
-    parent: str | None = Field(description="Of a new scope: the handle or name of the wider one. Else null.")
-    events: list[str] = Field(description="One to three event types, the main one first.")
-    entities: list[str] = Field(description="Up to five entity types.")
-    resolved: str | None = Field(description="The whole text with references put into words, where it differs.")
-    summary: str = Field(description="One line: who does what about what, with names and values.")
+    words: str
+    meaning: str
+
+
+class StepLabels(_Entry):
+    """The labels of one numbered step; a null scope is that of the step before."""
+
+    step: int
+    scope: str | None
+    events: list[str]
+    entities: list[str]
+    means: list[Replacement]
 
 
 class ScopeGist(_Entry):
     """What a scope is about by now."""
 
-    scope: str = Field(description="The handle or new name, as in the steps.")
-    gist: str = Field(description="At most 50 words.")
+    scope: str
+    gist: str
 
 
 class PageNote(_Entry):
-    """What is said of one page."""
+    """The header and memo of one page; null leaves them."""
 
-    page: str = Field(description="The handle of the page.")
-    header: str | None = Field(description="What a reader of this page alone would lack; null to leave it.")
-    memo: str | None = Field(description="What the page adds; null where it adds nothing.")
+    page: str
+    header: str | None
+    memo: str | None
 
 
 PageNotes: TypeAlias = Annotated[list[PageNote], BeforeValidator(lambda notes: [] if notes is None else notes)]
@@ -92,19 +98,21 @@ def salvaged(data: object, form: type[M], **missing: object) -> list[M]:
     return entries
 
 
+def _readable(entry: object) -> object:
+    """The entry of a step with those of its replacements that can be read."""
+    if not isinstance(entry, Mapping):
+        return entry
+    return {**entry, "means": salvaged(entry.get("means"), Replacement)}
+
+
 def salvaged_labels(data: object) -> BatchLabels:
     """The steps, gists and pages of a reply that validate."""
     lists = data if isinstance(data, Mapping) else {}
-    empty: dict[str, object] = {
-        "scope": "",
-        "parent": None,
-        "events": [],
-        "entities": [],
-        "resolved": None,
-        "summary": "",
-    }
+    steps = lists.get("steps")
+    if isinstance(steps, list):
+        steps = [_readable(entry) for entry in steps[:_MOST_READ]]
     return BatchLabels(
-        steps=salvaged(lists.get("steps"), StepLabels, **empty),
+        steps=salvaged(steps, StepLabels, scope=None, events=[], entities=[], means=[]),
         gists=salvaged(lists.get("gists"), ScopeGist),
         pages=salvaged(lists.get("pages"), PageNote, header=None, memo=None),
     )

@@ -67,19 +67,19 @@ class ScopeBoard:
         own = self._vocabulary.canonical(label_id)
         return self.handles.get(own) or (self.path(own) if own in self._vocabulary.by_id else "none")
 
-    def refusal(self, scope: str, parent: str | None) -> str | None:
-        """Why a scope of a reply is invalid, without its words except a handle; None where it is valid."""
-        for what, name in (("scope", scope), ("parent", parent)):
-            if name is None:
-                continue
-            text = one_line(name)
-            handle = self._handle(text)
-            if handle is not None and handle not in self._by_handle:
-                return f"there is no {what} {handle}; use a handle that is listed, or a name"
-            if handle is None and not self._parts(text) and fold_name(text) not in self._paths:
-                return (
-                    f"its {what} is neither a handle nor a name of 1 to {_LONGEST_NAME} characters in the talk's script"
-                )
+    def is_listed(self, label_id: str) -> bool:
+        """Whether a prompt lists this scope by a handle."""
+        return self._vocabulary.canonical(label_id) in self.handles
+
+    def refusal(self, scope: str) -> str | None:
+        """Why a scope of a reply cannot be stored, in words that repeat nothing of it but a handle; None if it can."""
+        text = one_line(scope)
+        first, _ = self._below_handle(text)
+        handle = self._handle(first or text)
+        if handle is not None and handle not in self._by_handle:
+            return f"there is no scope {handle}; use a handle that is listed, or a name"
+        if first is None and handle is None and not self._parts(text) and fold_name(text) not in self._paths:
+            return f"its scope is neither a handle nor a name of 1 to {_LONGEST_NAME} characters in the talk's script"
         return None
 
     def known(self, scope: str) -> str | None:
@@ -92,30 +92,32 @@ class ScopeBoard:
         named = {own for (_, name), own in self._places.items() if name == folded and own in listed}
         return self._paths.get(folded) or (named.pop() if len(named) == 1 else None)
 
-    def scope_of(self, scope: str, parent: str | None) -> str | None:
-        """The id of a scope of a reply, created if it is new; None where it is invalid.
+    def scope_of(self, scope: str) -> str | None:
+        """The id of the scope that is meant, made if it is new; None where it cannot be stored.
 
         Args:
-            scope: handle, name or path.
-            parent: for a new name, the handle, name or path of the wider scope.
+            scope: handle, name or path; a path may begin with a handle.
         """
-        if self.refusal(scope, None) is not None:
+        if self.refusal(scope) is not None:
             return None
-        text, wider = one_line(scope), one_line(parent or "")
+        text = one_line(scope)
         if (handle := self._handle(text)) is not None:
             return self._by_handle[handle]
-        place = self.scope_of(wider, None) if wider and fold_name(wider) != fold_name(text) else None
+        first, below = self._below_handle(text)
+        place = self._by_handle[first] if first is not None else None
         if place is None and (known := self.known(text)) is not None:
             return known
-        path = self._parts(text)
-        # The scope is a whole path although there is a parent.
-        if place is not None and len(path) > 1 and fold_name(path[0]) == fold_name(self.path(place)):
-            path = path[1:]
-        for name in path:
+        for name in self._parts(below):
             place = self._child(place, name)
             if place is None:
                 return None
         return place
+
+    def _below_handle(self, text: str) -> tuple[str | None, str]:
+        """A path's first part, where it is a handle, and the rest of the path; None and the whole path otherwise."""
+        first, separator, below = text.partition(SEPARATOR)
+        handle = self._handle(first) if separator and self._parts(below) else None
+        return (handle, below) if handle is not None else (None, text)
 
     def _child(self, parent: str | None, name: str) -> str | None:
         known = self._places.get((parent, fold_name(name)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from itertools import takewhile
@@ -86,12 +86,8 @@ def shown_earlier(task: LabelTask, board: ScopeBoard) -> str:
     return "\n".join(_context(labeled, task, board) for labeled in earlier) or "none: the talk begins here"
 
 
-def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Sequence[str]]) -> str:
-    """The steps to be labelled, numbered from 1, with the context steps between them abridged.
-
-    Args:
-        candidates: step id → names of the nearest event types.
-    """
+def shown_steps(task: LabelTask, board: ScopeBoard) -> str:
+    """The steps to be labelled, numbered from 1, with what lies between them abridged."""
     lines: list[str] = []
     number = 0
     for labeled in task.window:
@@ -104,8 +100,6 @@ def shown_steps(task: LabelTask, board: ScopeBoard, candidates: Mapping[str, Seq
         when = in_zone(step.occurred_at, task.zone).strftime("%a %Y-%m-%d %H:%M")
         lines.append(f"[{number}] {when} {thread(step.thread_id, task.threads)}{who(step)}")
         lines += [f"| {line}" for line in _cut(trimmed(step.text)).splitlines() if line.strip()]
-        if near := candidates.get(step.id):
-            lines.append(f"like: {'; '.join(near)}")
     return "\n".join(lines)
 
 
