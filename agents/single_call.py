@@ -1,12 +1,13 @@
 """The whole write path in one structured call for each batch: labels, headers and memos of pages, and operations.
 
-This is the cheapest use of a model: with 8 to 12 steps in a batch, 100 steps cost 9 to 13 calls. The parts of the reply
-are checked like those of the labeler and the managers; the embedded engine does a part that is not usable.
+This is the cheapest use of a model: the instructions and the schema are the same in each call and come first, so that
+providers cache them. The parts of the reply are checked like those of the labeler and the managers; the embedded engine
+does a part that is not usable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -15,10 +16,18 @@ from pydantic import Field, create_model
 
 from hexamem.agents.contract import Batch, Instruction, Manager
 from hexamem.agents.labelling.reading import LabelReading
-from hexamem.agents.labelling.schemas import BatchLabels, PageNotes, ScopeGist, StepLabels, salvaged_labels
+from hexamem.agents.labelling.schemas import (
+    BatchLabels,
+    PageNotes,
+    ScopeGist,
+    StepLabels,
+    salvaged,
+    salvaged_labels,
+)
 from hexamem.agents.labelling.task import LabelTask
+from hexamem.agents.managers.changes import ItemChange, operations_of
 from hexamem.agents.managers.forms import FORMS, ItemOperation
-from hexamem.agents.managers.prompting import RULES, own_text, system_text
+from hexamem.agents.managers.prompting import own_text, system_text
 from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
 from hexamem.intent.contract import Embed, LabelBatch
@@ -35,20 +44,29 @@ if TYPE_CHECKING:
 __all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "single_prompt", "single_reply"]
 
 AGENT = "single_call"
+_EMPTY_CHANGE: Mapping[str, Any] = {
+    **dict.fromkeys(("about", "text", "attribute", "when")), "op": "add", "targets": [], "parts": []
+}  # fmt: skip
+_SPARE_OPERATIONS = 4  # in a reply, beyond one for each step
 
 
 class SingleReply(ModelReply):
     """Labels, pages and operations of a batch of steps."""
 
-    steps: list[StepLabels] = Field(description="Part A: the labels, one entry a step.")
-    gists: list[ScopeGist] = Field(description="Part A: the gists of the scopes that changed.")
-    pages: PageNotes = Field(default=[], description="Part A: header and memo of each page that is listed.")
+    steps: list[StepLabels]
+    gists: list[ScopeGist]
+    pages: PageNotes = Field(default=[])
+    operations: list[ItemChange]
 
 
 def single_reply(forms: Mapping[ItemKind, type[ItemOperation]] = FORMS) -> type[SingleReply]:
-    """The schema of the reply, with a list of operations for each type."""
-    lists: dict[str, Any] = {kind: (list[form], ...) for kind, form in forms.items()}  # type: ignore[valid-type]
+    """The schema of the reply, with a list of operations for each type that does not ship."""
+    lists: dict[str, Any] = {kind: (list[form], ...) for kind, form in _further(forms).items()}  # type: ignore[valid-type]
     return create_model("SingleReply", __base__=SingleReply, __doc__=SingleReply.__doc__, **lists)
+
+
+def _further(forms: Mapping[ItemKind, type[ItemOperation]]) -> dict[ItemKind, type[ItemOperation]]:
+    return {kind: form for kind, form in forms.items() if kind not in FORMS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,17 +87,10 @@ class _Task:
 
 
 def single_prompt(forms: Mapping[ItemKind, type[ItemOperation]] = FORMS, prompts: PromptLoader = load_prompt) -> Prompt:
-    """The prompt, composed of those of the labeler and the managers."""
+    """The prompt, with the instructions for each type that does not ship."""
     prompt = prompts(AGENT)
-    first, *rest = (text for role, text in prompt.sections if role == "system")
-    parts = (
-        first,
-        f"Part A, labels.\n{system_text(prompts('intent_labeler'))}",
-        *rest,
-        *(f"List {kind}.\n{own_text(form, prompts)}" for kind, form in forms.items()),
-        system_text(prompts(RULES)),
-    )
-    return prompt.with_system("\n\n".join(parts))
+    further = (f"List {kind}.\n{own_text(form, prompts)}" for kind, form in _further(forms).items())
+    return prompt.with_system("\n\n".join((system_text(prompt), *further)))
 
 
 class SingleCall:
@@ -144,7 +155,8 @@ class SingleCall:
         }
         labelling = None
         if labels is not None and self._embed is not None:
-            labelling = LabelReading(batch.user, labels, self._embed, self._prompt, AGENT)
+            texts = [item.text for items in nearest.values() for item in items.values()]
+            labelling = LabelReading(batch.user, labels, self._embed, self._prompt, AGENT, shown=texts)
         inputs = {
             "scopes": "none: leave steps and gists empty",
             "event_types": "none",
@@ -152,15 +164,14 @@ class SingleCall:
             "earlier": shown_before(batch),
             "pages": "none: leave pages empty",
         }
-        notes: dict[str, str] = {}
         if labelling is not None:
             inputs = labelling.inputs()
-            notes = {step_id: f"like: {'; '.join(near)}" for step_id, near in labelling.candidates().items() if near}
         messages = self._prompt.render(
             **inputs,
-            items="\n".join(f"{kind}:\n{shown_items(reading)}" for kind, reading in readings.items()),
-            steps=shown_steps(batch, notes),
-            most=next(iter(readings.values())).most,
+            user=batch.user,
+            items="\n".join(shown_items(reading) for reading in readings.values() if reading.nearest) or "none yet",
+            steps=shown_steps(batch),
+            most=len(batch.steps) + _SPARE_OPERATIONS,
         )
         task = _Task(batch, readings, labelling, frozenset(routed))
         return CallInput(
@@ -180,7 +191,7 @@ class SingleCall:
         fell_back: list[str] = []
         for kind, reading in task.readings.items():
             fallback = self._managers.get(kind) if kind in task.routed else None
-            operations = getattr(reply, kind) if reply is not None else None
+            operations = None if reply is None else _operations(reply, task.readings)[kind]
             of_kind, embedded = reading.proposals(operations, fallback, f"{AGENT}, {kind}")
             proposals += of_kind.proposals
             degraded += of_kind.degraded
@@ -202,9 +213,16 @@ def _problems(task: _Task, reply: SingleReply) -> list[str]:
     problems: list[str] = []
     if task.labelling is not None:
         problems += task.labelling.problems(_labels(reply))
+    operations = _operations(reply, task.readings)
     for kind, reading in task.readings.items():
-        problems += reading.all_problems(getattr(reply, kind))
+        problems += reading.all_problems(operations[kind])
     return problems
+
+
+def _operations(reply: SingleReply, kinds: Iterable[ItemKind]) -> Mapping[ItemKind, Sequence[ItemOperation]]:
+    """The operations of a reply by type."""
+    shipped = operations_of(reply.operations)
+    return {kind: shipped[kind] if kind in shipped else getattr(reply, kind) for kind in kinds}
 
 
 def _salvaged(
@@ -212,8 +230,13 @@ def _salvaged(
 ) -> SingleReply | None:
     lists = data if isinstance(data, Mapping) else {}
     labels = salvaged_labels(lists)
-    operations: dict[str, Any] = {kind: salvaged_operations(lists.get(kind), form) for kind, form in forms.items()}
-    if not labels.steps and not any(operations.values()):
+    changes = salvaged(lists.get("operations"), ItemChange, **_EMPTY_CHANGE)
+    further: dict[str, Any] = {
+        kind: salvaged_operations(lists.get(kind), form) for kind, form in _further(forms).items()
+    }
+    if not labels.steps and not changes and not any(further.values()):
         return None
     # Already validated; the lists of operations are of the fields' own types.
-    return reply.model_construct(steps=labels.steps, gists=labels.gists, pages=labels.pages, **operations)
+    return reply.model_construct(
+        steps=labels.steps, gists=labels.gists, pages=labels.pages, operations=changes, **further
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
@@ -39,6 +40,7 @@ MANAGED = "managed"
 """The name of that ``seq`` in the ledger's projections."""
 _EVERYWHERE = ""  # it belongs to the ledger, not to a home
 _BEFORE = 6
+_LONGEST_STEP = 4_000  # characters of a step in a prompt
 _RECALLS, _SHOWN = 20, 60
 _SHOWN_SINCE = timedelta(hours=6)
 
@@ -55,7 +57,7 @@ class Waiting:
         since: ``seq`` up to which all are managed.
         reached: ``seq`` of the last of ``step_ids``; ``since`` if there is none.
         step_ids: the next ones, up to the requested number.
-        more: whether others follow.
+        more: whether others follow, so that these are a full batch.
         newest: when the last of ``step_ids`` was stored.
     """
 
@@ -90,29 +92,33 @@ def skip_all(tx: Transaction) -> None:
 
 
 _NEXT = Prepared(
-    select(steps.c.id, steps.c.seq, steps.c.created_at)
+    select(steps.c.id, steps.c.seq, steps.c.created_at, func.length(steps.c.content).label("characters"))
     .where(steps.c.user_id == bindparam("user"), steps.c.seq > bindparam("since"), steps.c.status == "active")
     .order_by(steps.c.seq)
     .limit(bindparam("most"))
 )
 
 
-def waiting_steps(tx: Transaction, most: int) -> Waiting:
+def waiting_steps(tx: Transaction, most: int, characters: int | None = None) -> Waiting:
     """The steps to be managed next, in the order in which they were stored.
 
     Args:
-        most: how many at most.
+        most: the largest number of steps.
+        characters: the largest total length of their texts, each counted up to 4,000; one step is always returned.
     """
     since = read_managed(tx)
     rows = tx.all(_NEXT, user=tx.user_id, since=since, most=most + 1)
     chosen = rows[:most]
+    if characters is not None:
+        lengths = accumulate(min(row.characters, _LONGEST_STEP) for row in chosen)
+        chosen = chosen[: max(1, sum(length <= characters for length in lengths))]
     if not chosen:
         return Waiting(since=since, reached=since, step_ids=())
     return Waiting(
         since=since,
         reached=int(chosen[-1].seq),
         step_ids=tuple(row.id for row in chosen),
-        more=len(rows) > most,
+        more=len(rows) > len(chosen),
         newest=chosen[-1].created_at,
     )
 

@@ -80,6 +80,7 @@ class IngestParts:
         meta_manager, managers: the embedded tier.
         size: steps in a batch, at most.
         full: so many waiting steps are a batch, also while the conversation goes on.
+        characters: the length of a batch's texts, for a model; None for no limit.
         model_meta_manager, model_managers: the model tier of mode ``agents``, as far as there are models.
         single_call: the agent of mode ``single_call``.
         custom: managers of the host, by memory type: they replace the shipped ones.
@@ -98,6 +99,7 @@ class IngestParts:
     managers: Mapping[ItemKind, Manager]
     size: int
     full: int
+    characters: int | None = None
     model_meta_manager: ModelMetaManager | None = None
     model_managers: Mapping[ItemKind, ManagerAgent] = field(default_factory=dict)
     single_call: SingleCall | None = None
@@ -159,8 +161,9 @@ class IngestNodes:
         context = _context()
         self._parts.catch_up(context.user)
         with self._parts.ledger.read(context.user) as tx:
-            waiting = waiting_steps(tx, self._parts.size)
-        closed = bool(waiting.step_ids) and (bool(state.get("close")) or len(waiting.step_ids) >= self._parts.full)
+            waiting = waiting_steps(tx, self._parts.size, self._parts.characters)
+        full = waiting.more or len(waiting.step_ids) >= self._parts.full
+        closed = bool(waiting.step_ids) and (full or bool(state.get("close")))
         _say("label", context, waiting=len(waiting.step_ids), closed=closed)
         if not closed:
             return {"batch": [], "since": waiting.since, "reached": waiting.since}

@@ -48,7 +48,7 @@ class Settings:
             "single_call" (one call a batch, which labels too), "agents" (the meta-manager and each manager that it names,
             a call each), "off" for not at all, or "auto": "embedded" without a model; with one "single_call",
             or "agents" where `labels` asks for a model too.
-        batch_size: so many steps are read together.
+        batch_size: so many steps are read together, or fewer that are long; by default 30 in mode single_call, otherwise 10.
         batch_idle: seconds after the last message until fewer steps are read; ``flush`` does not wait.
         batch_tokens: the most tokens that one batch may cost; the embedded engine does what is left. None for no limit.
         day_calls, day_tokens: what the model calls of a day (UTC) may come to before a batch waits for the next day;
@@ -94,7 +94,7 @@ class Settings:
     budget_calls: Limit = None
     budget_tokens: Limit = None
     mode: IngestMode = "auto"
-    batch_size: Annotated[int, Field(ge=1, le=40)] = 10
+    batch_size: Annotated[int | None, Field(ge=1, le=60)] = None
     batch_idle: Annotated[int, Field(ge=0)] = 60
     batch_tokens: Count | None = 120_000
     day_calls: Limit = None

@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from hexamem.background import JobContext, JobHandlers, JobOutcome, JobRunner
-from hexamem.config import IngestMode, LabelTier
+from hexamem.config import Settings
 from hexamem.errors import ConfigError
 from hexamem.home import Home
 from hexamem.memory_types import Remembered, utc_now
@@ -34,30 +35,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hexamem.agents.contract import Manager, MetaManager
+    from hexamem.graphs.ingest_batches import Waiting
     from hexamem.graphs.ingest_nodes import IngestParts
     from hexamem.graphs.ingest_state import IngestContext
     from hexamem.intent.contract import Embed
     from hexamem.models import Models, UsageMeter
 
-__all__ = ["KIND", "Ingesting", "check_mode", "manager_runnables", "resolve_mode"]
+__all__ = ["KIND", "Ingesting", "check_mode", "manager_runnables", "resolved_settings"]
 
 KIND = "manage"
 _KEY = "batch"
+_BATCH, _SINGLE_CALL_BATCH = 10, 30  # steps that are read together
+_CHARACTERS = 24_000  # of their texts in the prompt of a model, about 6,000 tokens
 _EMBEDDED_BATCH = 200  # steps that the embedded reader reads at once: fewer transactions
 _NEAR, _NEAR_EMBEDDED = 12, 30  # nearest items of a kind that a manager is shown
+_NEAR_TOGETHER = 48  # nearest items of all kinds in the prompt of mode single_call
 _SMALL = 30  # a kind with at most so many items is compared whole by the embedded reader
 _LEAST_TOKENS = 2_000  # with less budget left, no batch is begun
 _CACHED_USERS = 4_096
 _MANAGERS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
 
 
-def resolve_mode(mode: IngestMode, labels: LabelTier, models: Models) -> IngestMode:
-    """Resolve mode "auto": the managers' model, if there is one, extracts items, in single calls unless ``labels`` needs a model too."""
-    if mode != "auto":
-        return mode
-    if models.of("managers") is None:
-        return "embedded"
-    return "agents" if labels in ("model", "uncertain") else "single_call"
+def resolved_settings(settings: Settings, models: Models) -> Settings:
+    """The settings with their mode and batch size resolved.
+
+    Mode "auto" is "embedded" without a model for the managers, otherwise "single_call", or "agents" if ``labels`` needs a
+    model too.
+    """
+    mode = settings.mode
+    if mode == "auto":
+        by_model = "agents" if settings.labels in ("model", "uncertain") else "single_call"
+        mode = "embedded" if models.of("managers") is None else by_model  # type: ignore[assignment]
+    batch_size = settings.batch_size or (_SINGLE_CALL_BATCH if mode == "single_call" else _BATCH)
+    return replace(settings, mode=mode, batch_size=batch_size)
 
 
 def check_mode(mode: str, labels: str, models: Models) -> None:
@@ -144,7 +154,9 @@ class Ingesting:
         self._remember, self._wrote = remember, wrote
         settings = home.settings
         self.by_model = settings.mode in ("agents", "single_call") and bool(tier.models)
-        self.size = settings.batch_size if self.by_model else max(_EMBEDDED_BATCH, settings.batch_size)
+        self.full = settings.batch_size or _BATCH
+        self.characters = _CHARACTERS if self.by_model else None
+        self.size = self.full if self.by_model else max(_EMBEDDED_BATCH, self.full)
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._guard = threading.Lock()
         self._building = threading.Lock()
@@ -183,7 +195,7 @@ class Ingesting:
         with self._guard:
             known = self._queued.get(tx.user) if self._ledger.embedded else None
             count = (known or 0) + steps
-        full = self._settings.batch_size
+        full = self.full
         if known is not None and (count < full or known >= full):
             with self._guard:
                 self._queued[tx.user] = count
@@ -276,9 +288,9 @@ class Ingesting:
         idle = timedelta(seconds=self._settings.batch_idle)
         with job.write() as tx:  # a step stored after this queues a job of its own
             self._unqueued(user)
-            waiting = waiting_steps(tx, self.size)
+            waiting = waiting_steps(tx, self.size, self.characters)
             due = waiting.newest + idle if waiting.newest is not None else None
-            filling = due is not None and not self._closed(user, len(waiting.step_ids)) and due > utc_now()
+            filling = due is not None and not self._closed(user, waiting) and due > utc_now()
             if not waiting.step_ids or filling:
                 job.complete(tx)
                 if due is not None:
@@ -295,9 +307,9 @@ class Ingesting:
             nonlocal finished
             finished = True
             job.complete(tx)
-            rest = waiting_steps(tx, self.size)
+            rest = waiting_steps(tx, self.size, self.characters)
             if rest.step_ids:
-                now = self._closed(user, len(rest.step_ids)) or rest.newest is None
+                now = self._closed(user, rest) or rest.newest is None
                 due_at = None if now else cast("datetime", rest.newest) + idle
                 self._queue_next(tx, due_at, len(rest.step_ids))
 
@@ -331,10 +343,10 @@ class Ingesting:
         with self._guard:
             self._queued[tx.user] = steps
 
-    def _closed(self, user: str, steps: int) -> bool:
-        """Whether so many steps are a batch."""
+    def _closed(self, user: str, waiting: Waiting) -> bool:
+        """Whether the steps that wait are a batch."""
         with self._guard:
-            return user in self._flushing or steps >= self._settings.batch_size
+            return user in self._flushing or waiting.more or len(waiting.step_ids) >= self.full
 
     def _refusal(self) -> tuple[str, timedelta] | None:
         """Why the budget does not allow a batch, and how long to wait; None if it does."""
@@ -415,16 +427,20 @@ class Ingesting:
             return Recorded(stored.step_ids, degraded=stored.degraded)
 
         most, small = (_NEAR, _NEAR) if self.by_model else (_NEAR_EMBEDDED, _SMALL)
+        together = _NEAR_TOGETHER if settings.mode == "single_call" and self.by_model else None
         return IngestParts(
             ledger=home.ledger,
             record=record,
             catch_up=self._catch_up,
-            nearest=partial(nearest_items, home.ledger, home.vectors, home.embedder, most=most, small=small),
+            nearest=partial(
+                nearest_items, home.ledger, home.vectors, home.embedder, most=most, small=small, together=together
+            ),
             apply=partial(applier.apply, find_secrets=settings.find_secrets),
             meta_manager=meta,
             managers=managers,
             size=self.size,
-            full=settings.batch_size,
+            full=self.full,
+            characters=self.characters,
             wrote=self._wrote,
             **agents,
         )

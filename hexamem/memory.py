@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.home import Home, embedder_identity
-from hexamem.ingesting import Ingesting, check_mode, manager_runnables, resolve_mode
+from hexamem.ingesting import Ingesting, check_mode, manager_runnables, resolved_settings
 from hexamem.intent.contract import Labeler
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Remembered
@@ -488,7 +487,7 @@ def _checked_settings(settings: Settings | None, models: Models) -> Settings:
     if settings.strategy not in STRATEGIES:
         raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(STRATEGIES)}")
     check_models(settings, models)
-    settings = replace(settings, mode=resolve_mode(settings.mode, settings.labels, models))
+    settings = resolved_settings(settings, models)
     check_mode(settings.mode, settings.labels, models)
     return settings
 

@@ -26,22 +26,29 @@ def nearest_items(
     *,
     most: int,
     small: int,
+    together: int | None = None,
 ) -> Mapping[ItemKind, Sequence[str]]:
     """Kind → ids of the active items nearest to texts, the nearest first; the indexes must be up to date.
 
     Args:
         most: the most items of a kind.
         small: of a kind with at most this many items all are returned, the latest first.
+        together: in place of these limits, the most items of all kinds together.
     """
     with ledger.read(user) as tx:
         counts = count_items(tx) if tx.user_id else {}
         active = {
             kind: select_item_ids(tx, kinds=[kind], superseded=False) for kind in kinds if counts.get(kind, 0) > 0
         }
+    if together is not None:
+        fits = sum(map(len, active.values())) <= together
+        most = small = together
     nearest: dict[ItemKind, list[str]] = {
-        kind: sorted(ids, reverse=True) for kind, ids in active.items() if len(ids) <= small
+        kind: sorted(ids, reverse=True)
+        for kind, ids in active.items()
+        if (fits if together is not None else len(ids) <= small)
     }
-    many = {kind: ids for kind, ids in active.items() if len(ids) > small}
+    many = {kind: ids for kind, ids in active.items() if kind not in nearest}
     queries = list(dict.fromkeys(text for text in texts if text.strip()))[:_MOST_TEXTS]
     if not many or not queries:
         return nearest
@@ -49,6 +56,6 @@ def nearest_items(
     for vector in embedder.embed_documents(queries):
         for item_id, score in vectors.query(user_key(user), "items", vector, most * len(many)):
             likeness[item_id] = max(score, likeness.get(item_id, -1.0))
-    ranked = sorted(likeness, key=lambda item_id: (-likeness[item_id], item_id))
+    ranked = sorted(likeness, key=lambda item_id: (-likeness[item_id], item_id))[:together]
     nearest |= {kind: [item_id for item_id in ranked if item_id in ids][:most] for kind, ids in many.items()}
     return nearest

@@ -110,7 +110,7 @@ def salvaged_labels(data: object) -> BatchLabels:
     lists = data if isinstance(data, Mapping) else {}
     steps = lists.get("steps")
     if isinstance(steps, list):
-        steps = [_readable(entry) for entry in steps[:_MOST_READ]]
+        steps = [_readable(entry) for entry in steps[:_MOST_ENTRIES]]
     return BatchLabels(
         steps=salvaged(steps, StepLabels, scope=None, events=[], entities=[], means=[]),
         gists=salvaged(lists.get("gists"), ScopeGist),
