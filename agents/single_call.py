@@ -20,7 +20,6 @@ from hexamem.agents.labelling.schemas import (
     BatchLabels,
     PageNotes,
     ScopeGist,
-    StepLabels,
     salvaged,
     salvaged_labels,
 )
@@ -47,13 +46,13 @@ AGENT = "single_call"
 _EMPTY_CHANGE: Mapping[str, Any] = {
     **dict.fromkeys(("about", "text", "attribute", "when")), "op": "add", "targets": [], "parts": []
 }  # fmt: skip
-_SPARE_OPERATIONS = 4  # in a reply, beyond one for each step
+_USABLE = 0.75  # the least share of labels, and of operations; below it the reply is asked for again
 
 
 class SingleReply(ModelReply):
     """Labels, pages and operations of a batch of steps."""
 
-    steps: list[StepLabels]
+    steps: list[str]
     gists: list[ScopeGist]
     pages: PageNotes = Field(default=[])
     operations: list[ItemChange]
@@ -171,7 +170,6 @@ class SingleCall:
             user=batch.user,
             items="\n".join(shown_items(reading) for reading in readings.values() if reading.nearest) or "none yet",
             steps=shown_steps(batch),
-            most=len(batch.steps) + _SPARE_OPERATIONS,
         )
         task = _Task(batch, readings, labelling, frozenset(routed))
         return CallInput(
@@ -210,12 +208,22 @@ def _labels(reply: SingleReply) -> BatchLabels:
 
 
 def _problems(task: _Task, reply: SingleReply) -> list[str]:
+    """The problems for a repair turn: only where so much is not usable that it is worth a second reply."""
     problems: list[str] = []
     if task.labelling is not None:
-        problems += task.labelling.problems(_labels(reply))
+        labels = _labels(reply)
+        if task.labelling.usable(labels) < _USABLE * len(task.batch.steps):
+            problems += task.labelling.problems(labels)
     operations = _operations(reply, task.readings)
-    for kind, reading in task.readings.items():
-        problems += reading.all_problems(operations[kind])
+    count = sum(map(len, operations.values()))
+    usable = sum(
+        not reading.problems(operation) or operation.is_moot()
+        for kind, reading in task.readings.items()
+        for operation in operations[kind]
+    )
+    if usable < _USABLE * count:
+        for kind, reading in task.readings.items():
+            problems += reading.all_problems(operations[kind])
     return problems
 
 

@@ -20,7 +20,7 @@ from hexamem.memory_types.settings import validated_settings
 from hexamem.memory_types.times import read_zone
 from hexamem.models.tokens import count_each, count_tokens
 from hexamem.retrieval.hits import LeaveOut
-from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day
+from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day, with_attached
 from hexamem.stores.ledger import read_items
 from hexamem.stores.ledger.shown_items import ShownItem
 from hexamem.stores.ledger.step_texts import index_texts
@@ -170,7 +170,7 @@ def prompt_memory(
     queries = {_normalized(recall.query) for recall in recalls}
     degraded = [line for result in results for line in (result.degraded if isinstance(result, Recall) else (result,))]
     ranked: dict[str, Hit] = {}
-    for same_rank in zip_longest(*(recall.hits for recall in recalls)):
+    for same_rank in zip_longest(*(with_attached(recall.hits) for recall in recalls)):
         ranked.update({hit.id: hit for hit in same_rank if hit is not None and hit.id not in ranked})
     zone = read_zone(user.timezone)
     now = datetime.now(zone)
@@ -230,7 +230,7 @@ def _adds_date(hit: Hit, texts: Mapping[str, str], today: date, zone: tzinfo) ->
 
     Messages in the conversation have no time. A relative date written today is resolved against today.
     """
-    if hit.kind != "episodic" or hit.occurred_at is None or hit.said_at is None:
+    if hit.kind != "episodic" or hit.occurred_at is None or hit.said_at is None or hit.precision is not None:
         return False
     if in_zone(hit.said_at, zone).date() == today:
         return False
@@ -283,7 +283,8 @@ def _fit(
         core, core_tokens, room = "", 0, settings.tokens - _frame(today, False, True)
     lines = [hit_line(hit, zone) for hit in hits]
     costs = line_costs(lines)
-    chosen = pack_lines(hits, costs, room, settings.k)
+    attached = sum(len(hit.attached) for hit in hits)  # no places of their own
+    chosen = pack_lines(hits, costs, room, settings.k + attached)
     recalled = "\n".join([lines[index] for index in chosen])
     text = as_data(core, recalled, today)
     packed = [hits[index] for index in sorted(chosen)]

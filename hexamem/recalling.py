@@ -20,7 +20,7 @@ from hexamem.redactions import Redactions
 from hexamem.retrieval.feedback_learning import RankingAdjustment, learn_offsets
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.operations import ABSTAIN, NAMES
-from hexamem.retrieval.packing import pack
+from hexamem.retrieval.packing import pack, with_attached
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.reranking import CANDIDATES, rerank
@@ -168,7 +168,7 @@ class Recalling:
         text, tokens = pack(hits, token_budget) if packed else ("", 0)
         recall_id = new_id("recall")
         try:
-            scores = [(hit.id, hit.score) for hit in hits]
+            scores = [(hit.id, hit.score) for hit in with_attached(hits)]
             row = recall_row(recall_id, query, preset.name, scores, utc_now(), logged_operations(result))
             log.add(row, erasures)
         except HexamemError as error:  # the hits are right; the rows stay in the log for the next write

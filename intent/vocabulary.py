@@ -167,6 +167,8 @@ class Vocabulary:
         if self.kind != "event":
             return None
         words = fold_name(name).split()
+        if " ".join(words) in self._types:
+            return None
         for count in range(len(words) - 1, 0, -1):
             first = " ".join(words[:count])
             if (known := self.find(first)) is not None:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from pydantic import Field
 
 from hexamem.memory_types.base import Record
+from hexamem.memory_types.coarse_dates import Precision
 from hexamem.memory_types.intent import Snippet
 from hexamem.memory_types.items import Source
 from hexamem.memory_types.labels import LabelKind, Tier
@@ -79,6 +80,8 @@ class Hit(Record):
         why: the signals, the strongest first; their shares add up to the score.
         occurred_at: of a step when it was said, with the UTC offset of the message; of an item when it happened or became
             valid, otherwise when it was last said, otherwise when it was stored.
+        precision: how exact the own time of an item is: week, month, season or year, counted from ``occurred_at``; None for a
+            day or a moment.
         said_at: when the step, or the latest source of the item, was said; None for an item without sources.
         seq: the order of steps with the same time.
         superseded: whether it is superseded or no longer valid.
@@ -86,6 +89,8 @@ class Hit(Record):
         scope: the scope of a step as a path, such as ``Trip / Day 2``.
         events: the event types of a step, the main one first.
         entities: the entity types of a step.
+        attached: of a step, further hits that are items learned from this step alone; of an item, its only source. They would
+            repeat the hit, so they take no places of their own.
     """
 
     id: str
@@ -94,6 +99,7 @@ class Hit(Record):
     score: float
     why: tuple[Signal, ...] = ()
     occurred_at: datetime | None = None
+    precision: Precision | None = None
     said_at: datetime | None = None
     seq: int | None = None
     speaker: str | None = None
@@ -104,6 +110,7 @@ class Hit(Record):
     scope: str | None = None
     events: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    attached: tuple[Hit, ...] = ()
 
     def explain(self) -> str:
         """The signals in one line: ``dense #2 (0.61) 45% · bm25 #1 (7.3) 55%``.

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from hexamem.memory_types import Hit, MemoryItem, ResourceItem, Signal, Source, utc_now
+from hexamem.memory_types.coarse_dates import PRECISION, precision_of
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.times import read_zone
 from hexamem.retrieval.caches import RecallCaches
@@ -27,6 +28,7 @@ __all__ = ["LeaveOut", "hits_of"]
 LeaveOut: TypeAlias = Callable[["ShownStep | ShownItem | MemoryItem"], bool]
 """Whether a record is left out of the hits; the next best is taken instead."""
 
+Shown: TypeAlias = "ShownStep | ShownItem | MemoryItem"
 _AFTER = 1e-3  # a superseded item scores at least this much, as a share, below its successor
 
 
@@ -51,17 +53,24 @@ def hits_of(
     statuses = {item_id: state.status for item_id, state in states.items()}
     statuses.update({item_id: item.status for item_id, item in believed.items()})
     shown = _shown(run, best(candidates, len(candidates)), statuses, leave_out)
-    labels = {label_id for _, record in shown if isinstance(record, ShownStep) for label_id in record.label_ids}
+    records = [record for place in shown for _, record in place]
+    labels = {label_id for record in records if isinstance(record, ShownStep) for label_id in record.label_ids}
     vocabulary = caches.vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
-    learned = {record.id: record.sources for _, record in shown if not isinstance(record, ShownStep)}
+    learned = {record.id: record.sources for record in records if not isinstance(record, ShownStep)}
     said = last_stated(run.tx, learned) if learned else {}
-    return [
-        _step_hit(candidate, record, run, vocabulary)
-        if isinstance(record, ShownStep)
-        else _item_hit(candidate, record, run, zone, lexical, said)
-        for candidate, record in shown
-    ]
+
+    def hit_of(candidate: Candidate, record: Shown) -> Hit:
+        if isinstance(record, ShownStep):
+            return _step_hit(candidate, record, run, vocabulary)
+        return _item_hit(candidate, record, run, zone, lexical, said)
+
+    hits = []
+    for first, *others in shown:
+        hit = hit_of(*first)
+        attached = tuple(hit_of(*other) for other in others)
+        hits.append(hit.model_copy(update={"attached": attached}) if attached else hit)
+    return hits
 
 
 def _with_successors(run: Run, states: Mapping[str, ItemState], caches: RecallCaches) -> Mapping[str, ItemState]:
@@ -113,14 +122,18 @@ def _demote(candidate: Candidate, superseded: float) -> None:
 
 def _shown(
     run: Run, ranked: list[Candidate], statuses: Mapping[str, str], leave_out: LeaveOut | None
-) -> list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]]:
-    """The k best with their records, without those to leave out."""
+) -> list[list[tuple[Candidate, Shown]]]:
+    """The k best with their records, without those to leave out, each followed by those that are attached to it.
+
+    A step and an item that was learned from it alone are attached to each other, since they state the same.
+    """
     believed = run.filter.believed
     # A candidate may have been deleted since the indexes were read: then the next one is taken.
-    shown: list[tuple[Candidate, ShownStep | ShownItem | MemoryItem]] = []
+    shown: list[list[tuple[Candidate, Shown]]] = []
+    places: dict[str, int] = {}  # id of a step, or of the only source of an item → its place
     for start in range(0, len(ranked), run.request.k):
         part = ranked[start : start + run.request.k]
-        records: dict[str, ShownStep | ShownItem | MemoryItem] = {
+        records: dict[str, Shown] = {
             **shown_steps(run.tx, [candidate.id for candidate in part if candidate.id not in statuses])
         }
         # Texts are read only for hits, since a document may be long.
@@ -130,11 +143,28 @@ def _shown(
         records.update(get_items(run.tx, documents) if documents else {})
         for candidate in part:
             record = believed.get(candidate.id) or records.get(candidate.id)
-            if record is not None and (leave_out is None or not leave_out(record)):
-                shown.append((candidate, record))
+            if record is None or (leave_out is not None and leave_out(record)):
+                continue
+            step_id = _only_source(record)
+            place = places.get(step_id) if step_id is not None else None
+            steps = isinstance(record, ShownStep), place is not None and isinstance(shown[place][0][1], ShownStep)
+            if place is not None and any(steps):
+                shown[place].append((candidate, record))
+                continue
+            if step_id is not None and (place is None or steps[0]):
+                places[step_id] = len(shown)
+            shown.append([(candidate, record)])
         if len(shown) >= run.request.k:
             break
     return shown[: run.request.k]
+
+
+def _only_source(record: Shown) -> str | None:
+    """The id of a step, or of the only step from which an item was learned; None for several, and for a document."""
+    if isinstance(record, ShownStep):
+        return record.id
+    step_ids = {source.step_id for source in record.sources}
+    return next(iter(step_ids)) if len(step_ids) == 1 and record.kind != "resource" else None
 
 
 def _passage_of(run: Run, item: MemoryItem, lexical: LexicalStore) -> tuple[str, str | None]:
@@ -176,6 +206,7 @@ def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocab
         score=candidate.score,
         why=_why(candidate, run),
         occurred_at=in_zone(step.occurred_at, _offset(step.offset_minutes)),
+        precision=None,
         said_at=step.occurred_at,
         seq=step.seq,
         speaker=step.speaker,
@@ -185,6 +216,7 @@ def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocab
         scope=None if step.scope_id is None else vocabulary.path(step.scope_id),
         events=vocabulary.names(step.event_ids),
         entities=vocabulary.names(step.entity_ids),
+        attached=(),
     )
 
 
@@ -211,8 +243,9 @@ def _item_hit(
     text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)
     learned = said.get(item.id)
     moment = item.event_at if isinstance(item, ShownItem) else event_time(item)
+    precision = item.precision if isinstance(item, ShownItem) else precision_of(item.metadata.get(PRECISION))
     if learned is not None and not _has_own_time(item):
-        moment = learned.at
+        moment, precision = learned.at, None
     return Hit.of_fields(
         id=item.id,
         kind=item.kind,
@@ -221,6 +254,7 @@ def _item_hit(
         score=candidate.score,
         why=_why(candidate, run),
         occurred_at=in_zone(moment, zone),
+        precision=precision,
         said_at=None if learned is None else learned.at,
         seq=None if learned is None else learned.seq,
         speaker=None,
@@ -230,4 +264,5 @@ def _item_hit(
         scope=None,
         events=(),
         entities=(),
+        attached=(),
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, tzinfo
 from functools import cache
 from itertools import pairwise
 
 from hexamem.memory_types import Hit
+from hexamem.memory_types.coarse_dates import shown_date
 from hexamem.memory_types.local_time import day_alone, in_zone
 from hexamem.models.tokens import count_each
 
@@ -22,6 +23,7 @@ __all__ = [
     "pack",
     "pack_lines",
     "tells_day",
+    "with_attached",
 ]
 
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
@@ -35,10 +37,16 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 def pack(hits: Sequence[Hit], token_budget: int | None) -> tuple[str, int]:
     """The hits as lines with local time and speaker, in the order of :func:`pack_lines`, and their tokens."""
+    hits = with_attached(hits)
     lines = [hit_line(hit) for hit in hits]
     costs = line_costs(lines)
     chosen = pack_lines(hits, costs, token_budget)
     return "\n".join([lines[index] for index in chosen]), sum(costs[index] for index in chosen)
+
+
+def with_attached(hits: Iterable[Hit]) -> list[Hit]:
+    """The hits, each followed by those attached to it: what they have in common is shown once by :func:`pack_lines`."""
+    return [each for hit in hits for each in (hit, *hit.attached)]
 
 
 def line_costs(lines: Sequence[str]) -> list[int]:
@@ -211,6 +219,8 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
     if hit.occurred_at is not None:
         clock = zone or hit.occurred_at.tzinfo or UTC
         own = _moment(hit.occurred_at, clock, hit.kind)
+        if hit.precision is not None:
+            own = shown_date(in_zone(hit.occurred_at, clock), hit.precision)
         if hit.kind in ("step", "page") or (hit.said_at is None and hit.kind != "episodic"):
             when = f"[{own}] "
         else:

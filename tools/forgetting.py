@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hexamem.memory_types import MemoryItem, Operation, Step
+from hexamem.retrieval.packing import with_attached
 from hexamem.stores.ledger import get_items, get_steps
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def find_to_forget(
         where: conditions on time or thread, as in ``recall``.
         without: ids to leave out, such as the message that asks to forget.
     """
-    hits = user.recall(query, most, where=where).hits
+    hits = with_attached(user.recall(query, most, where=where).hits)
     ids = dict.fromkeys(name for hit in hits for name in (hit.id, *(source.step_id for source in hit.sources)))
     return _records(user, [name for name in ids if name not in without], forgotten=False)
 

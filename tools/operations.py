@@ -19,7 +19,7 @@ from hexamem.memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, 
 from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.local_time import iso_in
 from hexamem.memory_types.times import read_zone, shown
-from hexamem.retrieval.packing import distinct_hits, hit_line, hit_text, item_text
+from hexamem.retrieval.packing import distinct_hits, hit_line, hit_text, item_text, with_attached
 from hexamem.stores.ledger import event_time, has_own_time
 from hexamem.stores.ledger.step_texts import last_stated
 from hexamem.stores.ledger.steps import known_messages
@@ -115,8 +115,9 @@ def _search(user: UserMemory, call: OperationCall, arguments: SearchInput) -> Se
     most = arguments.k + min(len(call.visible), arguments.k)
     found = user.recall(arguments.query, most, kinds=arguments.kinds or None, where=times or None)
     zone = read_zone(user.timezone)
-    hits = distinct_hits([hit for hit in found.hits if hit.id not in call.visible], arguments.k)
-    seen = [hit for hit in found.hits if hit.id in call.visible][: arguments.k]
+    every = with_attached(found.hits)
+    hits = distinct_hits([hit for hit in every if hit.id not in call.visible], arguments.k)
+    seen = [hit for hit in every if hit.id in call.visible][: arguments.k]
     return SearchOutput(
         in_this_conversation=[
             SeenRecord(id=hit.id, begins=_beginning(hit.text), when=_when(user, hit.occurred_at, hit.kind))

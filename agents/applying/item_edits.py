@@ -14,6 +14,7 @@ from hexamem.agents.applying.slots import DatedItem, closed, overlaps, slot_of
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, SemanticItem, Source
 from hexamem.memory_types.base import utc_now
+from hexamem.memory_types.coarse_dates import PRECISION
 from hexamem.memory_types.proposals import Outcome, Proposal, ProposalKind
 from hexamem.stores.applying import KnownItems, keyed_id, write_changes
 from hexamem.stores.ledger import Transaction, get_steps
@@ -22,6 +23,7 @@ from hexamem.stores.secrets import Cipher, SecretSpan
 __all__ = ["Changes", "CheckedProposal", "ItemEdits"]
 
 _LONGEST_SUMMARY = 600  # characters
+_TIMES = frozenset({"occurred_at", "valid_from"})
 Changes = list[tuple[MemoryItem | None, MemoryItem]]
 """Pairs of an item before (None for a new one) and after."""
 
@@ -181,6 +183,8 @@ class ItemEdits:
         """The fields that a proposal sets in an item, and new items for the overflow."""
         fields: dict[str, Any] = {**checked.values, "sources": sources}
         extra: Changes = []
+        if not _TIMES.isdisjoint(fields) and PRECISION in old.metadata:
+            fields["metadata"] = {PRECISION: None, **fields.get("metadata", {})}
         if "metadata" in fields:
             fields["metadata"] = {**old.metadata, **fields["metadata"]}
         if isinstance(old, CoreItem) and isinstance(fields.get("value"), str):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args
 
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import DEFAULT_TYPES, ItemKind, MemoryType, Sensitivity
+from hexamem.memory_types.coarse_dates import PRECISION, Precision, read_coarse_date
 from hexamem.memory_types.times import parse_time
 from hexamem.stores.lexical.tokens import repair_surrogates
 from hexamem.stores.secrets import find_references
@@ -21,12 +22,12 @@ __all__ = ["Fitted", "fit_into", "read_time", "read_values"]
 _COMMON = {"valid_from", "valid_to", "labels", "metadata"}
 _NOT_PROPOSED = {"kind", "secret_id", "limit"}  # set by the proposal, the vault and the owner of the block
 _TIMES = ("valid_from", "valid_to", "occurred_at")
+_BEGINNINGS = ("valid_from", "occurred_at")
 _LISTS = {"steps": "\n", "labels": ",", "tree_path": "/"}
 _LONGEST = {"summary": 600, "title": 200, "name": 200, "label": 100, "caption": 200, "actor": 100, "event_type": 60,
             "entry_type": 60, "resource_type": 60, "source": 400}  # fmt: skip
 _REST_GOES_TO = {"episodic": "details", "semantic": "details", "resource": "content"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-_COARSE_TIME = re.compile(r"([12]\d{3})(?:-(\d{1,2}))?")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
 _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "address": "medium"}
 """Entry type → default sensitivity, for those in the vault manager's schema that are less than secret."""
@@ -51,6 +52,7 @@ def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: st
     unknown = sorted(str(name)[:40] for name in values if name not in allowed)
     if unknown:
         notes.append(f"{', '.join(unknown[:8])}: not a field that a proposal for a {kind} item may set; left out")
+    precision: Precision | None = None
     for name in sorted(allowed & values.keys()):
         if values[name] is None:
             continue
@@ -61,6 +63,10 @@ def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: st
             continue
         if value != "":
             read[name] = value
+        if name in _BEGINNINGS and (coarse := read_coarse_date(str(values[name]))) is not None:
+            precision = coarse.precision
+    if precision is not None:
+        read["metadata"] = {**read.get("metadata", {}), PRECISION: precision}
     _cut_long(kind, read, notes)
     begins, ends = read.get("valid_from"), read.get("valid_to")
     if begins and ends and ends <= begins:
@@ -116,13 +122,13 @@ def _deep(value: Any) -> Any:
 
 
 def read_time(value: Any, timezone: str) -> datetime:
-    """A time as a model writes it; a year or month alone is its first day.
+    """A time as a model writes it; of a year, season, month or week the first day.
 
     Raises:
         InvalidInputError: it cannot be read; the message does not contain it.
     """
-    if coarse := _COARSE_TIME.fullmatch(str(value).strip()):
-        value = f"{coarse[1]}-{int(coarse[2] or 1):02d}-01"
+    if (coarse := read_coarse_date(str(value))) is not None:
+        value = coarse.day.isoformat()
     try:
         return parse_time(value, timezone=timezone).utc
     except InvalidInputError:

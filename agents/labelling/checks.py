@@ -109,10 +109,8 @@ def _meaning_fits(words: str, meaning: str, known: Wording) -> bool:
 
 
 def gist_fits(gist: str, known: Wording) -> bool:
-    """Whether a gist is acceptable: in known scripts, not too long, without unknown numbers."""
-    if not gist or len(gist) > _LONGEST_GIST or not scripts_of(gist) <= known.scripts:
-        return False
-    return _numbers_known(gist, known)
+    """Whether a gist is acceptable: in known scripts, and not too long."""
+    return bool(gist) and len(gist) <= _LONGEST_GIST and scripts_of(gist) <= known.scripts
 
 
 def _numbers_known(text: str, known: Wording) -> bool:

@@ -23,7 +23,7 @@ from hexamem.agents.labelling.scopes import ScopeBoard
 from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes, shown_steps
 from hexamem.agents.page_texts import checked_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
-from hexamem.intent.label_names import fold_name, label_types
+from hexamem.intent.label_names import label_types
 from hexamem.intent.vocabulary import Vocabulary
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
@@ -113,7 +113,8 @@ class LabelReading:
     def problems(self, reply: BatchLabels) -> list[str]:
         """The problems for a repair turn. They repeat no words of the reply, since people see them too."""
         count = len(self.task.chosen)
-        numbers = Counter(labels.step for labels in reply.steps)
+        replied = self._parsed(reply)
+        numbers = Counter(labels.step for labels in replied)
         asked = range(1, count + 1)
         lines = []
         if missing := [str(number) for number in asked if number not in numbers]:
@@ -122,19 +123,34 @@ class LabelReading:
             lines.append(f"steps {', '.join(doubled)} stand there more than once; give each once")
         if any(number not in asked for number in numbers):
             lines.append(f"there are steps that were not asked for; the steps are 1 to {count}")
-        for labels in reply.steps[:count]:
+        for labels in replied[:count]:
             if labels.scope is not None and (why := self.board.refusal(labels.scope)):
                 lines.append(f"step {labels.step}: {why}")
-            if not any(name.strip() for name in labels.events):
+            if not labels.events:
                 lines.append(f"step {labels.step} has no event type; give one to {MOST_EVENTS}")
         return lines
+
+    def usable(self, reply: BatchLabels) -> int:
+        """How many steps have labels in a reply of which the scope or an event type can be stored."""
+        return len(
+            {
+                labels.step
+                for labels in self._parsed(reply)
+                if 0 < labels.step <= len(self.task.chosen)
+                and (labels.events or (labels.scope is not None and self.board.refusal(labels.scope) is None))
+            }
+        )
+
+    @staticmethod
+    def _parsed(reply: BatchLabels) -> list[StepLabels]:
+        return [labels for line in reply.steps if (labels := StepLabels.parse(line)) is not None]
 
     # ------------------------------------------------------------------ reading the reply
 
     def labelled(self, reply: BatchLabels | None, degraded: Sequence[str]) -> LabelBatch:
         """Every step of the batch with the usable parts of the reply, otherwise with its present labels."""
         replied: dict[int, StepLabels] = {}
-        for step_labels in reply.steps if reply is not None else ():
+        for step_labels in self._parsed(reply) if reply is not None else ():
             replied.setdefault(step_labels.step, step_labels)
         lost: Counter[str] = Counter()
         steps: list[LabeledStep] = []
@@ -184,7 +200,7 @@ class LabelReading:
             return labeled
         lost.update(what for what, value in (("scope", scope), ("event types", events)) if not value)
         own, antecedents = labeled.step.text, labeled.antecedents
-        meanings = ((self._line(one.words), self._line(one.meaning)) for one in labels.means[:_MOST_MEANINGS])
+        meanings = ((self._line(words), self._line(meaning)) for words, meaning in labels.means[:_MOST_MEANINGS])
         text, refused = replaced(own, meanings, self.known)
         lost.update({"replaced words": 1} if refused else {})
         if text != own:
@@ -195,7 +211,7 @@ class LabelReading:
             labeled,
             scope=scope or labeled.scope,
             events=events or labeled.events,
-            entities=self._entities(labels),
+            entities=self._entities(labels.events) or labeled.entities,
             resolved_text=text if text != own else labeled.resolved_text,
             antecedents=antecedents,
             confidence=SURE if scope and events else labeled.confidence,
@@ -218,12 +234,10 @@ class LabelReading:
             events.update(dict.fromkeys(self.events.propose([name], coarse)))
         return tuple(events)[:MOST_EVENTS]
 
-    def _entities(self, labels: StepLabels) -> tuple[str, ...]:
-        """The ids of entity types: those that are named, and the kind of thing that an event type names ("Ask hotel")."""
-        known = {fold_name(label.name) for label in self.entities.live()}
-        things = [name.partition(" ")[2].capitalize() for name in map(one_line, labels.events[:MOST_EVENTS])]
-        names = [*labels.entities[: 2 * MOST_ENTITIES], *(thing for thing in things if fold_name(thing) in known)]
-        return self.entities.propose([*filter(_is_type, map(one_line, names))])[:MOST_ENTITIES]
+    def _entities(self, events: Sequence[str]) -> tuple[str, ...]:
+        """The ids of the entity types that event types name: of "Ask hotel" that of "Hotel"."""
+        things = [name.partition(" ")[2].capitalize() for name in map(one_line, events[:MOST_ENTITIES])]
+        return self.entities.propose([*filter(_is_type, things)])[:MOST_ENTITIES]
 
     def _gists(self, reply: BatchLabels | None) -> Mapping[str, str]:
         gists = {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -15,7 +16,6 @@ __all__ = [
     "PageNote",
     "PageNotes",
     "QueryLabels",
-    "Replacement",
     "ScopeGist",
     "StepLabels",
     "salvaged",
@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 MOST_EVENTS, MOST_ENTITIES = 3, 5
+_LONGEST_LINE, _LONGEST_NUMBER = 2_000, 4
 _MOST_ENTRIES = 500  # of a list that are read
 M = TypeVar("M", bound=BaseModel)
 
@@ -31,21 +32,38 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Replacement(_Entry):
-    """Words of a step that refer to something, and what they refer to."""
+@dataclass(frozen=True, slots=True)
+class StepLabels:
+    """The labels of one numbered step.
 
-    words: str
-    meaning: str
-
-
-class StepLabels(_Entry):
-    """The labels of one numbered step; a null scope is that of the step before."""
+    Attributes:
+        scope: a handle, a new name, or a path; None for the scope of the step before.
+        events: event types, the main one first.
+        means: words of the step and what they mean.
+    """
 
     step: int
     scope: str | None
-    events: list[str]
-    entities: list[str]
-    means: list[Replacement]
+    events: tuple[str, ...]
+    means: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def parse(cls, line: str) -> Self | None:
+        """Read a line ``number | scope | acts | words = meaning; …``; the last two parts may be missing.
+
+        As an object with named fields, the labels of a step take four times as many tokens.
+        """
+        number, *parts = (part.strip() for part in line[:_LONGEST_LINE].split("|"))
+        if not (number.isascii() and number.isdigit() and len(number) <= _LONGEST_NUMBER):
+            return None
+        scope, acts, meanings = (*parts, "", "", "")[:3]
+        pairs = (pair.partition("=") for pair in meanings.split(";"))
+        return cls(
+            step=int(number),
+            scope=scope or None,
+            events=tuple(act.strip() for act in acts.split(",") if act.strip()),
+            means=tuple((words.strip(), meaning.strip()) for words, equals, meaning in pairs if equals),
+        )
 
 
 class ScopeGist(_Entry):
@@ -70,7 +88,7 @@ PageNotes: TypeAlias = Annotated[list[PageNote], BeforeValidator(lambda notes: [
 class BatchLabels(ModelReply):
     """The labels of a batch of steps, and the header and memo of each of its pages."""
 
-    steps: list[StepLabels]
+    steps: list[str]
     gists: list[ScopeGist]
     pages: PageNotes = Field(default=[])
 
@@ -98,21 +116,12 @@ def salvaged(data: object, form: type[M], **missing: object) -> list[M]:
     return entries
 
 
-def _readable(entry: object) -> object:
-    """The entry of a step with those of its replacements that can be read."""
-    if not isinstance(entry, Mapping):
-        return entry
-    return {**entry, "means": salvaged(entry.get("means"), Replacement)}
-
-
 def salvaged_labels(data: object) -> BatchLabels:
     """The steps, gists and pages of a reply that validate."""
     lists = data if isinstance(data, Mapping) else {}
     steps = lists.get("steps")
-    if isinstance(steps, list):
-        steps = [_readable(entry) for entry in steps[:_MOST_ENTRIES]]
     return BatchLabels(
-        steps=salvaged(steps, StepLabels, scope=None, events=[], entities=[], means=[]),
+        steps=[line for line in steps[:_MOST_ENTRIES] if isinstance(line, str)] if isinstance(steps, list) else [],
         gists=salvaged(lists.get("gists"), ScopeGist),
         pages=salvaged(lists.get("pages"), PageNote, header=None, memo=None),
     )

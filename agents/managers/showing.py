@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from hexamem.agents.contract import Batch, BatchStep, Instruction
 from hexamem.agents.labelling.task import abridged, thread, who
 from hexamem.agents.managers.reading import Reading
+from hexamem.memory_types.coarse_dates import PRECISION, Precision, precision_of, shown_date
 from hexamem.memory_types.cutting import trimmed
 
 __all__ = ["shown_before", "shown_items", "shown_steps", "shown_task"]
@@ -60,10 +61,15 @@ def shown_items(reading: Reading, only: Collection[str] | None = None) -> str:
         if only is not None and item_id not in only:
             continue
         item = reading.known[item_id]
-        since = f" (since {item.valid_from.astimezone(zone):%Y-%m-%d})" if item.valid_from else ""
-        values = [(name, getattr(item, name, None)) for name in reading.form.shown]
+        precision = precision_of(item.metadata.get(PRECISION))
+        since = f" (since {_date(item.valid_from, zone, precision)})" if item.valid_from else ""
+        values = [
+            (name, _date(value, zone, precision) if isinstance(value, datetime) else value)
+            for name in reading.form.shown
+            if (value := getattr(item, name, None))
+        ]
         values.append(("slot", item.metadata.get("slot")))
-        fields = "; ".join(f"{name}: {_value(value, zone)}" for name, value in values if value)
+        fields = "; ".join(f"{name}: {_value(value)}" for name, value in values if value)
         lines.append(f"{handle}{since} {fields}")
     return "\n".join(lines) or ("none yet" if only is None else "nothing is known of it")
 
@@ -90,10 +96,14 @@ def _cut(text: str) -> str:
     return f"{text[: _LONGEST_STEP - _ENDING]}{_CUT_MARK}{text[-_ENDING:]}"
 
 
-def _value(value: object, zone: tzinfo) -> str:
-    if isinstance(value, datetime):
-        local = value.astimezone(zone)
-        return local.strftime("%Y-%m-%d" if (local.hour, local.minute) == (0, 0) else "%Y-%m-%d %H:%M")
+def _date(moment: datetime, zone: tzinfo, precision: Precision | None) -> str:
+    local = moment.astimezone(zone)
+    if precision is not None:
+        return shown_date(local, precision)
+    return local.strftime("%Y-%m-%d" if (local.hour, local.minute) == (0, 0) else "%Y-%m-%d %H:%M")
+
+
+def _value(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " / ".join(abridged(str(part), _LONGEST_PART) for part in value[:_MOST_PARTS])
     return abridged(str(value), _LONGEST_FIELD)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, select
 
 from hexamem.memory_types import Source
+from hexamem.memory_types.coarse_dates import PRECISION, Precision, precision_of
 from hexamem.memory_types.items import ItemKind
 from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
@@ -25,7 +26,14 @@ _TEXTS = Prepared(select(items.c.id, items.c.text).where(*_NOT_UNDONE))
 _STATES = Prepared(select(items.c.id, items.c.status, items.c.superseded_by).where(*_NOT_UNDONE))
 _SHOWN = Prepared(
     select(
-        items.c.id, items.c.kind, items.c.text, items.c.event_at, items.c.created_at, items.c.status, items.c.valid_to
+        items.c.id,
+        items.c.kind,
+        items.c.text,
+        items.c.event_at,
+        items.c.created_at,
+        items.c.status,
+        items.c.valid_to,
+        items.c.metadata,
     ).where(*_NOT_UNDONE, items.c.kind != "resource")
 )
 _SOURCES = Prepared(
@@ -61,6 +69,7 @@ class ShownItem(NamedTuple):
     status: str
     sources: tuple[Source, ...]
     valid_to: datetime | None = None
+    precision: Precision | None = None
 
 
 def item_texts(tx: Transaction, item_ids: Collection[str]) -> dict[str, str]:
@@ -90,6 +99,7 @@ def shown_items(tx: Transaction, item_ids: Collection[str]) -> dict[str, ShownIt
             row.status,
             tuple(cited.get(row.id, ())),
             row.valid_to,
+            precision_of(row.metadata.get(PRECISION)),
         )
         for row in tx.all_of(_SHOWN, item_ids)
     }
