@@ -202,7 +202,8 @@ def test_a_filter_costs_no_recall_in_keyword_search(
     everything: list[Step | MemoryItem],
 ) -> None:
     texts = allowed(everything, where, kinds, as_of)
-    hits = corpus.recall(query, k, "bm25", where=where, kinds=kinds, as_of=as_of).hits
+    found = corpus.recall(query, k, "bm25", where=where, kinds=kinds, as_of=as_of).hits
+    hits = sorted((other for hit in found for other in (hit, *hit.attached)), key=lambda hit: -hit.score)[:k]
     # All that the whole index has to say of the query, cut down to what is allowed.
     lexical = corpus.memory.lexical
     everything = lexical.search(corpus.key, query, 2_000)
@@ -416,6 +417,23 @@ def test_the_text_shows_of_items_what_a_prompt_shows(alice: UserMemory) -> None:
         ("我女儿的生日是12月14日。", "女儿的生日是12月14日", "我女儿的生日是2026-12-14", "2026-12-14"),
     ],
 )
+def test_a_step_and_an_item_learned_from_it_alone_take_one_place(alice: UserMemory) -> None:
+    told = alice.remember(["Ina keeps bees in Malmö", "Bees are kept by Otto too", "Otto sells honey"]).step_ids
+    sources = [{"step_id": told[0]}]
+    one = alice.add({"kind": "semantic", "name": "Ina", "summary": "Ina keeps bees", "sources": sources}).id
+    other = alice.add({"kind": "semantic", "name": "Ina", "summary": "Ina's bees are in Malmö", "sources": sources}).id
+    both = [{"step_id": step} for step in told[:2]]
+    joint = alice.add({"kind": "semantic", "name": "bees", "summary": "Ina and Otto keep bees", "sources": both}).id
+    hits = alice.recall("Who keeps bees?", 10, "bm25").hits
+    places = [{hit.id, *(attached.id for attached in hit.attached)} for hit in hits]
+    [place] = [place for place in places if told[0] in place]
+    assert place & {one, other} and {joint} in places and {told[1]} in places
+    assert all(hit.score >= attached.score for hit in hits for attached in hit.attached)
+    assert {one, other} <= set().union(*places)
+    top = alice.recall("Who keeps bees?", 1, "bm25").hits
+    assert len(top) == 1
+
+
 def test_the_text_says_once_what_a_step_and_its_items_say(
     said: str, fact: str, event: str, day: str, alice: UserMemory
 ) -> None:
@@ -424,7 +442,8 @@ def test_the_text_says_once_what_a_step_and_its_items_say(
     alice.add({"kind": "semantic", "name": fact, "summary": fact, "sources": sources})
     alice.add({"kind": "episodic", "summary": event, "occurred_at": day, "event_type": "party", "sources": sources})
     whole = alice.recall(said, strategy="rrf")
-    assert len(whole.hits) == 3
+    assert sum(1 + len(hit.attached) for hit in whole.hits) == 3
+    assert len(whole.hits) < 3
     assert [line.partition("] ")[2] for line in whole.text.splitlines()] == [f"user: {said}", f"(episodic) {event}"]
     items = alice.recall(said, strategy="rrf", kinds=["episodic", "semantic"])
     assert [line.partition("] ")[2] for line in items.text.splitlines()] == [f"(episodic) {event}"]
