@@ -47,7 +47,6 @@ AGENT = "single_call"
 _EMPTY_CHANGE: Mapping[str, Any] = {
     **dict.fromkeys(("about", "text", "attribute", "when")), "op": "add", "targets": [], "parts": []
 }  # fmt: skip
-_SPARE_OPERATIONS = 4  # in a reply, beyond one for each step
 
 
 class SingleReply(ModelReply):
@@ -171,7 +170,6 @@ class SingleCall:
             user=batch.user,
             items="\n".join(shown_items(reading) for reading in readings.values() if reading.nearest) or "none yet",
             steps=shown_steps(batch),
-            most=len(batch.steps) + _SPARE_OPERATIONS,
         )
         task = _Task(batch, readings, labelling, frozenset(routed))
         return CallInput(

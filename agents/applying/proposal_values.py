@@ -26,7 +26,8 @@ _LONGEST = {"summary": 600, "title": 200, "name": 200, "label": 100, "caption": 
             "entry_type": 60, "resource_type": 60, "source": 400}  # fmt: skip
 _REST_GOES_TO = {"episodic": "details", "semantic": "details", "resource": "content"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-_COARSE_TIME = re.compile(r"([12]\d{3})(?:-(\d{1,2}))?")
+_COARSE_TIME = re.compile(r"([12]\d{3})(?:-(\d{1,2}|[a-z]+))?")
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # their first months
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
 _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "address": "medium"}
 """Entry type → default sensitivity, for those in the vault manager's schema that are less than secret."""
@@ -35,7 +36,7 @@ _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "addr
 def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
     """The fields of an item that a proposal sets, and notes on corrections; the notes contain no values.
 
-    Control characters are removed, times are read in the user's zone (a month or year alone is its first day), and long
+    Control characters are removed, times are read in the user's zone (a month, season or year alone is its first day), and long
     texts are cut at the end of a sentence, with the rest moved to the details. Left out are fields that the kind does not
     have, that a proposal may not set, or whose value cannot be read.
 
@@ -116,16 +117,17 @@ def _deep(value: Any) -> Any:
 
 
 def read_time(value: Any, timezone: str) -> datetime:
-    """A time as a model writes it; a year or month alone is its first day.
+    """A time as a model writes it; a year, season or month alone is its first day.
 
     Raises:
         InvalidInputError: it cannot be read; the message does not contain it.
     """
-    if coarse := _COARSE_TIME.fullmatch(str(value).strip()):
-        value = f"{coarse[1]}-{int(coarse[2] or 1):02d}-01"
     try:
+        if coarse := _COARSE_TIME.fullmatch(str(value).strip().casefold()):
+            month = coarse[2] or "1"
+            value = f"{coarse[1]}-{_SEASONS.get(month) or int(month):02d}-01"
         return parse_time(value, timezone=timezone).utc
-    except InvalidInputError:
+    except ValueError:
         raise InvalidInputError("not a time") from None
 
 
