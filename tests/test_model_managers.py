@@ -31,7 +31,7 @@ from hexamem.memory_types.cutting import without_parts
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.models import Budget, RetryPolicy, UsageMeter
 
-from .manager_script import answer, called, operation
+from .manager_script import answer, called, change, operation
 from .scripted_server import Reply, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 QUICK = RetryPolicy(tries=2, first_wait=0.0)
@@ -557,9 +557,10 @@ def test_one_call_proposes_for_all_types_and_the_embedded_engine_does_what_canno
     assert [one.kind for one in found.proposals] == ["core", "episodic", "semantic"]
     assert (found.labels, found.degraded) == (None, ())
     good: Any = answer(server.requests[0]).content
-    server.follow([Reply(content={**good, "semantic": [{**GOOD, "quote": "never said"}]})])
+    [*others, fact] = good["operations"]
+    server.follow([Reply(content={**good, "operations": [*others, {**fact, "quote": "never said"}]})])
     assert by(outcome()) == ["core", "episodic", "rules.semantic"]
-    whole = json.dumps({**good, "semantic": [GOOD, {**GOOD, "summary": "Orla is kind"}], "vault": []})
+    whole = json.dumps({**good, "operations": [fact, {**fact, "text": "Orla is kind"}]})
     server.follow([Reply(content=whole[: whole.rindex("Orla is kind") + 6])])
     found = outcome()
     assert "Orla is a vet" in [one.values.get("summary") for one in found.proposals]
@@ -568,3 +569,60 @@ def test_one_call_proposes_for_all_types_and_the_embedded_engine_does_what_canno
     found = outcome()
     assert by(found) == ["rules.core", "rules.semantic"]
     assert found.degraded[-1] == "single_call: the embedded engine did the work of core, semantic"
+
+
+VET = {"name": "Orla", "summary": "Orla is a vet in Sligo"}
+CHANGES: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [  # type, fields of the reply, fields of the proposal
+    ("core", {"attribute": "diet", "when": "2024-09.."}, {
+        "values": {"label": "likes", "value": "likes green tea", "metadata": {"slot": "diet"}, "valid_from": "2024-09"}}),
+    ("core", {"op": "update", "targets": ["core1"], "about": None}, {
+        "operation": "update", "target": "item_tea", "values": {"value": "likes green tea"}}),
+    ("episodic", {}, {
+        "values": {"occurred_at": "2025-03-09", "actor": "user", "summary": "piano exam in the town hall on 2025-03-09"}}),
+    ("episodic", {"about": None, "text": "exams", "when": "2025-W10..2025-03-12"}, {
+        "values": {"occurred_at": "2025-W10", "summary": "exams"}}),
+    ("episodic", {"about": None, "text": "exams", "when": "..2025-summer"}, {
+        "values": {"occurred_at": "2025-summer", "summary": "exams"}}),
+    ("semantic", {}, {"values": VET}),
+    ("semantic", {"when": "2024..2025-03"}, {"values": {**VET, "valid_from": "2024", "valid_to": "2025-03"}}),
+    ("semantic", {"when": "..2025-03"}, {"values": {**VET, "valid_to": "2025-03"}}),
+    ("semantic", {"op": "supersede", "targets": ["semantic1", "semantic2"]}, {
+        "operation": "supersede", "target": "item_orla", "ends": ("item_tom",), "values": VET}),
+    ("semantic", {"op": "merge", "targets": ["semantic2", "semantic1"]}, {
+        "operation": "merge", "target": "item_tom", "merged": ("item_orla",), "values": VET}),
+    ("semantic", {"op": "remove", "targets": ["semantic2"], "about": None, "text": None}, {
+        "operation": "remove", "target": "item_tom", "values": {}}),
+    ("procedural", {}, {
+        "values": {"summary": "How soda bread is made", "steps": ["mix flour and soda", "bake for 40 minutes"]}}),
+    ("resource", {}, {
+        "values": {"title": "poem", "summary": "a text", "content": "The wind was loud, the sea was grey, and nobody came "
+                   "home that day."}}),
+    ("resource", {"parts": []}, {
+        "values": {"title": "poem", "summary": "a text", "content": "PASTE poem: The wind was loud, the sea was grey, and "
+                   "nobody came home that day."}}),
+    ("vault", {}, {
+        "values": {"entry_type": "code", "caption": "code of the garage"}, "secret": "swordfish#77"}),
+]  # fmt: skip
+LOST = [
+    ("semantic", {"op": "update"}), ("semantic", {"targets": ["semantic1"]}), ("semantic", {"when": "last Saturday"}),
+    ("semantic", {"op": "supersede", "targets": ["semantic1", "core1"]}), ("episodic", {"when": None}),
+    ("procedural", {"parts": []}), ("vault", {"parts": []}), ("vault", {"parts": ["sesame"]}),
+]  # fmt: skip
+
+
+def test_each_operation_of_one_call_becomes_the_proposal_that_its_type_expects(scripted_server: ServerFactory) -> None:
+    given = [
+        change(kind, list(LINES).index(kind) + 1, LINES[kind], **fields)
+        for kind, fields in (*LOST, *((kind, fields) for kind, fields, _ in CHANGES))
+    ]
+    server = scripted_server([Reply(content={"steps": [], "gists": [], "pages": [], "operations": given})])
+    single = SingleCall(server.chat_model(), {kind: ByRules(kind) for kind in FORMS}, None, retries=QUICK)
+    tea = CoreItem(id="item_tea", label="likes", value="likes tea")
+    nearest: Any = {"core": {"item_tea": tea}, "semantic": KNOWN}
+    found = single.finish(single.call.invoke(single.prepare(batch_of(*LINES.values()), (), nearest)))
+    usual = {"operation": "add", "target": None, "merged": (), "ends": (), "secret": None}
+    for proposal, (kind, _, fields) in zip(found.proposals, CHANGES, strict=True):
+        expected = {"kind": kind, **usual, **fields}
+        assert {name: getattr(proposal, name) for name in expected} == expected
+    left_out = [line.split()[1:3] for line in found.degraded if line.endswith("left out")]
+    assert left_out == [["episodic:", "1"], ["semantic:", "4"], ["procedural:", "1"], ["vault:", "2"]]

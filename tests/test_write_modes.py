@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +77,35 @@ def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
         assert {label.name for label in user.labels.list("scope") if label.steps} == {"daily life"}
     assert server.calls == -(-100 // size) <= 13
     assert {request.name for request in server.requests} == {"SingleReply"}
+    [fixed] = {json.dumps([one.messages[0]["content"], one.body["response_format"]]) for one in server.requests}
+    assert len(fixed) <= 8_000, "instructions and schema are the same in each call, so that providers cache them"
+
+
+def test_one_call_shows_all_known_items_or_the_48_nearest_of_all_kinds_together(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    server = scripted_server(answer)
+    with opened(tmp_path, server, "single_call") as memory:
+        user = memory.user("ann")
+
+        def shown(text: str) -> list[str]:
+            user.remember(text)
+            assert user.flush()
+            return re.findall(r"^(?:semantic|episodic)\d+ .*$", server.requests[-1].text, re.M)
+
+        for number in range(20):
+            user.add({"kind": "episodic", "summary": f"Rowed race {number}", "occurred_at": "2025-03-09"})
+            user.add({"kind": "semantic", "name": f"hen {number}", "summary": f"hen {number} is brown"})
+        assert len(shown("FACT Bo: paints boats in Kerry")) == 40
+        old = user.add({"kind": "semantic", "name": "violin", "summary": "Orla plays the violin"})
+        for number in range(10):  # what is superseded takes no place
+            values = {"kind": "semantic", "name": "violin", "summary": f"Orla plays the violin in hall {number}"}
+            old = user.add(values, supersedes=old.id)
+        for number in range(20):
+            user.add({"kind": "episodic", "summary": f"Sailed race {number}", "occurred_at": "2025-03-09"})
+        lines = shown("FACT Orla: plays the violin in a new hall")
+        assert (len(lines), Counter(line.count("violin") > 0 for line in lines)[True]) == (48, 1)
+        assert lines[[line.startswith("semantic") for line in lines].index(True)].count("violin in hall 9") == 1
 
 
 def test_agents_cost_the_meta_manager_and_the_managers_that_it_names_as_the_models_report(
@@ -163,8 +193,8 @@ def test_known_items_are_changed_by_handle(tmp_path: Path, scripted_server: Serv
             return reply
         if request.manager:
             return replace(reply, calls=[("supersede", {**given, **changed}) for _, given in reply.calls])  # type: ignore[dict-item]
-        for one in reply.content.get("semantic", []):  # type: ignore[attr-defined]
-            one.update(operation="supersede", **changed)
+        for one in reply.content["operations"]:  # type: ignore[index]
+            one.update(op="supersede", targets=["semantic1"], when="2025-03-01")
         return reply
 
     with opened(tmp_path, scripted_server(script), mode) as memory:
