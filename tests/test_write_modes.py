@@ -22,7 +22,7 @@ from hexamem.cli import main
 from hexamem.graphs.ingest_state import IngestState
 from hexamem.stores.ledger.usage import usage_totals
 
-from .manager_script import WORD, answer, operations
+from .manager_script import WORD, answer
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_vault import KINDS, Traces, visible
 
@@ -93,19 +93,17 @@ def test_one_call_shows_all_known_items_or_the_48_nearest_of_all_kinds_together(
             assert user.flush()
             return re.findall(r"^(?:semantic|episodic)\d+ .*$", server.requests[-1].text, re.M)
 
-        for number in range(20):
-            user.add({"kind": "episodic", "summary": f"Rowed race {number}", "occurred_at": "2025-03-09"})
-            user.add({"kind": "semantic", "name": f"hen {number}", "summary": f"hen {number} is brown"})
-        assert len(shown("FACT Bo: paints boats in Kerry")) == 40
-        old = user.add({"kind": "semantic", "name": "violin", "summary": "Orla plays the violin"})
+        violin = {"kind": "semantic", "name": "violin"}
+        old = user.add({**violin, "summary": "Orla plays the violin"})
         for number in range(10):  # what is superseded takes no place
-            values = {"kind": "semantic", "name": "violin", "summary": f"Orla plays the violin in hall {number}"}
-            old = user.add(values, supersedes=old.id)
-        for number in range(20):
-            user.add({"kind": "episodic", "summary": f"Sailed race {number}", "occurred_at": "2025-03-09"})
+            old = user.add({**violin, "summary": f"Orla plays the violin in hall {number}"}, supersedes=old.id)
+        for number in range(39):
+            user.add({"kind": "episodic", "summary": f"Rowed race {number}", "occurred_at": "2025-03-09"})
+        assert len(shown("FACT Bo: paints boats in Kerry")) == 40
+        for number in range(39):
+            user.add({"kind": "semantic", "name": f"hen {number}", "summary": f"hen {number} is brown"})
         lines = shown("FACT Orla: plays the violin in a new hall")
-        assert (len(lines), Counter(line.count("violin") > 0 for line in lines)[True]) == (48, 1)
-        assert lines[[line.startswith("semantic") for line in lines].index(True)].count("violin in hall 9") == 1
+        assert (len(lines), next(line for line in lines if "violin" in line)[:9]) == (48, "semantic1")
 
 
 def test_agents_cost_the_meta_manager_and_the_managers_that_it_names_as_the_models_report(
@@ -459,22 +457,11 @@ def test_what_the_assistant_repeats_from_recall_is_not_learned_again(
         assert [(item.id, item.version, len(item.sources)) for item in user.items()] == before
 
 
-def test_the_script_reads_prompts_as_it_should(scripted_server: ServerFactory) -> None:
-    text = (
-        "<steps>\n[1] Tue 2025-03-04 09:15 user\n| FACT Orla: is a vet\n[2] Tue 2025-03-04 09:15 user\n| hi\n</steps>"
-    )
-    request = Request(number=0, body={"messages": [{"role": "user", "content": text}]}, key="")
-    assert [one["name"] for one in operations(request, "semantic")] == ["Orla"]
-
-
 # The command line.
 
 
 def test_the_command_line_sets_the_mode(
-    tmp_path: Path,
-    scripted_server: ServerFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, scripted_server: ServerFactory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = scripted_server(answer)
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
