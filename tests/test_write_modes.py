@@ -54,16 +54,6 @@ def kinds_of(user: UserMemory) -> Counter[str]:
 # What each mode costs.
 
 
-def test_the_embedded_engine_makes_no_call(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, "embedded") as memory:
-        user = memory.user("ann")
-        user.remember([*TALK, "I'm allergic to walnuts."])
-        assert user.flush()
-        assert any("walnuts" in item.text for item in user.items())
-    assert server.calls == 0
-
-
 def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
@@ -208,29 +198,6 @@ def test_known_items_are_changed_by_handle(tmp_path: Path, scripted_server: Serv
 
 # Secrets.
 
-PLANTED = ("hunter2-Quokka!", "4111 1111 1111 1111", "sk-proj-abcdefghijklmnopqrstuvwx0123456789")
-
-
-@pytest.mark.parametrize("mode", ["single_call", "agents"])
-def test_a_secret_that_the_rules_find_is_in_no_prompt(
-    tmp_path: Path, scripted_server: ServerFactory, mode: str
-) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, mode) as memory:
-        user = memory.user("ann")
-        said = user.remember(
-            [
-                f"My password is {PLANTED[0]} and FACT Orla knows",
-                f"My card number is {PLANTED[1]}, FACT it is blue",
-                f"FACT the key: OPENAI_API_KEY={PLANTED[2]}",
-            ]
-        )
-        assert len(said.secrets) == 3
-        user.flush()
-    assert server.calls > 0
-    prompts = json.dumps([request.body for request in server.requests])
-    assert [one for one in PLANTED if one in prompts] == []
-
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
 def test_thirty_kinds_of_secrets_reach_no_prompt_checkpoint_log_notice_or_file(
@@ -314,22 +281,12 @@ def _fault(draw: random.Random, request: Request) -> Reply:
     if good.calls and draw.random() < 0.6:
         return replace(good, calls=[(name, _twisted(draw, given)) for name, given in good.calls])
     whole = json.dumps(good.content)
-    kind = draw.randrange(9)
-    if kind == 0:
-        return Reply(content=whole[: draw.randrange(len(whole))], plain=True)
-    if kind == 1:
-        return Reply(refusal="I will not.")
-    if kind == 2:
-        return Reply(status=400, error="no")
-    if kind == 3:
-        return Reply(choices="none")
-    if kind == 4:
-        return Reply(content=whole, finish_reason="length")
-    if kind == 5:
-        return Reply(content=_twisted(draw, good.content))
-    if kind == 6:
-        return Reply(content=[1, 2, "three"], plain=True)
-    return Reply(content=_twisted(draw, good.content)) if kind == 7 else good
+    faults = [
+        good, Reply(refusal="I will not."), Reply(status=400, error="no"), Reply(choices="none"),
+        Reply(content=whole[: draw.randrange(len(whole))], plain=True), Reply(content=whole, finish_reason="length"),
+        Reply(content=[1, 2, "three"], plain=True), *(Reply(content=_twisted(draw, good.content)) for _ in range(2)),
+    ]  # fmt: skip
+    return draw.choice(faults)
 
 
 def _twisted(draw: random.Random, value: Any) -> Any:
