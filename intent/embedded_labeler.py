@@ -29,7 +29,7 @@ _NAMED_CHARACTERS = 600  # of each of these steps
 class EmbeddedLabeler:
     """Labels the steps of one user with classifiers over the encoder's vectors.
 
-    It does not resolve references and writes no summaries: only a model does.
+    It does not resolve references: only a model does.
 
     Args:
         user: the user whose steps are labelled.

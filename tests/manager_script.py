@@ -7,6 +7,7 @@ or "CODE what: secret" is proposed to its manager, with the line as quote; an ag
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .scripted_server import Reply, Request
@@ -50,6 +51,21 @@ def operation(kind: str, number: int, line: str) -> dict[str, Any]:
     return {"step": number, "quote": line, "operation": "add", "target": None, "merged": [], **own[kind]}
 
 
+def change(kind: str, number: int, line: str, **changes: Any) -> dict[str, Any]:
+    """The same operation in the form of mode ``single_call``."""
+    own = operation(kind, number, line)
+    if kind == "resource":
+        parts = [own["first_words"], own["last_words"]]
+    else:
+        parts = own.get("steps") or ([own["secret"]] if kind == "vault" else [])
+    first = {"core": "label", "episodic": "actor", "semantic": "name", "resource": "title", "vault": "entry_type"}
+    return {
+        "type": kind, "op": "add", "targets": [], "step": number, "quote": line, "about": own.get(first.get(kind, "")),
+        "text": own.get("value") or own.get("caption") or own["summary"], "attribute": None,
+        "when": own.get("occurred_at"), "parts": parts, **changes,
+    }  # fmt: skip
+
+
 def called(operation: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The tool call that proposes an operation."""
     left_out = {"operation", "merged"} | ({"target"} if operation["operation"] == "add" else set())
@@ -69,6 +85,14 @@ def operations(request: Request, kind: str) -> list[dict[str, Any]]:
     ]
 
 
+def step_line(
+    step: int, scope: str | None = None, events: Iterable[str] = ("Report",), means: Mapping[str, str] | None = None
+) -> str:
+    """The labels of a step as a model writes them."""
+    meanings = "; ".join(f"{words} = {meaning}" for words, meaning in (means or {}).items())
+    return f"{step} | {scope or ''} | {', '.join(events)} | {meanings}"
+
+
 def answer(request: Request) -> Reply:
     """A good reply to whatever the write path asks."""
     steps = steps_in(request)
@@ -83,17 +107,12 @@ def answer(request: Request) -> Reply:
         found = [] if request.results else operations(request, request.manager)
         return Reply(content="done", plain=True, calls=[called(one) for one in found])
     labels = {
-        "steps": [
-            {
-                "step": number, "scope": "daily life", "parent": None, "events": ["Inform"], "entities": [],
-                "resolved": None, "summary": "the user tells something",
-            }
-            for number, _ in steps
-        ],
+        "steps": [step_line(number, "daily life") for number, _ in steps],
         "gists": [],
+        "pages": [],
     }  # fmt: skip
     if request.name == "BatchLabels":
         return Reply(content=labels)
     assert request.name == "SingleReply", request.name
-    lists = {kind: operations(request, kind) for kind in WORD.values()}
-    return Reply(content={**labels, "pages": [], **lists})
+    changes = [change(kind, at["step"], at["quote"]) for kind in WORD.values() for at in operations(request, kind)]
+    return Reply(content={**labels, "operations": changes})

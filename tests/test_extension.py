@@ -109,8 +109,7 @@ def test_a_model_proposes_items_of_a_further_type_by_its_prompt(
             done = bool(request.results)
             return Reply(content="done", plain=True, calls=[] if done else [("add", {**values, **evidence})])
         operation = {"operation": "add", "target": None, "merged": [], "ends": [], "votes": None, **values, **evidence}
-        lists = {known.name: [] for known in TYPES}
-        return Reply(content={"steps": [], "gists": [], "pages": [], **lists, "decision": [operation]})
+        return Reply(content={"steps": [], "gists": [], "pages": [], "operations": [], "decision": [operation]})
 
     server = scripted_server(answer)
     types = (*DEFAULT_TYPES, decision)

@@ -27,6 +27,7 @@ from hexamem.memory_types.cutting import is_cut_from, without_parts
 
 from .conftest import Traces
 from .ledger_databases import each_memory, each_user, new_database  # noqa: F401
+from .manager_script import step_line
 from .scripted_chat import ScriptedChat, calls
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .word_labeler import WordLabeler
@@ -330,19 +331,11 @@ def test_an_export_shows_no_forgotten_word_in_labels_and_an_older_one_brings_non
 
 
 def by_model(request: Request) -> Reply:
-    """Names in words of the first step, in words of nobody, and a summary that repeats the first step."""
+    """Names in words of the first step and in words of nobody, and a reference that the first step resolves."""
     numbers = [n for n in range(1, 9) if f"\n[{n}] " in request.text.rpartition("<steps>")[2]]
     scopes = {1: "Walrus names", 2: "Walrus names", 3: "Unspoken affairs", 4: "Unspoken affairs"}
     made = [
-        {
-            "step": number,
-            "scope": scopes.get(number, "Boats"),
-            "parent": None,
-            "events": ["Announce walrus"],
-            "entities": ["Walrus", "Price"],
-            "resolved": None,
-            "summary": "Speaks of the walrus Bartholomew",
-        }
+        step_line(number, scopes.get(number, "Boats"), ["Announce walrus", "Ask price"], {"it": "the walrus"})
         for number in numbers
     ]
     return Reply(content={"steps": made, "gists": [{"scope": "Walrus names", "gist": "A walrus called Bartholomew"}]})
@@ -356,7 +349,8 @@ def test_labels_that_a_model_made_go_with_the_words_too(
     with Memory.open(tmp_path, model=model, settings=quiet) as memory:
         alice = memory.user("alice")
         said = ["My walrus is called Bartholomew.", "Lovely!", "The papers came from my lawyer.", "Noted."]
-        steps = tell(alice, [*said, "My boat leaks.", "Which boats do you have?"])
+        steps = tell(alice, [*said, "My boat leaks; it is sad.", "Which boats do you have?"])
+        assert alice.labels.of(steps[4]).resolved_text == "My boat leaks; the walrus is sad."
         names = {one.name for one in alice.labels.list()}
         assert {"Walrus names", "Unspoken affairs", "Boats", "Announce walrus", "Walrus"} <= names
         alice.forget([steps[0], steps[2]])

@@ -26,7 +26,7 @@ from hexamem.graphs.ingest_state import IngestContext, IngestState
 from hexamem.stores.ledger.jobs import claim, enqueue, enqueue_bare
 from hexamem.stores.ledger.schema import jobs
 
-from .manager_script import answer
+from .manager_script import answer, steps_in
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 MANAGERS = {f"{kind}_manager" for kind in ("core", "episodic", "semantic", "procedural", "resource", "vault")}
@@ -231,14 +231,17 @@ def test_of_two_runs_on_the_same_steps_one_applies(
     assert [one.kind for one in operations] == ["add"] * len(alice.items())
 
 
-def test_more_than_a_batch_is_managed_batch_by_batch(tmp_path: Path, scripted_server: ServerFactory) -> None:
+def test_more_than_a_batch_is_managed_in_batches_of_30_steps_or_24_000_characters(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
     server = scripted_server(answer)
-    with opened(tmp_path, mode="single_call", batch_size=4, model=server.chat_model()) as memory:
+    with opened(tmp_path, mode="single_call", model=server.chat_model()) as memory:
         user = memory.user("alice")
-        user.remember([f"FACT friend{number}: collects old coins number {number}" for number in range(10)])
-        assert user.flush()
-        assert len(user.items("semantic")) == 10
-        assert server.calls == 3
+        for count, words in ((32, 0), (9, 1_300), (7, 9_000)):  # of a step that is longer, 4,000 characters are read
+            user.remember([f"FACT friend{words}x{number}: has coins\n{'la ' * words}" for number in range(count)])
+            assert user.flush()
+        assert len(user.items("semantic")) == 48
+    assert [len(steps_in(request)) for request in server.requests] == [30, 2, 6, 3, 6, 1]
 
 
 def test_steps_of_a_job_that_was_claimed_before_they_came_get_a_job_of_their_own(
@@ -370,7 +373,7 @@ def test_a_mode_that_needs_a_model_is_refused_without_one(tmp_path: Path) -> Non
             opened(tmp_path, mode=mode)
     with pytest.raises(ConfigError, match="mode = 'magic'"):
         Settings(mode="magic")  # type: ignore[arg-type]
-    for name, value in (("batch_size", 0), ("batch_size", 41), ("batch_idle", -1), ("day_calls", 1.5)):
+    for name, value in (("batch_size", 0), ("batch_size", 61), ("batch_idle", -1), ("day_calls", 1.5)):
         with pytest.raises(ConfigError, match=name):
             Settings(**{name: value})
 

@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.agents.labelling.checks import Wording, resolved_fits, summary_fits
+from hexamem.agents.labelling.checks import Wording, replaced
 from hexamem.agents.labelling.reading import LabelReading
 from hexamem.agents.labelling.schemas import BatchLabels, QueryLabels, salvaged_labels
 from hexamem.agents.labelling.task import LabelTask
@@ -37,6 +37,7 @@ from hexamem.stores.ledger.labels import read_intents
 from hexamem.stores.ledger.usage import all_usage, usage_totals
 
 from .fork_server import WRITE_PATH, python
+from .manager_script import step_line
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 TALK = (
@@ -61,13 +62,10 @@ def numbers_in(request: Request) -> list[int]:
     return [int(number) for number in re.findall(r"^\[(\d+)\] ", request.text.rpartition("<steps>")[2], re.M)]
 
 
-def labels_for(number: int, **changes: Any) -> dict[str, Any]:
+def labels_for(number: int, **changes: Any) -> str:
     odd = number % 2
-    return {
-        "step": number, "scope": "Porto weekend" if odd else "Kitchen works", "parent": None,
-        "events": ["Propose hotel" if odd else "Report task"], "entities": ["Hotel", "Price"], "resolved": None,
-        "summary": "Somebody speaks of the plan", **changes,
-    }  # fmt: skip
+    scope, event = ("Porto weekend", "Propose hotel") if odd else ("Kitchen works", "Report task")
+    return step_line(number, **{"scope": scope, "events": [event, "Ask price"], **changes})
 
 
 def reply_for(request: Request, **changes: Any) -> Reply:
@@ -163,7 +161,7 @@ def test_full_batches_are_sent_the_rest_waits_and_each_later_batch_knows_the_ear
     assert "none yet" in helper.requests[0].text
     scopes = helper.requests[1].text.rpartition("<scopes>")[2].partition("</scopes>")[0]
     assert "S2 Porto weekend: A weekend in Porto" in scopes
-    assert "S1 Kitchen works: Somebody speaks of the plan" in scopes
+    assert scopes.splitlines()[1] == "S1 Kitchen works"
     with user.memory.ledger.read(user.name) as tx:
         [row] = usage_totals(tx)
     assert (row["operation"], row["agent"], row["calls"]) == ("label", "intent_labeler", 4)
@@ -197,17 +195,19 @@ def test_the_model_changes_embedded_labels_by_an_operation_that_can_be_undone_an
     assert (user.labels.of(first).tier, user.labels.of(first).scope) == ("embedded", before.scope)
 
 
-def test_a_handle_means_the_scope_that_was_listed_and_a_new_scope_lies_under_its_parent(
+def test_a_scope_is_a_handle_a_new_part_of_a_handle_or_null_for_that_of_the_step_before_also_of_the_last_batch(
     user: UserMemory, helper: ScriptedServer
 ) -> None:
-    expected = [
+    expected: list[tuple[dict[str, Any], str | None]] = [
         ({}, None),
         ({"scope": "S1"}, "Kitchen works"),
-        ({"scope": "Day 2", "parent": "Porto weekend"}, "Porto weekend / Day 2"),
+        ({"scope": None}, "Kitchen works"),
+        ({"scope": "S2 / Day 2"}, "Porto weekend / Day 2"),
+        ({"scope": None}, "Porto weekend / Day 2"),
     ]
     for number, (changes, scope) in enumerate(expected):
         helper.follow(lambda request, changes=changes: reply_for(request, **changes))
-        steps = user.remember(talk(36)[12 * number : 12 * number + 12]).step_ids
+        steps = user.remember(talk(60)[12 * number : 12 * number + 12]).step_ids
         user.flush()
         assert scope is None or {user.labels.of(step).scope for step in steps} == {scope}
 
@@ -261,14 +261,14 @@ def test_words_that_are_redacted_while_the_model_reads_them_do_not_come_back_wit
     def script(request: Request) -> Reply:
         if request.number == 0:
             user.redact("zanzibarquokka")
-            return reply_for(request, summary="The code word is zanzibarquokka")
+            return reply_for(request, scope="The zanzibarquokka")
         return reply_for(request)
 
     helper.follow(script)
     assert user.flush()
     assert helper.calls == 2
     assert "zanzibarquokka" not in helper.requests[1].text
-    assert all("zanzibarquokka" not in user.labels.of(step.id).summary for step in user.steps())
+    assert "zanzibarquokka" not in {name for label in user.labels.list() for name in label.name.split()}
     assert set(tiers(user)) == {"model"}
 
 
@@ -320,7 +320,7 @@ def test_a_reply_that_cannot_be_used_is_repaired_once_and_then_embedded_labels_s
             assert "steps 3 are missing" in request.messages[-1]["content"]
             numbers = re.findall(r"^\[(\d+)\] ", request.messages[1]["content"], re.M)
             return Reply(content={"steps": [labels_for(int(number)) for number in numbers], "gists": []})
-        return Reply(content={**good, "steps": [step for step in good["steps"] if step["step"] != 3]})
+        return Reply(content={**good, "steps": [line for line in good["steps"] if not line.startswith("3 ")]})
 
     scripts: list[tuple[Any, list[str], list[str]]] = [
         ([Reply(content="I would rather not.")], ["embedded"] * 12, ["the reply did not fit, nor did its repair"]),
@@ -494,8 +494,8 @@ def task() -> LabelTask:
     return LabelTask(window=made.steps, chosen=chosen, labels=(*made.labels, scope), scopes=scopes, used=used)
 
 
-def good(number: int, **changes: Any) -> dict[str, Any]:
-    return labels_for(number, **{"scope": "S1", "summary": "They speak of the plan", **changes})
+def good(number: int, **changes: Any) -> str:
+    return labels_for(number, **{"scope": "S1", **changes})
 
 
 ANY = st.sampled_from([None, 7, True, [], {}, "", " \n", "x" * 10_000, [["a"]], {"a": 1}, 1e300])
@@ -511,18 +511,17 @@ TEXT = NAME | st.sampled_from(
         *(f"{text} for 999 euros" for text in TALK), *(text[: len(text) // 3] for text in TALK), *TALK,
     ]
 )  # fmt: skip
-NAMES = st.lists(NAME | st.sampled_from(["Propose hotel", "提议酒店", "Ask"]), max_size=4) | st.just(
+ACTS = st.lists(NAME | st.sampled_from(["Propose hotel", "提议酒店", "Ask"]), max_size=4) | st.just(
     [f"Propose {'abcdefghij'[n % 10] * (1 + n % 7)} thing" for n in range(300)]
 )
-STEP = st.fixed_dictionaries(
-    {"step": st.integers(1, 8) | st.sampled_from([0, -3, 9, 10**12])},
-    optional={"scope": NAME | ANY, "parent": NAME | ANY, "events": NAMES | ANY, "entities": NAMES | ANY,
-              "resolved": TEXT | ANY, "summary": TEXT | ANY},
-)  # fmt: skip
-FULL_STEP = STEP.map(lambda step: {**good(1), **step})
+WORDS = st.sampled_from(["it", "THE SECOND ONE", "you", "euros", "Monday", "", "?", "nowhere", "(", "{{vault:", "这"])
+NUMBER = st.integers(1, 8) | st.sampled_from([0, -3, 9, 10**12])
+LINE = st.builds(step_line, NUMBER, NAME | st.none(), ACTS, st.dictionaries(WORDS, TEXT, max_size=20))
+BAD_LINE = ANY | TEXT | LINE.map(lambda line: line.replace("|", "", 1)) | LINE.map(lambda line: line[: len(line) // 2])
 GISTS = st.lists(st.fixed_dictionaries({"scope": NAME, "gist": TEXT}), max_size=4)
 REPLIES = st.fixed_dictionaries(
-    {"steps": st.lists(FULL_STEP | STEP, max_size=12) | ANY}, optional={"gists": GISTS | ANY, "other": ANY}
+    {"steps": st.lists(LINE, max_size=12) | st.lists(LINE | BAD_LINE, max_size=12) | ANY},
+    optional={"gists": GISTS | ANY, "other": ANY},
 )
 
 
@@ -539,35 +538,30 @@ def test_no_reply_loses_a_step_or_brings_in_what_is_no_label_or_was_never_stated
     batch = reading.labelled(reply, ())
     assert [step.step.id for step in batch.steps] == [step.step.id for step in task.batch]
     known = {label.id for label in (*task.labels, *batch.labels)}
-    for before, after in zip(task.batch, batch.steps, strict=True):
+    for after in batch.steps:
         assert {after.scope, *after.events, *after.entities} <= known
-        assert (1 <= len(after.events) <= 3, len(after.entities) <= 6, len(after.summary) <= 400) == (True, True, True)
-        assert after.summary or not before.summary
-        for invented in ("999", "他", "Они"):
-            assert invented not in after.resolved_text + after.summary
-        for invented in ("Zurich", "Ahmed"):  # a summary may use words of its own
+        assert (1 <= len(after.events) <= 3, len(after.entities) <= 5, after.resolved_text != "") == (True, True, True)
+        for invented in ("999", "他", "Они", "Zurich", "Ahmed"):
             assert invented not in after.resolved_text
-        words = set(re.findall(r"\w+", before.step.text.casefold()))
-        assert len(words & set(re.findall(r"\w+", after.resolved_text.casefold()))) >= 0.5 * len(words)
     assert all(0 < len(label.name) <= 300 and len(label.gist) <= 2_000 for label in batch.labels)
 
 
 def test_a_good_reply_is_used_whole_and_what_is_not_used_of_another_is_reported(task: LabelTask) -> None:
     reading = LabelReading("ann", task, open_encoder().vectors, load_prompt("intent_labeler"))
-    resolved = "Is the second one, the Armazém, quiet?"
+    armazem, nowhere = {"The second one": "the Armazém"}, {"the third": "the Casa"}
 
-    def reply(text: str) -> BatchLabels:
-        steps = [good(number, resolved=text if number == 3 else None) for number in range(1, 9)]
+    def reply(means: dict[str, str]) -> BatchLabels:
+        steps = [good(number, means=means if number == 3 else {}) for number in range(1, 9)]
         return BatchLabels.model_validate({"steps": steps, "gists": [{"scope": "S1", "gist": "They book the Armazém"}]})
 
-    assert reading.problems(reply(resolved)) == []
-    batch = reading.labelled(reply(resolved), ())
+    assert reading.problems(reply(armazem)) == []
+    batch = reading.labelled(reply(armazem), ())
     assert (batch.degraded, {step.tier for step in batch.steps}) == ((), {"model"})
-    assert (batch.steps[2].resolved_text, batch.steps[2].antecedents) == (resolved, ("step_5",))
+    assert (batch.steps[2].resolved_text, batch.steps[2].antecedents) == ("Is the Armazém quiet?", ("step_5",))
     assert [label.gist for label in batch.labels if label.kind == "scope"] == ["They book the Armazém"]
-    batch = reading.labelled(reply("Yes."), ())
-    message = "intent_labeler: the classifiers' labels stay for the resolved text of 1 step in a batch of 8"
-    assert (batch.degraded, batch.steps[2].tier) == ((message,), "model")
+    batch = reading.labelled(reply(nowhere | armazem), ())
+    message = "intent_labeler: the classifiers' labels stay for the replaced words of 1 step in a batch of 8"
+    assert (batch.degraded, batch.steps[2].resolved_text) == ((message,), "Is the Armazém quiet?")
     (_, system), (_, shown) = reading.messages()
     assert "{{vault:…}}" in system
     assert "S1 Porto weekend: Two friends plan a weekend" in shown
@@ -575,49 +569,31 @@ def test_a_good_reply_is_used_whole_and_what_is_not_used_of_another_is_reported(
 
 
 @pytest.mark.parametrize(
-    ("text", "resolved", "fits"),
+    ("text", "replacements", "expected", "refused"),
     [
-        ("Is it quiet?", "Is the Armazém quiet?", True),
-        ("Book it for the 3rd.", "Book the Armazém for the 3rd.", True),
-        ("Book it for the 3rd.", "Book the Armazém.", False),
-        ("Book it.", "Book the Ritz.", False),
-        ("Book it.", "Book the Armazém for 99 euros.", False),
-        ("Book it.", "Book the Armazém by the river, we could stay 99.", False),
-        ("Book it.", "Book the Armazém by the river, we could stay.", True),
-        ("Pay with {{vault:s1|card}}.", "Pay with the card.", False),
-        ("Pay with {{vault:s1|card}} there.", "Pay with {{vault:s1|card}} at the Armazém.", True),
-        ("它安静吗？", "阿尔马泽姆安静吗？", True),
-        ("Is it quiet?", "", False),
+        ("Is it quiet?", {"it": "the Armazém"}, "Is the Armazém quiet?", 0),
+        ("It is quiet, isn't it?", {"it": "The Armazém"}, "The Armazém is quiet, isn't it?", 0),
+        ("Visit it with my bit of luck.", {"it": "the Armazém"}, "Visit the Armazém with my bit of luck.", 0),
+        ("It costs more than she has there.", {"there": "by the river", "it": "the Armazém", "she": "Ann"},
+         "the Armazém costs more than Ann has by the river.", 0),
+        ("Book the second one.", {"the second one": "the Armazém", "one": "the river"}, "Book the Armazém.", 1),
+        ("Book it for two.", {"them": "the Armazém", "it": "the Armazém"}, "Book the Armazém for two.", 1),
+        ("Book it.", {"it": "the Armazém for 99 euros"}, "Book it.", 1),
+        ("Book it.", {"it": "a grand castle in Zurich"}, "Book it.", 1),
+        ("Book it.", {"it": " "}, "Book it.", 1),
+        ("Book it.", {"it": "the Armazém by the river " * 6}, "Book it.", 1),
+        ("Book it.", {"it": "отель"}, "Book it.", 1),
+        ("Pay with {{vault:s1|card}} there.", {"card": "Ann", "there": "at the Armazém"},
+         "Pay with {{vault:s1|card}} at the Armazém.", 1),
+        ("Pay with {{vault:s1|card}}.", {"{{vault:s1|card}}": "Ann"}, "Pay with {{vault:s1|card}}.", 1),
+        ("Pay with it.", {"it": "{{vault:s1|card}}"}, "Pay with it.", 1),
+        ("我觉得它安静吗？", {"它": "阿尔马泽姆"}, "我觉得阿尔马泽姆安静吗？", 0),
+        ("Рыбак купил рыбу, и он рад телефону.", {"он": "Armazém"}, "Рыбак купил рыбу, и Armazém рад телефону.", 0),
+        ("Raquél diz que él vem.", {"él": "Ann"}, "Raquél diz que Ann vem.", 0),
     ],
-)
-def test_a_resolved_text_has_all_that_was_stated_and_adds_only_what_was_stated_before(
-    text: str, resolved: str, fits: bool
+)  # fmt: skip
+def test_words_are_replaced_at_their_place_by_words_that_were_shown_and_each_other_replacement_is_refused_by_itself(
+    text: str, replacements: dict[str, str], expected: str, refused: int
 ) -> None:
-    known = Wording([text, "We could stay at the Armazém by the river.", "阿尔马泽姆旅馆"])
-    assert resolved_fits(text, resolved, known) is fits
-
-
-@pytest.mark.parametrize(
-    ("text", "summary", "fits"),
-    [
-        ("Ann: is there a room for 2 at 60 euros?", "Ann asks for a room", True),
-        ("Ann: is there a room for 2 at 60 euros?", "", False),
-        ("Ann: is there a room for 2 at 60 euros?", "…", False),
-        ("Ann: is there a room for 2 at 60 euros?", "Ann pays 70 euros", False),
-        ("Ann: is there a room for 2 at 60 euros?", "安问房间", False),
-        ("From January I work four days a week.", "Nora works four days from January 2027", True),
-        ("From January I work four days a week.", "Nora works four days from 2027-01-04", True),
-        ("From January I work four days a week.", "Nora works four days from January 2031", False),
-        ("From January I work four days a week.", "Nora works four days from 2027-13", False),
-        ("The concert is at 4 in the afternoon.", "The concert is at 16:00", True),
-        ("The concert is at 4 in the afternoon.", "The concert is at 17:00", False),
-        ("Leo is 18.", "Leo is 19", False),
-        ("音乐会下午三点半开始。", "音乐会15:30开始", True),
-        ("音乐会有二十五个人。", "音乐会有25个人", True),
-        ("音乐会有二十五个人。", "音乐会有26个人", False),
-    ],
-)
-def test_a_summary_is_in_the_script_of_its_step_and_adds_no_number_nor_date(
-    text: str, summary: str, fits: bool
-) -> None:
-    assert summary_fits(text, summary, Wording([text, "Sun 2026-11-22"])) is fits
+    known = Wording([text, "Ann: we could stay at the Armazém by the river.", "阿尔马泽姆旅馆"])
+    assert replaced(text, replacements.items(), known) == (expected, refused)

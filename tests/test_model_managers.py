@@ -20,6 +20,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from hexamem import CoreItem, EpisodicItem, SemanticItem
 from hexamem.agents.contract import Batch, BatchStep, Instruction, Proposals
 from hexamem.agents.managers.agent import ManagerAgent
+from hexamem.agents.managers.changes import ItemChange, operations_of
 from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.meta_manager import ModelMetaManager, is_small_talk
@@ -31,7 +32,7 @@ from hexamem.memory_types.cutting import without_parts
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.models import Budget, RetryPolicy, UsageMeter
 
-from .manager_script import answer, called, operation
+from .manager_script import answer, called, change, operation
 from .scripted_server import Reply, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 QUICK = RetryPolicy(tries=2, first_wait=0.0)
@@ -41,16 +42,9 @@ DONE = Reply(content="done", plain=True)
 
 def spoken(number: int, content: str, role: str = "user", **fields: Any) -> BatchStep:
     step = Step(
-        id=f"step_{number}",
-        user="ann",
-        thread_id="t",
-        turn=number,
-        seq=number,
-        role=role,  # type: ignore[arg-type]
-        content=content,
-        index_text=content,
-        occurred_at=AT,
-    )
+        id=f"step_{number}", user="ann", thread_id="t", turn=number, seq=number, role=role,  # type: ignore[arg-type]
+        content=content, index_text=content, occurred_at=AT,
+    )  # fmt: skip
     return BatchStep(step=step, **{"resolved_text": content, **fields})
 
 
@@ -398,13 +392,10 @@ def test_a_secret_is_taken_out_by_its_place_and_never_stands_in_values_or_state(
 def test_a_secret_that_is_quoted_loosely_or_described_by_itself_stays_out_of_the_state() -> None:
     batch = batch_of("my mobile is 07700 900431, ok?")
     secret = "07700 900431"
+    evidence = (Evidence(step_id="step_1", quote="My Mobile is 07700 900431"),)
+    values = {"caption": f"mobile {secret}", "entry_type": "phone"}
     loose = Proposal(
-        operation="add",
-        kind="vault",
-        values={"caption": f"mobile {secret}", "entry_type": "phone"},
-        evidence=(Evidence(step_id="step_1", quote="My Mobile is 07700 900431"),),
-        secret=secret,
-        reason=f"said {secret}",
+        operation="add", kind="vault", values=values, evidence=evidence, secret=secret, reason=f"said {secret}"
     )
     state = written(loose, batch)
     assert state is not None
@@ -463,24 +454,20 @@ def test_entries_of_any_shape_never_raise_and_those_that_hold_are_kept(kind: Any
     assert proposed > 100  # replies that are partly sound are not lost
 
 
-@settings(max_examples=40, deadline=None)
-@given(data=st.data())
-def test_whatever_a_model_writes_every_proposal_holds(data: st.DataObject) -> None:
-    kind = data.draw(st.sampled_from(sorted(FORMS)))
-    form = FORMS[kind]
-    texts = st.one_of(st.text(max_size=20), st.sampled_from([FACT, CODE, "semantic1", "core1", "2025-03-01", "Orla"]))
-    values: dict[str, Any] = {
-        "step": data.draw(st.integers(-2, 5)),
-        "quote": data.draw(texts),
-        "operation": data.draw(st.sampled_from(["add", "update", "supersede", "merge", "remove"])),
-        "target": data.draw(st.none() | texts),
-        "merged": data.draw(st.lists(texts, max_size=2)),
-    }
-    for name in form.own_fields():
-        listed = name in ("steps", "tree_path")
-        values[name] = data.draw(st.none() | (st.lists(texts, max_size=3) if listed else texts))
-    values.update({"sensitivity": "high"} if "sensitivity" in values else {})
-    check([form.model_validate(values)], batch_of(FACT, CODE, spoken(3, "Good evening", "assistant")), kind)
+TEXTS = st.text(max_size=20) | st.sampled_from([FACT, CODE, "semantic1", "semantic2", "2025-03-01..", "..", "Orla"])
+ANY_CHANGE = st.fixed_dictionaries(
+    {"type": st.sampled_from(sorted(FORMS)), "op": st.sampled_from(["add", "update", "supersede", "merge", "remove"]),
+     "step": st.integers(-2, 5), "quote": TEXTS, "targets": st.lists(TEXTS, max_size=3), "parts": st.lists(TEXTS, max_size=3),
+     **dict.fromkeys(("about", "text", "attribute", "when"), st.none() | TEXTS)}
+)  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(change=ANY_CHANGE)
+def test_whatever_a_model_writes_every_proposal_holds(change: dict[str, Any]) -> None:
+    batch = batch_of(FACT, CODE, spoken(3, "Good evening", "assistant"))
+    for kind, operations in operations_of([ItemChange.model_validate(change)]).items():
+        check(operations, batch, kind)
 
 
 # The meta-manager.
@@ -557,9 +544,10 @@ def test_one_call_proposes_for_all_types_and_the_embedded_engine_does_what_canno
     assert [one.kind for one in found.proposals] == ["core", "episodic", "semantic"]
     assert (found.labels, found.degraded) == (None, ())
     good: Any = answer(server.requests[0]).content
-    server.follow([Reply(content={**good, "semantic": [{**GOOD, "quote": "never said"}]})])
+    [*others, fact] = good["operations"]
+    server.follow([Reply(content={**good, "operations": [*others, {**fact, "quote": "never said"}]})])
     assert by(outcome()) == ["core", "episodic", "rules.semantic"]
-    whole = json.dumps({**good, "semantic": [GOOD, {**GOOD, "summary": "Orla is kind"}], "vault": []})
+    whole = json.dumps({**good, "operations": [fact, {**fact, "text": "Orla is kind"}]})
     server.follow([Reply(content=whole[: whole.rindex("Orla is kind") + 6])])
     found = outcome()
     assert "Orla is a vet" in [one.values.get("summary") for one in found.proposals]
@@ -568,3 +556,48 @@ def test_one_call_proposes_for_all_types_and_the_embedded_engine_does_what_canno
     found = outcome()
     assert by(found) == ["rules.core", "rules.semantic"]
     assert found.degraded[-1] == "single_call: the embedded engine did the work of core, semantic"
+
+
+VET = {"name": "Orla", "summary": "Orla is a vet in Sligo"}
+EXAM = {"actor": "user", "summary": "piano exam in the town hall on 2025-03-09"}
+CHANGES: list[tuple[Any, dict[str, Any], dict[str, Any], dict[str, Any]]] = [  # type, of the reply, values, of the proposal
+    ("core", {"attribute": "diet", "when": "2024-09.."},
+     {"label": "likes", "value": "likes green tea", "metadata": {"slot": "diet"}, "valid_from": "2024-09"}, {}),
+    ("core", {"op": "update", "targets": ["core1"], "about": None}, {"value": "likes green tea"},
+     {"operation": "update", "target": "item_tea"}),
+    ("episodic", {}, {"occurred_at": "2025-03-09", **EXAM}, {}),
+    ("episodic", {"when": "2025-W10..2025-03-12"}, {"occurred_at": "2025-W10", **EXAM}, {}),
+    ("episodic", {"when": "..2025-summer"}, {"occurred_at": "2025-summer", **EXAM}, {}),
+    ("semantic", {"when": "2024..2025-03"}, {**VET, "valid_from": "2024", "valid_to": "2025-03"}, {}),
+    ("semantic", {"when": "..2025-03"}, {**VET, "valid_to": "2025-03"}, {}),
+    ("semantic", {"op": "supersede", "targets": ["semantic1", "semantic2"]}, VET,
+     {"operation": "supersede", "target": "item_orla", "ends": ("item_tom",)}),
+    ("semantic", {"op": "merge", "targets": ["semantic2", "semantic1"]}, VET,
+     {"operation": "merge", "target": "item_tom", "merged": ("item_orla",)}),
+    ("semantic", {"op": "remove", "targets": ["semantic2"], "text": None}, {}, {"operation": "remove", "target": "item_tom"}),
+    ("procedural", {}, {"summary": "How soda bread is made", "steps": ["mix flour and soda", "bake for 40 minutes"]}, {}),
+    ("resource", {}, {"title": "poem", "summary": "a text", "content": LINES["resource"].partition(": ")[2]}, {}),
+    ("resource", {"parts": []}, {"title": "poem", "summary": "a text", "content": LINES["resource"]}, {}),
+    ("vault", {}, {"entry_type": "code", "caption": "code of the garage"}, {"secret": "swordfish#77"}),
+]  # fmt: skip
+LOST = [
+    ("semantic", {"op": "update"}), ("semantic", {"targets": ["semantic1"]}), ("semantic", {"when": "last Saturday"}),
+    ("semantic", {"op": "supersede", "targets": ["semantic1", "core1"]}), ("episodic", {"when": None}),
+    ("procedural", {"parts": []}), ("vault", {"parts": []}), ("vault", {"parts": ["sesame"]}),
+]  # fmt: skip
+
+
+def test_each_operation_of_one_call_becomes_the_proposal_that_its_type_expects(scripted_server: ServerFactory) -> None:
+    wanted = (*LOST, *((kind, fields) for kind, fields, _, _ in CHANGES))
+    given = [change(kind, list(LINES).index(kind) + 1, LINES[kind], **fields) for kind, fields in wanted]
+    server = scripted_server([Reply(content={"steps": [], "gists": [], "pages": [], "operations": given})])
+    single = SingleCall(server.chat_model(), {kind: ByRules(kind) for kind in FORMS}, None, retries=QUICK)
+    tea = CoreItem(id="item_tea", label="likes", value="likes tea")
+    nearest: Any = {"core": {"item_tea": tea}, "semantic": KNOWN}
+    found = single.finish(single.call.invoke(single.prepare(batch_of(*LINES.values()), (), nearest)))
+    usual = {"operation": "add", "target": None, "merged": (), "ends": (), "secret": None}
+    for proposal, (kind, _, values, fields) in zip(found.proposals, CHANGES, strict=True):
+        expected = {"kind": kind, **usual, "values": values, **fields}
+        assert {name: getattr(proposal, name) for name in expected} == expected
+    left_out = [line.split()[1:3] for line in found.degraded if line.endswith("left out")]
+    assert left_out == [["episodic:", "1"], ["semantic:", "4"], ["procedural:", "1"], ["vault:", "2"]]

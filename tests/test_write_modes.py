@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from hexamem.cli import main
 from hexamem.graphs.ingest_state import IngestState
 from hexamem.stores.ledger.usage import usage_totals
 
-from .manager_script import WORD, answer, operations
+from .manager_script import WORD, answer
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_vault import KINDS, Traces, visible
 
@@ -53,16 +54,6 @@ def kinds_of(user: UserMemory) -> Counter[str]:
 # What each mode costs.
 
 
-def test_the_embedded_engine_makes_no_call(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, "embedded") as memory:
-        user = memory.user("ann")
-        user.remember([*TALK, "I'm allergic to walnuts."])
-        assert user.flush()
-        assert any("walnuts" in item.text for item in user.items())
-    assert server.calls == 0
-
-
 def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
@@ -76,6 +67,33 @@ def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
         assert {label.name for label in user.labels.list("scope") if label.steps} == {"daily life"}
     assert server.calls == -(-100 // size) <= 13
     assert {request.name for request in server.requests} == {"SingleReply"}
+    [fixed] = {json.dumps([one.messages[0]["content"], one.body["response_format"]]) for one in server.requests}
+    assert len(fixed) <= 8_000, "instructions and schema are the same in each call, so that providers cache them"
+
+
+def test_one_call_shows_all_known_items_or_the_48_nearest_of_all_kinds_together(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
+    server = scripted_server(answer)
+    with opened(tmp_path, server, "single_call") as memory:
+        user = memory.user("ann")
+
+        def shown(text: str) -> list[str]:
+            user.remember(text)
+            assert user.flush()
+            return re.findall(r"^(?:semantic|episodic)\d+ .*$", server.requests[-1].text, re.M)
+
+        violin = {"kind": "semantic", "name": "violin"}
+        old = user.add({**violin, "summary": "Orla plays the violin"})
+        for number in range(10):  # what is superseded takes no place
+            old = user.add({**violin, "summary": f"Orla plays the violin in hall {number}"}, supersedes=old.id)
+        for number in range(39):
+            user.add({"kind": "episodic", "summary": f"Rowed race {number}", "occurred_at": "2025-03-09"})
+        assert len(shown("FACT Bo: paints boats in Kerry")) == 40
+        for number in range(39):
+            user.add({"kind": "semantic", "name": f"hen {number}", "summary": f"hen {number} is brown"})
+        lines = shown("FACT Orla: plays the violin in a new hall")
+        assert (len(lines), next(line for line in lines if "violin" in line)[:9]) == (48, "semantic1")
 
 
 def test_agents_cost_the_meta_manager_and_the_managers_that_it_names_as_the_models_report(
@@ -163,8 +181,8 @@ def test_known_items_are_changed_by_handle(tmp_path: Path, scripted_server: Serv
             return reply
         if request.manager:
             return replace(reply, calls=[("supersede", {**given, **changed}) for _, given in reply.calls])  # type: ignore[dict-item]
-        for one in reply.content.get("semantic", []):  # type: ignore[attr-defined]
-            one.update(operation="supersede", **changed)
+        for one in reply.content["operations"]:  # type: ignore[index]
+            one.update(op="supersede", targets=["semantic1"], when="2025-03-01")
         return reply
 
     with opened(tmp_path, scripted_server(script), mode) as memory:
@@ -179,29 +197,6 @@ def test_known_items_are_changed_by_handle(tmp_path: Path, scripted_server: Serv
 
 
 # Secrets.
-
-PLANTED = ("hunter2-Quokka!", "4111 1111 1111 1111", "sk-proj-abcdefghijklmnopqrstuvwx0123456789")
-
-
-@pytest.mark.parametrize("mode", ["single_call", "agents"])
-def test_a_secret_that_the_rules_find_is_in_no_prompt(
-    tmp_path: Path, scripted_server: ServerFactory, mode: str
-) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, mode) as memory:
-        user = memory.user("ann")
-        said = user.remember(
-            [
-                f"My password is {PLANTED[0]} and FACT Orla knows",
-                f"My card number is {PLANTED[1]}, FACT it is blue",
-                f"FACT the key: OPENAI_API_KEY={PLANTED[2]}",
-            ]
-        )
-        assert len(said.secrets) == 3
-        user.flush()
-    assert server.calls > 0
-    prompts = json.dumps([request.body for request in server.requests])
-    assert [one for one in PLANTED if one in prompts] == []
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
@@ -286,22 +281,12 @@ def _fault(draw: random.Random, request: Request) -> Reply:
     if good.calls and draw.random() < 0.6:
         return replace(good, calls=[(name, _twisted(draw, given)) for name, given in good.calls])
     whole = json.dumps(good.content)
-    kind = draw.randrange(9)
-    if kind == 0:
-        return Reply(content=whole[: draw.randrange(len(whole))], plain=True)
-    if kind == 1:
-        return Reply(refusal="I will not.")
-    if kind == 2:
-        return Reply(status=400, error="no")
-    if kind == 3:
-        return Reply(choices="none")
-    if kind == 4:
-        return Reply(content=whole, finish_reason="length")
-    if kind == 5:
-        return Reply(content=_twisted(draw, good.content))
-    if kind == 6:
-        return Reply(content=[1, 2, "three"], plain=True)
-    return Reply(content=_twisted(draw, good.content)) if kind == 7 else good
+    faults = [
+        good, Reply(refusal="I will not."), Reply(status=400, error="no"), Reply(choices="none"),
+        Reply(content=whole[: draw.randrange(len(whole))], plain=True), Reply(content=whole, finish_reason="length"),
+        Reply(content=[1, 2, "three"], plain=True), *(Reply(content=_twisted(draw, good.content)) for _ in range(2)),
+    ]  # fmt: skip
+    return draw.choice(faults)
 
 
 def _twisted(draw: random.Random, value: Any) -> Any:
@@ -429,22 +414,11 @@ def test_what_the_assistant_repeats_from_recall_is_not_learned_again(
         assert [(item.id, item.version, len(item.sources)) for item in user.items()] == before
 
 
-def test_the_script_reads_prompts_as_it_should(scripted_server: ServerFactory) -> None:
-    text = (
-        "<steps>\n[1] Tue 2025-03-04 09:15 user\n| FACT Orla: is a vet\n[2] Tue 2025-03-04 09:15 user\n| hi\n</steps>"
-    )
-    request = Request(number=0, body={"messages": [{"role": "user", "content": text}]}, key="")
-    assert [one["name"] for one in operations(request, "semantic")] == ["Orla"]
-
-
 # The command line.
 
 
 def test_the_command_line_sets_the_mode(
-    tmp_path: Path,
-    scripted_server: ServerFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, scripted_server: ServerFactory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = scripted_server(answer)
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

@@ -56,6 +56,7 @@ def nearest_items(
     for vector in embedder.embed_documents(queries):
         for item_id, score in vectors.query(user_key(user), "items", vector, most * len(many)):
             likeness[item_id] = max(score, likeness.get(item_id, -1.0))
-    ranked = sorted(likeness, key=lambda item_id: (-likeness[item_id], item_id))[:together]
+    wanted = set().union(*many.values()) & likeness.keys()
+    ranked = sorted(wanted, key=lambda item_id: (-likeness[item_id], item_id))[:together]
     nearest |= {kind: [item_id for item_id in ranked if item_id in ids][:most] for kind, ids in many.items()}
     return nearest

@@ -36,7 +36,7 @@ _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "addr
 def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
     """The fields of an item that a proposal sets, and notes on corrections; the notes contain no values.
 
-    Control characters are removed, times are read in the user's zone (a month or year alone is its first day), and long
+    Control characters are removed, times are read in the user's zone (a month, season or year alone is its first day), and long
     texts are cut at the end of a sentence, with the rest moved to the details. Left out are fields that the kind does not
     have, that a proposal may not set, or whose value cannot be read.
 

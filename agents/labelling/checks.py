@@ -13,6 +13,9 @@ __all__ = ["Wording", "antecedents_of", "gist_fits", "one_line", "replaced", "sc
 
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_]+(?:['’.,:][^\W_]+)*")
 _NUMBER = re.compile(r"\d+")
+_REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
+_SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""A letter or digit of a script that separates words by spaces."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONGEST_LINE = 2_000
 _KNOWN_WORDS = 0.6  # of the words of a meaning, so many occur in what the model was shown
@@ -67,19 +70,21 @@ def one_line(text: str) -> str:
 def replaced(text: str, replacements: Iterable[tuple[str, str]], known: Wording) -> tuple[str, int]:
     """A text with words that refer to something replaced by what they refer to, and how many replacements were refused.
 
-    A replacement is refused by itself, without the others: where its words do not occur in the text, or its meaning has
-    a number or mostly words that the model was not shown.
+    A replacement is refused by itself, without the others: where its words do not occur in the text outside references
+    to secrets, or its meaning has a number or mostly words that the model was not shown.
 
     Args:
         replacements: pairs of words of the text and their meaning.
         known: what the model could read, the text included.
     """
     refused, spans = 0, list[tuple[int, int, str]]()
+    references = [match.span() for match in _REFERENCE.finditer(text)]
     for words, meaning in replacements:
+        taken = [*references, *((begin, end) for begin, end, _ in spans)]
         free = (
             match.span()
             for match in _occurrences(words, text)
-            if all(match.end() <= begin or end <= match.start() for begin, end, _ in spans)
+            if all(match.end() <= begin or end <= match.start() for begin, end in taken)
         )
         span = next(free, None) if _meaning_fits(words, meaning, known) else None
         if span is None:
@@ -93,9 +98,10 @@ def replaced(text: str, replacements: Iterable[tuple[str, str]], known: Wording)
 
 def _occurrences(words: str, text: str) -> Iterable[re.Match[str]]:
     """Where whole words occur in a text, case aside."""
-    if not words or "{{" in words:
+    if not words:
         return ()
-    begin, end = (r"(?<!\w)" if words[0].isascii() else "", r"(?!\w)" if words[-1].isascii() else "")
+    begin = f"(?<!{_SPACED})" if re.match(_SPACED, words[0]) else ""
+    end = f"(?!{_SPACED})" if re.match(_SPACED, words[-1]) else ""
     return re.finditer(begin + re.escape(words) + end, text, re.IGNORECASE)
 
 

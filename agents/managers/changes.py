@@ -31,27 +31,20 @@ _FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 class ItemChange(BaseModel):
-    """One operation on an item of any type that ships; null where nothing is stated.
-
-    Attributes:
-        targets: handles of known items: the one that changes, then those that are merged into it or end with it.
-        about, text, attribute: the fields of the type, see ``_FIELDS``.
-        when: a date or period, ``2024-09-07``, ``2024-W37``, ``2024-09``, ``2024-summer``, ``2024``, ``2024-09-07..``.
-        parts: the steps of a procedure, the first and last words of a document, or a secret.
-    """
+    """One operation on an item; null where nothing is stated."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     type: Literal["core", "episodic", "semantic", "procedural", "resource", "vault"]
     op: Literal["add", "update", "supersede", "merge", "remove"]
-    targets: list[str]
+    targets: list[str]  # handles of known items: the one that changes, then those that merge into it or end with it
     step: int
     quote: str
-    about: str | None
+    about: str | None  # this, text and attribute are fields of the type, see _FIELDS
     text: str | None
     attribute: str | None
-    when: str | None
-    parts: list[str]
+    when: str | None  # a date or period: 2024-09-07, 2024-W37, 2024-09, 2024-summer, 2024, 2024-09-07..2024-09-12
+    parts: list[str]  # the steps of a procedure, the first and last words of a document, or a secret
 
 
 def operations_of(changes: Iterable[ItemChange]) -> dict[ItemKind, list[ItemOperation]]:
