@@ -605,21 +605,6 @@ def test_headers_and_memos_come_with_the_labels_at_no_further_call(
     assert "P2: steps 5 to 8; it goes on after these" in second
 
 
-def test_a_memo_with_a_number_that_nobody_said_is_not_kept(
-    tmp_path: Path,
-    scripted_server: ServerFactory,  # noqa: F811
-) -> None:
-    server = scripted_server(noting("They dug 8812 beds."))
-    settings = Settings(background=False, page_steps=4, labels="model", label_batch=8, mode="off")
-    with Memory.open(tmp_path, model=server.chat_model(), settings=settings) as memory:
-        alice = memory.user("alice")
-        alice.remember(chatter(8))
-        alice.flush()
-        assert all(
-            "8812" not in page.memo and page.memo and page.tier == "embedded" for page in alice.pages() if page.closed
-        )
-
-
 def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(
     tmp_path: Path,
     scripted_server: ServerFactory,  # noqa: F811
@@ -637,7 +622,7 @@ def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(
 
 
 @pytest.mark.parametrize(
-    ("memo", "tier"), [("They dug beds of beans in March.", "model"), ("It was 8812 beds.", "embedded")]
+    ("memo", "tier"), [("They dug beds of beans in March.", "model"), ("他们挖了菜地。", "embedded")]
 )
 def test_memos_of_memos_are_written_anew_by_a_model_in_the_background(
     tmp_path: Path,

@@ -71,7 +71,7 @@ def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
     assert len(fixed) <= 8_000, "instructions and schema are the same in each call, so that providers cache them"
 
 
-def test_one_call_shows_all_known_items_or_the_48_nearest_of_all_kinds_together(
+def test_one_call_shows_all_known_items_or_the_80_nearest_of_all_kinds_together(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
     server = scripted_server(answer)
@@ -93,7 +93,7 @@ def test_one_call_shows_all_known_items_or_the_48_nearest_of_all_kinds_together(
         for number in range(39):
             user.add({"kind": "semantic", "name": f"hen {number}", "summary": f"hen {number} is brown"})
         lines = shown("FACT Orla: plays the violin in a new hall")
-        assert (len(lines), next(line for line in lines if "violin" in line)[:9]) == (48, "semantic1")
+        assert (len(lines), next(line for line in lines if "violin" in line)[:9]) == (80, "semantic1")
 
 
 def test_agents_cost_the_meta_manager_and_the_managers_that_it_names_as_the_models_report(

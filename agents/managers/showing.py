@@ -62,9 +62,9 @@ def shown_items(reading: Reading, only: Collection[str] | None = None) -> str:
             continue
         item = reading.known[item_id]
         precision = precision_of(item.metadata.get(PRECISION))
-        since = f" (since {_date(item.valid_from, zone, precision)})" if item.valid_from else ""
+        since = f" (since {_day(item.valid_from, zone, precision)})" if item.valid_from else ""
         values = [
-            (name, _date(value, zone, precision) if isinstance(value, datetime) else value)
+            (name, _time(value, zone, precision) if isinstance(value, datetime) else value)
             for name in reading.form.shown
             if (value := getattr(item, name, None))
         ]
@@ -96,11 +96,15 @@ def _cut(text: str) -> str:
     return f"{text[: _LONGEST_STEP - _ENDING]}{_CUT_MARK}{text[-_ENDING:]}"
 
 
-def _date(moment: datetime, zone: tzinfo, precision: Precision | None) -> str:
+def _day(moment: datetime, zone: tzinfo, precision: Precision | None) -> str:
     local = moment.astimezone(zone)
-    if precision is not None:
-        return shown_date(local, precision)
-    return local.strftime("%Y-%m-%d" if (local.hour, local.minute) == (0, 0) else "%Y-%m-%d %H:%M")
+    return f"{local:%Y-%m-%d}" if precision is None else shown_date(local, precision)
+
+
+def _time(moment: datetime, zone: tzinfo, precision: Precision | None) -> str:
+    local = moment.astimezone(zone)
+    day = _day(moment, zone, precision)
+    return day if precision is not None or (local.hour, local.minute) == (0, 0) else f"{day} {local:%H:%M}"
 
 
 def _value(value: object) -> str:
