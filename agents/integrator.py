@@ -5,7 +5,7 @@ Each claim has a quote; a claim whose quote is not in the passage that it cites 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, cast
@@ -26,6 +26,7 @@ __all__ = ["ClaimReply", "IntegrateTask", "IntegrationReply", "ModelIntegrator",
 AGENT = "integrator"
 _MOST_NEW, _MOST_SHOWN = 16, 40  # claims
 _LONGEST_CLAIM, _LONGEST_ANSWER, _LONGEST_REASON = 600, 4_000, 400  # characters
+_MOST_MISSING, _LONGEST_SEARCH = 3, 200
 
 
 class ClaimReply(ModelReply):
@@ -44,6 +45,7 @@ class IntegrationReply(ModelReply):
     reason: str = Field(description="What the answer rests on, or what it lacks, in one sentence.")
     answer: str = Field(description="The answer from all claims, or empty.")
     answerable: bool = Field(description="Whether passages and claims hold the answer.")
+    missing: list[str] = Field(default_factory=list, description="Searches for what the answer still needs, or empty.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,7 @@ class Outcome(NamedTuple):
         dropped: how many claims were dropped.
         reason: the model's reason for the answer.
         settled: the parts of the question, counted from 1, that new claims settle.
+        missing: searches that may find what the answer needs; none where more searches would not help.
     """
 
     claims: tuple[Claim, ...]
@@ -103,6 +106,7 @@ class Outcome(NamedTuple):
     degraded: tuple[str, ...]
     reason: str = ""
     settled: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 class ModelIntegrator(ResearchAgent[IntegrationReply]):
@@ -172,7 +176,13 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
             tuple(degraded),
             reason,
             tuple(sorted(settled)),
+            tuple(self._missing(reply)),
         )
+
+    def _missing(self, reply: IntegrationReply) -> Iterator[str]:
+        for search in reply.missing[:_MOST_MISSING]:
+            if text := " ".join(self._prompt.restore(search).split())[:_LONGEST_SEARCH]:
+                yield text
 
     def _claim(self, reply: ClaimReply, handles: dict[str, Passage], task: IntegrateTask) -> Claim | None:
         """The claim with its quote in the spelling of the passage; None where the quote is not in it."""

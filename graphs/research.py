@@ -57,7 +57,7 @@ def build_research_graph(parts: ResearchParts) -> CompiledStateGraph[Any, Any, A
     graph.add_node("finish", evidence.finish)
     graph.add_edge(START, "plan")
     graph.add_conditional_edges("plan", plan.send, [*LANES, "integrate"])
-    graph.add_conditional_edges("integrate", evidence.after_integrate, ["reflect", "finish"])
+    graph.add_conditional_edges("integrate", evidence.after_integrate, ["reflect", "plan", "finish"])
     graph.add_conditional_edges("reflect", evidence.after_reflect, ["plan", "finish"])
     graph.add_edge("finish", END)
     return graph.compile(name="research")

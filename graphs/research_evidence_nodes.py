@@ -80,7 +80,9 @@ class EvidenceNodes(ResearchNode):
         seen = {one["id"] for one in state["read"]} | {
             source["step_id"] for one in state["read"] if one["kind"] == "page" for source in one["sources"]
         }
-        passages = state.get("passages") or settings.passages
+        passages = state.get("passages") or (
+            settings.passages if state["chosen"] != "auto" else settings.first_passages
+        )
         filters = EvidenceFilter.of(state["filters"])
         recalled, failed = self._recalled(context, state, question, filters)
         with self.parts.ledger.read(context.user) as tx:
@@ -117,7 +119,7 @@ class EvidenceNodes(ResearchNode):
             number=state["number"],
             now=datetime.fromisoformat(state["now"]),
             zone=self.zone(context),
-            tokens=settings.prompt_tokens,
+            tokens=settings.prompt_tokens if state["chosen"] != "auto" else settings.first_tokens,
             count=count_tokens,
             parts=reading.parts,
             encode=self.parts.encode,
@@ -127,7 +129,7 @@ class EvidenceNodes(ResearchNode):
             budget=self.budget(context, state),
             usage=context.usage,
         )
-        if state["chosen"] == "auto":
+        if state["chosen"] == "auto" and self.parts.integrator is None:
             update["chosen"], update["why_tier"] = choose_tier(best_score(task.sentences()))
         reading.unfiltered, reading.degraded = not filters, failed
         update["read"] = [*state["read"], *reading.fresh]
@@ -152,7 +154,12 @@ class EvidenceNodes(ResearchNode):
         update["claims"] = [one.model_dump(mode="json") for one in outcome.claims]
         update["answer"], update["answerable"] = outcome.answer, outcome.answerable
         update["reason"] = outcome.reason
-        if update.get("tier") == "auto" and update["chosen"] != "deep" and not outcome.answerable:
+        if update["chosen"] == "auto" and outcome.tier != "model":
+            update["chosen"], update["why_tier"] = "deep", "no model answered"
+        elif update["chosen"] == "auto":
+            update["needs"] = list(outcome.missing)
+            update["current"] |= {"enough": not update["needs"], "missing": update["needs"]}
+        elif update.get("tier") == "auto" and update["chosen"] != "deep" and not outcome.answerable:
             update["chosen"], update["why_tier"] = "deep", f"{update['why_tier']}, and yet they do not answer it"
         update["current"] = {
             **update["current"],
@@ -232,8 +239,10 @@ class EvidenceNodes(ResearchNode):
         fresh = tuple(one for one in claims if one in outcome.new or one not in outcome.claims)
         return outcome._replace(claims=claims, new=fresh, answer=joined(claims, zone))
 
-    def after_integrate(self, state: ResearchState) -> Literal["reflect", "finish"]:
-        """Only deep research reflects, and only if the question is not settled."""
+    def after_integrate(self, state: ResearchState) -> Literal["reflect", "plan", "finish"]:
+        """Only deep research reflects, and only if the question is not settled; a model in tier ``auto`` reflects itself."""
+        if state["chosen"] == "auto":
+            return "plan" if state["needs"] and not self.last(run_context(), state) else "finish"
         return "reflect" if state["chosen"] == "deep" and not state["current"].get("enough") else "finish"
 
     def reflect(self, state: ResearchState) -> dict[str, Any]:

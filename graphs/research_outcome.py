@@ -47,8 +47,7 @@ def finished(
     return {
         "id": new_id("research"),
         "question": state["asked_as"],
-        "tier": state["chosen"],
-        "why_tier": state["why_tier"],
+        **_tier(state),
         "form": form,
         "answer": answer,
         "answerable": state["answerable"],
@@ -67,6 +66,15 @@ def finished(
         },
         "elapsed_ms": (time.time() - state["began"]) * 1_000,
     }
+
+
+def _tier(state: Mapping[str, Any]) -> dict[str, str]:
+    """The tier that was used, and why."""
+    if state["chosen"] != "auto":
+        return {"tier": state["chosen"], "why_tier": state["why_tier"]}
+    if state["number"] == 1:
+        return {"tier": "one_shot", "why_tier": "the model asked for no further searches"}
+    return {"tier": "deep", "why_tier": "the model asked for further searches"}
 
 
 def _passage_lines(passages: Sequence[Mapping[str, Any]], zone: tzinfo) -> list[str]:

@@ -35,18 +35,20 @@ class ResearchSettings:
 
     Attributes:
         rounds: at most.
-        passages: read in a round, at most.
+        passages: read in a round, at most; with a model in tier ``auto`` at most ``first_passages``.
         lanes: ways to search that may be used.
         pool, narrow_pool: how many records a search for the question returns, and a search for a single need.
         candidates: how many candidates for the question are stored for later rounds.
         requests: searches of a round, at most. searches: of a model's plan, at most.
-        prompt_tokens, memory_tokens: token budgets for passages and for memos in a prompt.
+        prompt_tokens, memory_tokens: token budgets for passages and for memos in a prompt; ``first_tokens`` for passages in
+            tier ``auto``.
         calls, tokens, seconds: the budget of one research; None for no limit of its own.
         weights: of the ranking, see :class:`~hexamem.retrieval.evidence.EvidenceWeights`.
     """
 
     rounds: int = 3
     passages: int = 14
+    first_passages: int = 12
     lanes: tuple[str, ...] = ("vector", "keyword", "page", "intent", "time", "kind")
     pool: int = 150
     narrow_pool: int = 40
@@ -54,6 +56,7 @@ class ResearchSettings:
     requests: int = 40
     searches: int = 10
     prompt_tokens: int = 6_000
+    first_tokens: int = 1_000
     memory_tokens: int = 1_500
     calls: int | None = None
     tokens: int | None = None

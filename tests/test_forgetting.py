@@ -335,8 +335,7 @@ def by_model(request: Request) -> Reply:
     numbers = [n for n in range(1, 9) if f"\n[{n}] " in request.text.rpartition("<steps>")[2]]
     scopes = {1: "Walrus names", 2: "Walrus names", 3: "Unspoken affairs", 4: "Unspoken affairs"}
     made = [
-        step_line(number, scopes.get(number, "Boats"), ["Announce walrus"], {"it": "the walrus"})
-        for number in numbers
+        step_line(number, scopes.get(number, "Boats"), ["Announce walrus"], {"it": "the walrus"}) for number in numbers
     ]
     return Reply(content={"steps": made, "gists": [{"scope": "Walrus names", "gist": "A walrus called Bartholomew"}]})
 

@@ -189,7 +189,7 @@ def ask(
     tier: Annotated[
         Literal["auto", "recall", "one_shot", "deep"],
         typer.Option(help="How deep it goes; auto: as deep as it must."),
-    ] = "deep",
+    ] = "auto",
     lane: Annotated[
         list[str] | None,
         typer.Option(
