@@ -230,26 +230,31 @@ def test_no_round_costs_more_than_three_calls_though_every_reply_needs_repair(re
         assert any(words in line for line in research.degraded)
 
 
-def test_the_lower_tiers_cost_one_call_or_none_and_the_automatic_one_spends_calls_only_on_doubts(
+def test_the_lower_tiers_cost_one_call_or_none_and_the_automatic_one_another_only_for_searches_that_it_asks_for(
     researcher: Researcher,
 ) -> None:
     def run(request: Request) -> dict[str, Any]:
         passage = handle_of(request, "I ran a half marathon")
         return answered("no", claim("Nora ran a half marathon.", passage, "I ran a half marathon"))
 
-    missing = {"enough": False, "missing": ["half marathon in Porto"]}
     user, server = researcher.follow()
     assert user.research(WRIST, tier="one_shot").answer == "Emil"
     assert agents(server) == ["Integration"]
     assert user.research(WRIST, tier="recall").answerable
-    assert user.research("Emil broke his wrist", tier="auto").tier == "recall"
-    assert server.calls == 1
-    _, server = researcher.follow(integrate=[UNANSWERED, run, UNANSWERED], reflect=[missing, ENOUGH])
+    research = user.research(WRIST, tier="auto")
+    assert (research.tier, research.enough, agents(server)) == ("one_shot", True, ["Integration"] * 2)
+    missing = {**UNANSWERED, "missing": ["a half marathon in Porto"]}
+    _, server = researcher.follow(integrate=[missing, run])
     research = user.research("Was it in spring that Emil broke a bone?", tier="auto", passages=2)
-    assert agents(server) == ["Integration", "Reflection", "Plan", "Integration", "Reflection"]
-    assert (research.tier, research.answer) == ("deep", "no")
-    assert "yet they do not answer it" in research.why_tier
-    assert user.research("Was it in spring that Emil broke a bone?", tier="one_shot").usage.calls == 1
+    assert agents(server) == ["Integration", "Integration"]
+    assert (research.tier, research.answer, len(research.rounds)) == ("deep", "no", 2)
+    assert "a half marathon in Porto" in [request.query for request in research.rounds[1].plan.requests]
+    _, server = researcher.follow(integrate=[UNANSWERED])
+    assert not user.research("Was it in spring that Emil broke a bone?", tier="auto").answerable
+    assert server.calls == 1
+    _, server = researcher.follow(integrate=[missing])
+    assert not user.research("Was it in spring that Emil broke a bone?", 2, tier="auto", passages=2).answerable
+    assert server.calls == 2
 
 
 # Plans.
