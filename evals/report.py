@@ -187,9 +187,6 @@ def _published(results: _Results) -> Table:
 def _agreement(result: Mapping[str, Any]) -> Table:
     scope, events = result.get("scope"), result.get("events")
     rows = {"scope": scope, "event type": events}
-    best = scope.get("best_level") if scope else None
-    if best and best["level"] != "all":
-        rows[f"scope, outer {best['level']} level(s)"] = best
     scores = ("ami", "v_measure", "homogeneity", "completeness")
     counts = ("n_labels", "n_gold", "n_steps", "n_unlabelled")
     return _table(
