@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from hexamem.evals.answers import spread
+from hexamem.evals.asked_questions import asked_question, record_turns, unanswerable
 from hexamem.evals.asking import Progress, counted, steps_of, turns_of
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.runner import store_conversation
 from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.records import CUT, DEPTH, FULL, Observation, Ranked, StoredConversation
-from hexamem.evals.training import asked_question, record_turns, unanswerable
 from hexamem.models.tokens import count_each
 from hexamem.models.usage import Usage
 from hexamem.retrieval.request import Request

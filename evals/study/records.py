@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from hexamem.evals.asked_questions import AskedQuestion
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.metrics import Interval, paired_bootstrap, recall_at_k
-from hexamem.evals.training import AskedQuestion
 from hexamem.models.usage import Usage
 from hexamem.stores.embedders.base import FloatArray
 

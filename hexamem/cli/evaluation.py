@@ -512,8 +512,9 @@ def train(
         raise InvalidInputError("Missing option '--out': name a file, or give --cross-validate to measure alone")
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
+    from hexamem.evals.asked_questions import ask_all
     from hexamem.evals.small_memories import small_memories
-    from hexamem.evals.training import ask_all, learned_card, train_and_validate
+    from hexamem.evals.training import learned_card, train_and_validate
     from hexamem.retrieval.gates import GateSettings
     from hexamem.retrieval.learning import LearningSettings
     from hexamem.retrieval.ranking_weights import save_weights
