@@ -152,7 +152,7 @@ def test_the_write_path_is_reported_by_kind_with_every_miss_and_wrong_item(
     assert [(one["case"], one["kind"], one["values"]) for one in report["misses"]] == [("one", "core", ["Galway"])]
     assert [(one["case"], "walnuts" in one["text"]) for one in report["wrong"]] == [("one", True)]
     shown = capsys.readouterr().out
-    for part in ("cases.json: 1 cases, mode auto", "one  core: Galway (never said)", "walnuts. (expected by nobody)"):
+    for part in ("cases.json: 1 cases, mode auto", "one  core: Galway (never said)", "walnuts. (not expected)"):
         assert part in shown
     cases.write_text(json.dumps([CASE, {"id": "two"}]), encoding="utf-8")
     assert eval_("writepath", cases) == 2
