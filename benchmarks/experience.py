@@ -1,8 +1,8 @@
-"""What learning from experience brings, in three deterministic text environments: success and steps, arm by arm.
+"""The gain by experience in a deterministic text environment: success and steps, arm by arm.
 
 Run: ``python benchmarks/experience.py [--tasks 60] [--seed 0] [--arm items]… [--json OUT]``: a scripted agent that reads
-advice, and a distiller that reads the prompt by rules. With ``--model openai:gpt-5-mini`` (and ``--base-url`` for a server
-of one's own) a chat model acts, distils and judges in their place; ``--environment office-api --tasks 12`` keeps it short.
+advice, and a distiller that reads the prompt by rules. With ``--model openai:gpt-5-mini`` (and ``--base-url`` for another
+server) a chat model acts, distils and judges in their place.
 """
 
 from __future__ import annotations
@@ -16,30 +16,27 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from hexamem.evals.environments.experiment import ARMS, ENVIRONMENTS, Outcome, compare
+from hexamem.evals.environments.experiment import ARMS, Outcome, compare
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=60)
-    parser.add_argument("--seed", type=int, action="append", help="of environments and tasks; may be given again")
-    parser.add_argument("--arm", action="append", choices=list(ARMS), help="all when left out; off goes first")
-    parser.add_argument("--environment", action="append", choices=list(ENVIRONMENTS), help="all when left out")
+    parser.add_argument("--seed", type=int, action="append", help="of the environment and its tasks; repeatable")
+    parser.add_argument("--arm", action="append", choices=list(ARMS), help="compared with off; all by default")
     parser.add_argument("--model", help="a chat model that acts, distils and judges, such as openai:gpt-5-mini")
     parser.add_argument("--base-url", help="of an OpenAI-compatible server")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for one request to the model")
-    parser.add_argument("--judge", action="store_true", help="let the judge say how a task ended, not the environment")
-    parser.add_argument("--at-once", type=int, default=1, help="tasks at once, where there is no memory")
-    parser.add_argument("--only", action="store_true", help="leave the arm off out where it is not named")
-    parser.add_argument("--json", type=Path, help="where to write the figures")
+    parser.add_argument("--judge", action="store_true", help="leave outcomes to the judge, not to the environment")
+    parser.add_argument("--json", type=Path, help="file for the figures")
     given = parser.parse_args(arguments)
-    chosen = dict.fromkeys(given.arm if given.arm and given.only else ["off", *(given.arm or ARMS)])
-    options: dict[str, object] = {"environments": given.environment, "judged": given.judge, "at_once": given.at_once}
+    arms = [ARMS[name] for name in dict.fromkeys(["off", *(given.arm or ARMS)])]
+    options: dict[str, object] = {"judge": given.judge}
     meter = None
-    notes, shown = Console(stderr=True), Console()
-    if not shown.is_terminal:
-        shown = Console(width=160)
+    notes, console = Console(stderr=True), Console()
+    if not console.is_terminal:
+        console = Console(width=160)
     if given.model:
         from hexamem.evals.environments.model_agent import ModelAgent
         from hexamem.models import UsageMeter, open_chat_model
@@ -50,48 +47,46 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows: list[dict[str, object]] = []
     for seed in given.seed or [0]:
         with tempfile.TemporaryDirectory(prefix="hexamem-") as folder:
-            arms = [ARMS[name] for name in chosen]
-            found = compare(arms, Path(folder), count=given.tasks, seed=seed, progress=notes.print, **options)
-        shown.print(table(found, given.tasks, seed, given.model or "scripted"))
-        for one in found:
-            if one.usage:
-                shown.print(f"{one.arm}: {used(one)}")
+            outcomes = compare(arms, Path(folder), count=given.tasks, seed=seed, progress=notes.print, **options)
+        console.print(table(outcomes, given.tasks, seed, given.model or "scripted"))
+        for outcome in outcomes:
+            if outcome.usage:
+                console.print(f"{outcome.arm}: {usage_line(outcome)}")
         if meter is not None:
-            shown.print(f"acting, all arms: {'; '.join(map(str, meter.rows()))}")
-        rows += [{"seed": seed, "tasks": given.tasks, "model": given.model, **one.as_json()} for one in found]
+            console.print(f"acting, all arms: {'; '.join(map(str, meter.rows()))}")
+        rows += [{"seed": seed, "tasks": given.tasks, "model": given.model, **one.as_json()} for one in outcomes]
     if given.json is not None:
         given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
-def used(one: Outcome) -> str:
-    """What the memory of an arm asked of its models, agent by agent."""
+def usage_line(outcome: Outcome) -> str:
+    """Calls and tokens of the memory's models in an arm, by agent, and the agreement of its judge."""
     parts = [
-        f"{agent} {calls} calls, {read:,} + {written:,} tokens" for agent, (calls, read, written) in one.usage.items()
+        f"{agent} {calls} calls, {read:,} + {written:,} tokens"
+        for agent, (calls, read, written) in outcome.usage.items()
     ]
-    judged = "" if one.judged is None else f"; the judge was right of {one.judged:.0%}"
-    return "; ".join(parts) + judged
+    if outcome.judged is not None:
+        parts.append(f"the judge agreed with the environment on {outcome.judged:.0%}")
+    return "; ".join(parts)
 
 
-def table(found: Sequence[Outcome], tasks: int, seed: int, agent: str) -> Table:
+def table(outcomes: Sequence[Outcome], tasks: int, seed: int, agent: str) -> Table:
     """The arms against the first one."""
-    base = found[0]
-    names = list(base.by_environment)
-    shown = Table(title=f"{tasks} tasks, seed {seed}, {agent} agent")
-    for heading in ("memory", "success", "points", "steps", "change", *names, "advised", "learned"):
-        shown.add_column(heading, justify="left" if heading == "memory" else "right")
-    for one in found:
-        each = [f"{one.by_environment[name][0]:.0%} in {one.by_environment[name][1]:.1f}" for name in names]
-        shown.add_row(
-            one.arm,
-            f"{one.success:.1%}",
-            f"{100 * (one.success - base.success):+.1f}",
-            f"{one.steps:.2f}",
-            f"{one.steps / base.steps - 1:+.1%}",
-            *each,
-            f"{one.advised:.0%}",
-            f"{one.learned:,}",
+    base = outcomes[0]
+    rows = Table(title=f"{tasks} tasks, seed {seed}, {agent} agent")
+    for heading in ("memory", "success", "points", "steps", "change", "advised", "learned"):
+        rows.add_column(heading, justify="left" if heading == "memory" else "right")
+    for outcome in outcomes:
+        rows.add_row(
+            outcome.arm,
+            f"{outcome.success:.1%}",
+            f"{100 * (outcome.success - base.success):+.1f}",
+            f"{outcome.steps:.2f}",
+            f"{outcome.steps / base.steps - 1:+.1%}",
+            f"{outcome.advised:.0%}",
+            f"{outcome.learned:,}",
         )
-    return shown
+    return rows
 
 
 if __name__ == "__main__":

@@ -194,7 +194,7 @@ def measure_latency(labels: Sequence[str], mode: str) -> dict[str, Any]:
     from hexamem import Memory
 
     queries = questions()
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     with shown_progress() as progress:
         for label in labels:
             name = f"10k_labels_{label}"
@@ -205,13 +205,13 @@ def measure_latency(labels: Sequence[str], mode: str) -> dict[str, Any]:
                     stored(user, messages(10_000), progress, f"{name}: storing")
                     strategies = ["rrf", "rrf_neighbours", "dense", "bm25", "learned"]
                     for strategy in [*strategies, "label_density"] if label == "embedded" else strategies:
-                        found[f"{name}/{strategy}"] = timed(
+                        figures[f"{name}/{strategy}"] = timed(
                             lambda query, u=user, s=strategy: u.recall(query, strategy=s),  # type: ignore[misc]
                             queries,
                             progress,
                             f"{name}: {strategy}",
                         )
-                    found[f"{name}/rrf_filtered_to_a_speaker"] = timed(
+                    figures[f"{name}/rrf_filtered_to_a_speaker"] = timed(
                         lambda query, u=user: u.recall(query, strategy="rrf", where={"speaker": "Ann"}),  # type: ignore[misc]
                         queries[:100],
                         progress,
@@ -219,10 +219,10 @@ def measure_latency(labels: Sequence[str], mode: str) -> dict[str, Any]:
                     )
                 began = time.perf_counter()
                 with Memory.open(home, settings=settings) as memory:
-                    found[f"{name}/open_s"] = round(time.perf_counter() - began, 3)
+                    figures[f"{name}/open_s"] = round(time.perf_counter() - began, 3)
                     memory.user("ann").recall(queries[0], strategy="rrf")
-                    found[f"{name}/open_and_first_recall_s"] = round(time.perf_counter() - began, 3)
-    return found
+                    figures[f"{name}/open_and_first_recall_s"] = round(time.perf_counter() - began, 3)
+    return figures
 
 
 def measure_many_users(labels: Sequence[str], mode: str, users: int = 20) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def measure_many_users(labels: Sequence[str], mode: str, users: int = 20) -> dic
     from hexamem import Memory
 
     queries = questions()
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     with shown_progress() as progress:
         for label in labels:
             name = f"200k_over_{users}_users_labels_{label}"
@@ -246,16 +246,16 @@ def measure_many_users(labels: Sequence[str], mode: str, users: int = 20) -> dic
                         every[index].remember(given[start : start + 2_500], thread_id="chat")
                     every[index].flush()
                     count += len(given)
-                found[f"{name}/stored_per_s"] = round(count / (time.perf_counter() - began))
+                figures[f"{name}/stored_per_s"] = round(count / (time.perf_counter() - began))
                 draw = random.Random(7)
                 for strategy in ("rrf", "rrf_neighbours", *(("label_density",) if label == "embedded" else ())):
-                    found[f"{name}/{strategy}"] = timed(
+                    figures[f"{name}/{strategy}"] = timed(
                         lambda query, s=strategy, e=every, d=draw: d.choice(e).recall(query, strategy=s),  # type: ignore[misc]
                         queries,
                         progress,
                         f"{name}: {strategy}",
                     )
-    return found
+    return figures
 
 
 def shown_progress() -> Progress:
@@ -301,7 +301,7 @@ def measure_recall(locomo: Path | None) -> dict[str, Any]:
     from hexamem.evals.datasets import load_conversations
     from hexamem.evals.runner import evaluate
 
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     sets = {"corpus_" + path.stem: path for path in sorted(CORPUS.glob("*.json"))}
     if locomo is not None:
         sets["locomo"] = locomo
@@ -311,12 +311,12 @@ def measure_recall(locomo: Path | None) -> dict[str, Any]:
             opened = lambda home=home: Memory.open(home, settings=Settings(background=False))  # noqa: E731
             rows = evaluate(opened, conversations, list(STRATEGIES))
         for row in rows:
-            found[f"{name}/{row['strategy']}"] = {
+            figures[f"{name}/{row['strategy']}"] = {
                 "recall@10_1-4": round((row["recall"].get("1-4") or row["recall"]["all"])["10"], 4),
                 "recall@10_all": round(row["recall"]["all"]["10"], 4),
                 "p50_ms": row["latency_ms"]["p50"],
             }
-    return found
+    return figures
 
 
 def main() -> None:

@@ -39,10 +39,10 @@ def conversations(locomo: Path | None) -> dict[str, list[Conversation]]:
     from hexamem.evals.datasets import load_conversations
     from hexamem.evals.synthetic import make_conversations
 
-    found = {"synthetic": list(make_conversations(size="M", split="dev"))}
+    figures = {"synthetic": list(make_conversations(size="M", split="dev"))}
     if locomo is not None:
-        found["locomo"] = list(load_conversations(locomo))
-    return found
+        figures["locomo"] = list(load_conversations(locomo))
+    return figures
 
 
 def views(conversation: Conversation, embed: Embed) -> list[StepView]:
@@ -83,16 +83,16 @@ def measure_labeller(data: Mapping[str, Sequence[Conversation]]) -> dict[str, An
     from hexamem.stores.embedders import open_embedder
 
     embed = open_embedder("bundled").embed_documents
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for name, listed in data.items():
         given = [views(one, embed) for one in listed]
         count = sum(map(len, given))
         seconds = min(labelling_seconds(given, embed) for _ in range(RUNS))
-        found[f"{name}, {count} steps"] = {
+        figures[f"{name}, {count} steps"] = {
             "us_a_step": round(1e6 * seconds / count),
             "steps_per_cpu_s": round(count / seconds),
         }
-    return found
+    return figures
 
 
 def ingest(conversation: Sequence[Conversation], labels: str) -> tuple[float, float, np.ndarray]:
@@ -129,7 +129,7 @@ def raw_chroma(vectors: np.ndarray) -> tuple[float, float]:
 
 def measure_ingest(data: Mapping[str, Sequence[Conversation]]) -> dict[str, Any]:
     """Steps a second through ``remember`` and ``flush`` with labels off and embedded, and of ``Collection.add``."""
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for name, listed in data.items():
         best: dict[str, tuple[float, float]] = {}
         count = 0
@@ -141,10 +141,10 @@ def measure_ingest(data: Mapping[str, Sequence[Conversation]]) -> dict[str, Any]
                 if labels == "off":
                     best["raw Chroma"] = min(raw := raw_chroma(vectors), best.get("raw Chroma", raw))
         for kind, (cpu, clock) in best.items():
-            found[f"{name}: {kind}"] = {"steps_per_cpu_s": round(count / cpu), "steps_per_s": round(count / clock)}
+            figures[f"{name}: {kind}"] = {"steps_per_cpu_s": round(count / cpu), "steps_per_s": round(count / clock)}
         added = 1e6 * (best["embedded"][0] - best["off"][0]) / count
-        found[f"{name}: labels cost"] = f"{added:.0f} us of CPU time a step"
-    return found
+        figures[f"{name}: labels cost"] = f"{added:.0f} us of CPU time a step"
+    return figures
 
 
 def main() -> None:

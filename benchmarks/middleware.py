@@ -46,7 +46,7 @@ def main() -> None:
         user = memory.user("u")
         if not user.recall("anything", k=1).hits:
             _fill(user, given.steps)
-        rows = {f"history of {said}": _added(memory, given.runs, said, given.wait) for said in (0, 20)}
+        rows = {f"history of {history}": _added(memory, given.runs, history, given.wait) for history in (0, 20)}
     table = Table("the middleware adds, ms", *(f"{clock} p50" for clock in _CLOCKS), "wall p95", "bare run, wall p50")
     for name, row in rows.items():
         table.add_row(name, *(f"{value:.1f}" for value in row.values()))
@@ -65,18 +65,20 @@ def _fill(user: UserMemory, steps: int) -> None:
     user.flush()
 
 
-def _added(memory: Memory, runs: int, said: int, wait: float) -> dict[str, float]:
-    rng = random.Random(said)
+def _added(memory: Memory, runs: int, history: int, wait: float) -> dict[str, float]:
+    rng = random.Random(history)
     bare = _agent(wait, [])
     whole = _agent(wait, [MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))])
     taken: dict[str, dict[str, list[float]]] = {name: {clock: [] for clock in _CLOCKS} for name in ("bare", "whole")}
     for number in range(runs + 8):
         history: list[BaseMessage] = [
-            (AIMessage if turn % 2 else HumanMessage)(" ".join(rng.choices(WORDS, k=14)), id=f"{said}-{number}-{turn}")
-            for turn in range(said)
+            (AIMessage if turn % 2 else HumanMessage)(
+                " ".join(rng.choices(WORDS, k=14)), id=f"{history}-{number}-{turn}"
+            )
+            for turn in range(history)
         ]
-        config = {"configurable": {"thread_id": f"measured {said} {time.time_ns()}"}}
-        if said:  # as the thread stood after the turn before
+        config = {"configurable": {"thread_id": f"measured {history} {time.time_ns()}"}}
+        if history:  # as the thread stood after the turn before
             memory.user("u").remember(history, thread_id=config["configurable"]["thread_id"])
         memory.flush()
         asked = HumanMessage(" ".join(rng.sample(WORDS, 4)) + f" {number}?")

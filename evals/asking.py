@@ -1,6 +1,6 @@
-"""One way to ask a memory for an evaluation: by a recall strategy, or by research.
+"""Asks a memory for an evaluation: by a recall strategy, or by research.
 
-What comes back has one form, so that a score is the same thing for both; a :class:`Tally` adds up what it took.
+Both return the same form, so that scores are comparable; a :class:`Tally` adds up latency, calls and tokens.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What came back for one question.
+    """The result of one question.
 
     Attributes:
-        text: what a prompt would be given: of a recall its packed text, of research its context, which is the answer
-            with the passages that it cites.
-        passages: the single texts: of a recall its hits, of research what was read.
-        steps: ids of the steps that came back, best first, each once; after those that research read come those that
-            it would read next.
-        answer: the answer in words, where research returns one; None from a recall, and where it abstains.
+        text: for a prompt: the packed text of a recall, or the context of research (the answer with its cited passages).
+        passages: the single texts: the hits of a recall, or the passages that research read.
+        steps: ids of the returned steps, best first, without duplicates; for research first those that it read, then
+            those that it would read next.
+        answer: of research; None from a recall, and where research abstains.
         seconds: wall time of the call.
-        calls: LLM calls that it took; ``tokens`` likewise.
+        calls: LLM calls; ``tokens`` likewise.
     """
 
     text: str
@@ -48,7 +47,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Tally:
-    """What several questions took: latencies in milliseconds, LLM calls and tokens, and how often each fallback was reported."""
+    """Totals of several questions: latencies in milliseconds, LLM calls and tokens, and counts of fallbacks."""
 
     milliseconds: list[float] = field(default_factory=list)
     calls: int = 0
@@ -79,16 +78,16 @@ def ask(user: Any, question: str, *, k: int, strategy: str, rounds: int = 3) -> 
     """
     started = time.perf_counter()
     if strategy == RESEARCH:
-        found = user.research(question, rounds, form="passages")
+        result = user.research(question, rounds, form="passages")
         return Asked(
-            text=found.context,
-            passages=tuple(passage.text for passage in found.passages),
-            steps=steps_of(found.hits),
-            answer=found.answer if found.answerable else None,
+            text=result.context,
+            passages=tuple(passage.text for passage in result.passages),
+            steps=steps_of(result.hits),
+            answer=result.answer if result.answerable else None,
             seconds=time.perf_counter() - started,
-            calls=found.usage.calls,
-            tokens=found.usage.input_tokens + found.usage.output_tokens,
-            degraded=tuple(found.degraded),
+            calls=result.usage.calls,
+            tokens=result.usage.input_tokens + result.usage.output_tokens,
+            degraded=tuple(result.degraded),
         )
     recall = user.recall(question, k=k, strategy=strategy)
     return Asked(
@@ -101,15 +100,15 @@ def ask(user: Any, question: str, *, k: int, strategy: str, rounds: int = 3) -> 
 
 
 def steps_of(hits: Sequence[Any]) -> tuple[str, ...]:
-    """The steps that hits stand for, best first, each once: a step hit is its own, any other those its sources cite."""
+    """The steps of hits, best first, without duplicates: of a step hit itself, of any other hit its source steps."""
     cited = ([hit.id] if hit.kind == "step" else [source.step_id for source in hit.sources] for hit in hits)
     return tuple(dict.fromkeys(step for steps in cited for step in steps))
 
 
 def turns_of(steps: Sequence[str], turn_of: Mapping[str, str]) -> list[str]:
-    """The turns of steps, best first, each once.
+    """The turns of steps, best first, without duplicates.
 
-    A step that is not of this conversation becomes ``unknown:ID``: it takes a place and is never right.
+    A step of another conversation becomes ``unknown:ID``: it takes a rank and is never right.
     """
     return list(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in steps))
 

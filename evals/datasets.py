@@ -38,12 +38,12 @@ def load_files(paths: Sequence[Path], format: _Format = "auto") -> list[Conversa
 
 def each_once(paths: Sequence[Path]) -> list[Path]:
     """The paths without those that another one brings: of a trajectory's turns and questions the first of the two."""
-    kept: list[Path] = []
+    unique: list[Path] = []
     for path in paths:
         came = path.suffix == ".jsonl" and path.is_file() and detect_format(path) == "came"
-        if not came or sibling(path) not in kept:
-            kept.append(path)
-    return kept
+        if not came or sibling(path) not in unique:
+            unique.append(path)
+    return unique
 
 
 def load_conversations(path: str | Path, format: _Format = "auto", *, skip_bad: bool = False) -> list[Conversation]:

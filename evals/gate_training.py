@@ -45,17 +45,17 @@ class Operable:
 
 
 def found_by_configuration(
-    one: Operable, evidence: Sequence[str], ranker: Ranker
+    operable: Operable, evidence: Sequence[str], ranker: Ranker
 ) -> dict[frozenset[str], tuple[float, float]]:
     """Recall and nDCG of the evidence at 10 under each configuration, by what :meth:`Operable.plain` leaves of it."""
-    orders = order_by_configuration(ranker, one.searched.searches, one.searched.steps, DEPTH)
-    ranked = {on: one.turns_of(ids) for on, ids in orders.items()}
+    orders = order_by_configuration(ranker, operable.searched.searches, operable.searched.steps, DEPTH)
+    ranked = {on: operable.turns_of(ids) for on, ids in orders.items()}
     return {
         on: (recall_at_k(turns, evidence, DEPTH), ndcg_at_k(turns, evidence, DEPTH)) for on, turns in ranked.items()
     }
 
 
-def rewards_of(one: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None) -> FloatArray:
+def rewards_of(operable: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None) -> FloatArray:
     """The reward of each configuration, float32 ``(32,)``, in the order of ``configurations()``.
 
     The reward of an answerable question is the mean of recall and nDCG of its evidence at 10, that of an unanswerable
@@ -66,21 +66,21 @@ def rewards_of(one: Operable, evidence: Sequence[str], ranker: Ranker, probabili
         probability: that it does, as the ranking estimates it; None where it was not trained to.
     """
     abstains = probability is not None and probability < ABSTAIN
-    ranks = bool(evidence) and len(one.searched.searches[0].features.pool) > 0
-    measures = found_by_configuration(one, evidence, ranker) if ranks else {}
+    ranks = bool(evidence) and len(operable.searched.searches[0].features.pool) > 0
+    measures = found_by_configuration(operable, evidence, ranker) if ranks else {}
     rewards = np.zeros(32, np.float32)
     for number, on in enumerate(configurations()):
         if "threshold_filtering" in on and abstains:
             rewards[number] = float(not evidence)
         elif measures:
-            rewards[number] = sum(measures[one.plain(on)]) / 2
+            rewards[number] = sum(measures[operable.plain(on)]) / 2
     return rewards
 
 
 def gate_example(
-    one: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None, conversation: str = ""
+    operable: Operable, evidence: Sequence[str], ranker: Ranker, probability: float | None, conversation: str = ""
 ) -> GateExample:
     """A question as the gate is trained on it, by a ranker that was not trained on its conversation."""
-    cues, shape = one.gate_input(ranker.score(one.searched.searches[0].features))
-    rewards = rewards_of(one, evidence, ranker, probability)
+    cues, shape = operable.gate_input(ranker.score(operable.searched.searches[0].features))
+    rewards = rewards_of(operable, evidence, ranker, probability)
     return GateExample(cues=cues, shape=shape, rewards=rewards, group=conversation)

@@ -97,8 +97,10 @@ def load_hotpotqa(
     if isinstance(records[0]["context"], str):
         if tokens is not None:
             raise InvalidInputError(f"{path}: its contexts are concatenated already; leave the length out")
-        chosen = [parsed(_Concatenated, one, f"{path}, record {at}") for at, one in enumerate(records[:questions], 1)]
-        return [_concatenated(one, at) for at, one in enumerate(chosen, 1)]
+        chosen = [
+            parsed(_Concatenated, record, f"{path}, record {at}") for at, record in enumerate(records[:questions], 1)
+        ]
+        return [_concatenated(record, at) for at, record in enumerate(chosen, 1)]
     every = [parsed(_Distractor, record, f"{path}, record {at}") for at, record in enumerate(records, 1)]
     paragraphs = {title: text for record in every for title, text in record.paragraphs().items()}
     return [_distractor(path, record, paragraphs, tokens, seed) for record in every[:questions]]

@@ -145,8 +145,8 @@ class Aggregator:
 
         A group without a question that has the metric is None; so is the whole if no question has it.
         """
-        found = {group: self._mean(members, metric) for group, members in self._groups(self._scored).items()}
-        return found if any(found.values()) else None
+        means = {group: self._mean(members, metric) for group, members in self._groups(self._scored).items()}
+        return means if any(means.values()) else None
 
     def by_conversation(self) -> dict[str, dict[str, Any]]:
         """``{conversation: {group: {"n": questions, metric: {"5": …}}}}`` for ``all`` and the ranges.
@@ -155,10 +155,10 @@ class Aggregator:
         """
         result: dict[str, dict[str, Any]] = {}
         for conversation in dict.fromkeys(scored.conversation for scored in self._scored):
-            mine = [scored for scored in self._scored if scored.conversation == conversation]
+            of_conversation = [scored for scored in self._scored if scored.conversation == conversation]
             result[conversation] = {
                 group: {"n": len(members), **{name: self._mean(members, name) for name in METRICS}}
-                for group, members in self._groups(mine, categories=False).items()
+                for group, members in self._groups(of_conversation, categories=False).items()
                 if members
             }
         return result
@@ -166,14 +166,14 @@ class Aggregator:
     def _groups(self, scored: Sequence[_Scored], *, categories: bool = True) -> dict[str, list[_Scored]]:
         groups = {"all": list(scored)}
         for name, members in self.ranges.items():
-            groups[name] = [one for one in scored if one.category in members]
+            groups[name] = [question for question in scored if question.category in members]
         if categories:
-            for category in sorted({one.category for one in scored}, key=natural_key):
-                groups[category] = [one for one in scored if one.category == category]
+            for category in sorted({question.category for question in scored}, key=natural_key):
+                groups[category] = [question for question in scored if question.category == category]
         return groups
 
     def _mean(self, members: Sequence[_Scored], metric: str) -> dict[str, float] | None:
-        having = [one.scores[metric] for one in members if metric in one.scores]
+        having = [question.scores[metric] for question in members if metric in question.scores]
         if not having:
             return None
         # A further metric may have cut-offs of its own.

@@ -79,8 +79,8 @@ def list_f1(prediction: str, answer: str) -> float:
 
 def plain_f1(prediction: str, answer: str) -> float:
     """F1 of the bags of words: no stems, no lists. 1 where both are empty, 0 where one is."""
-    said, gold = _plain_words(prediction), _plain_words(answer)
-    return 1.0 if not said and not gold else _f1(said, gold)
+    predicted, gold = _plain_words(prediction), _plain_words(answer)
+    return 1.0 if not predicted and not gold else _f1(predicted, gold)
 
 
 def bleu1(prediction: str, answer: str) -> float:
@@ -89,10 +89,10 @@ def bleu1(prediction: str, answer: str) -> float:
     ``same / |prediction| · min(1, exp(1 - |answer| / |prediction|))``; 0 where either has no words. One reference, no
     smoothing.
     """
-    said, gold = _plain_words(prediction), _plain_words(answer)
-    if not said or not gold:
+    predicted, gold = _plain_words(prediction), _plain_words(answer)
+    if not predicted or not gold:
         return 0.0
-    return _same(said, gold) / len(said) * min(1.0, math.exp(1 - len(gold) / len(said)))
+    return _same(predicted, gold) / len(predicted) * min(1.0, math.exp(1 - len(gold) / len(predicted)))
 
 
 def squad_f1(prediction: str, answers: Sequence[str]) -> float:
@@ -106,14 +106,14 @@ def squad_f1(prediction: str, answers: Sequence[str]) -> float:
 
 def exact_match(prediction: str, answers: Sequence[str]) -> float:
     """1 if the prediction is one of the gold answers, case, punctuation and articles aside. Raises as `squad_f1`."""
-    return _best(lambda said, gold: float(_squad_words(said) == _squad_words(gold)), prediction, answers)
+    return _best(lambda predicted, gold: float(_squad_words(predicted) == _squad_words(gold)), prediction, answers)
 
 
 def _squad_f1(prediction: str, answer: str) -> float:
-    said, gold = _squad_words(prediction), _squad_words(answer)
-    if said != gold and any(" ".join(words) in _YES_NO for words in (said, gold)):
+    predicted, gold = _squad_words(prediction), _squad_words(answer)
+    if predicted != gold and any(" ".join(words) in _YES_NO for words in (predicted, gold)):
         return 0.0
-    return _f1(said, gold)
+    return _f1(predicted, gold)
 
 
 def _best(score: Callable[[str, str], float], prediction: str, answers: Sequence[str]) -> float:
@@ -122,16 +122,16 @@ def _best(score: Callable[[str, str], float], prediction: str, answers: Sequence
     return max(score(prediction, answer) for answer in answers)
 
 
-def _f1(said: Sequence[str], gold: Sequence[str]) -> float:
-    same = _same(said, gold)
+def _f1(predicted: Sequence[str], gold: Sequence[str]) -> float:
+    same = _same(predicted, gold)
     if not same:
         return 0.0
-    precision, recall = same / len(said), same / len(gold)
+    precision, recall = same / len(predicted), same / len(gold)
     return 2 * precision * recall / (precision + recall)
 
 
-def _same(said: Sequence[str], gold: Sequence[str]) -> int:
-    return (Counter(said) & Counter(gold)).total()
+def _same(predicted: Sequence[str], gold: Sequence[str]) -> int:
+    return (Counter(predicted) & Counter(gold)).total()
 
 
 def _locomo_words(text: str) -> list[str]:

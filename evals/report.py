@@ -47,17 +47,17 @@ def print_report(results: _Results, console: Console | None = None) -> None:
         _table(
             f"recall@{cut} by category (number of questions)",
             ("strategy", *(f"{name} ({count})" for name, count in counts.items())),
-            ([one["strategy"], *(_share(one["recall"], name, cut) for name in counts)] for one in results),
+            ([result["strategy"], *(_share(result["recall"], name, cut) for name in counts)] for result in results),
         )
     )
     # One conversation has no spread over conversations.
     if len(results) > 1 and sum(group in groups for groups in first["by_conversation"].values()) > 1:
-        differences = ((one["strategy"], compare(one, first, k=int(cut), group=group)) for one in results[1:])
+        differences = ((result["strategy"], compare(result, first, k=int(cut), group=group)) for result in results[1:])
         console.print(
             _table(
                 f"recall@{cut} against {first['strategy']}, paired bootstrap over conversations",
                 ("strategy", "difference", "95% interval"),
-                ([name, f"{one.mean:+.3f}", f"{one.low:+.3f} … {one.high:+.3f}"] for name, one in differences),
+                ([name, f"{gap.mean:+.3f}", f"{gap.low:+.3f} … {gap.high:+.3f}"] for name, gap in differences),
             )
         )
     if first.get("published"):
@@ -187,9 +187,6 @@ def _published(results: _Results) -> Table:
 def _agreement(result: Mapping[str, Any]) -> Table:
     scope, events = result.get("scope"), result.get("events")
     rows = {"scope": scope, "event type": events}
-    best = scope.get("best_level") if scope else None
-    if best and best["level"] != "all":
-        rows[f"scope, outer {best['level']} level(s)"] = best
     scores = ("ami", "v_measure", "homogeneity", "completeness")
     counts = ("n_labels", "n_gold", "n_steps", "n_unlabelled")
     return _table(

@@ -104,13 +104,13 @@ def tasks_named(names: Sequence[str]) -> list[str]:
     Raises:
         InvalidInputError: for an unknown name, with those there are.
     """
-    found: list[str] = []
+    chosen: list[str] = []
     for name in names or TASKS:
-        members = [one for family, tasks in FAMILIES.items() if family == name for one in tasks]
+        members = [task for family, tasks in FAMILIES.items() if family == name for task in tasks]
         if not members and name not in TASKS:
             raise InvalidInputError(f"task {name!r} is unknown; use {', '.join((*FAMILIES, *TASKS))}")
-        found += members or [name]
-    return list(dict.fromkeys(found))
+        chosen += members or [name]
+    return list(dict.fromkeys(chosen))
 
 
 def parse_tokens(text: str) -> list[int]:
@@ -156,16 +156,16 @@ def make_ruler(task: str, tokens: int, *, seed: int = 0, form: Form = "conversat
     if tokens < SMALLEST:
         raise InvalidInputError(f"tokens = {tokens}: at least {SMALLEST}")
     rng = random.Random(f"{task} {tokens} {seed}")
-    made = _made(TASKS[task], tokens, rng)
+    draft = _draft(TASKS[task], tokens, rng)
     sample = f"ruler-{task}-{tokens}-{seed}"
-    messages, evidence = _steps(made, form, rng)
+    messages, evidence = _steps(draft, form, rng)
     question = Question(
         id=sample,
-        text=made.question,
-        answer=", ".join(made.values),
+        text=draft.question,
+        answer=", ".join(draft.values),
         category=task,
         evidence=tuple(evidence),
-        gold={"values": made.values, "read": made.read, "foreign": made.foreign},
+        gold={"values": draft.values, "read": draft.read, "foreign": draft.foreign},
     )
     return Conversation(
         id=sample,
@@ -177,7 +177,7 @@ def make_ruler(task: str, tokens: int, *, seed: int = 0, form: Form = "conversat
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Made:
+class _Draft:
     lines: list[_Line]
     question: str
     values: tuple[str, ...]
@@ -185,7 +185,7 @@ class _Made:
     foreign: tuple[str, ...] = ()
 
 
-def _made(task: Task, tokens: int, rng: random.Random) -> _Made:
+def _draft(task: Task, tokens: int, rng: random.Random) -> _Draft:
     if isinstance(task, Needles):
         return _needles(task, tokens, rng)
     if isinstance(task, Chains):
@@ -195,7 +195,7 @@ def _made(task: Task, tokens: int, rng: random.Random) -> _Made:
     return _frequent_words(task, tokens, rng)
 
 
-def _needles(task: Needles, tokens: int, rng: random.Random) -> _Made:
+def _needles(task: Needles, tokens: int, rng: random.Random) -> _Draft:
     keys = needle_keys(rng) if task.key_type == "words" else needle_uuids(rng)
     values = needle_numbers(rng) if task.value_type == "numbers" else needle_uuids(rng)
 
@@ -211,16 +211,16 @@ def _needles(task: Needles, tokens: int, rng: random.Random) -> _Made:
     else:
         source = _sentences(task.haystack, rng)
     named = asked[0] if len(asked) == 1 else f"{', '.join(asked[:-1])}, and {asked[-1]}"
-    one = task.queries * task.values == 1
-    what = f"is the special magic {task.value_type[:-1]}" if one else f"are all the special magic {task.value_type}"
-    return _Made(
+    single = task.queries * task.values == 1
+    what = f"is the special magic {task.value_type[:-1]}" if single else f"are all the special magic {task.value_type}"
+    return _Draft(
         lines=_hidden(hidden, source, tokens, rng),
         question=f"What {what} for {named} mentioned in the provided text?",
         values=tuple(value for key in asked for value in table[key]),
     )
 
 
-def _chains(task: Chains, tokens: int, rng: random.Random) -> _Made:
+def _chains(task: Chains, tokens: int, rng: random.Random) -> _Draft:
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     names: dict[str, None] = {}
     while len(names) < task.chains * (task.hops + 1):
@@ -232,11 +232,11 @@ def _chains(task: Chains, tokens: int, rng: random.Random) -> _Made:
         [f"VAR {chain[0]} = {value}.", *(f"VAR {new} = VAR {old}." for old, new in pairwise(chain))]
         for chain, value in zip(chains, values, strict=True)
     ]
-    # The chains are mingled; each keeps its own order.
+    # The chains are interleaved, each in its own order.
     turns = [number for number, chain in enumerate(waiting) for _ in chain]
     rng.shuffle(turns)
     hidden = [(waiting[number].pop(0), number == 0) for number in turns]
-    return _Made(
+    return _Draft(
         lines=_hidden(hidden, _sentences(task.haystack, rng), tokens, rng),
         question=f"Find all variables that are assigned the value {values[0]} in the text above.",
         values=tuple(chains[0]),
@@ -244,7 +244,7 @@ def _chains(task: Chains, tokens: int, rng: random.Random) -> _Made:
     )
 
 
-def _common_words(task: CommonWords, tokens: int, rng: random.Random) -> _Made:
+def _common_words(task: CommonWords, tokens: int, rng: random.Random) -> _Draft:
     words = pseudo_words(rng)
     common = list(islice(words, task.common))
     listed = [word for word in common for _ in range(task.often)]
@@ -259,7 +259,7 @@ def _common_words(task: CommonWords, tokens: int, rng: random.Random) -> _Made:
         order = [*listed, *(word for word in rare for _ in range(task.seldom))]
         rng.shuffle(order)
         lines, entries = _in_tens(_numbered(order)), len(order)
-    return _Made(
+    return _Draft(
         lines=lines,
         question=f"What are the {task.common} most common words in the above list?",
         values=tuple(common),
@@ -267,7 +267,7 @@ def _common_words(task: CommonWords, tokens: int, rng: random.Random) -> _Made:
     )
 
 
-def _frequent_words(task: FrequentWords, tokens: int, rng: random.Random) -> _Made:
+def _frequent_words(task: FrequentWords, tokens: int, rng: random.Random) -> _Draft:
     vocabulary = ["...", *islice(coded_words(rng), max(task.top + 1, tokens // 50))]
     shares = [rank**-task.alpha for rank in range(1, len(vocabulary) + 1)]
     zeta = math.pi**2 / 6 if task.alpha == 2 else math.fsum(rank**-task.alpha for rank in range(1, 1_000_000))
@@ -278,7 +278,7 @@ def _frequent_words(task: FrequentWords, tokens: int, rng: random.Random) -> _Ma
     probe = text(4_000)
     words = text(int(4_000 * tokens / count_tokens(" ".join(probe))))
     rng.shuffle(words)
-    return _Made(
+    return _Draft(
         lines=_in_tens(words),
         question="What are the three most frequently appeared words in the above coded text? Ignore the dots '...'.",
         values=tuple(vocabulary[1 : task.top + 1]),
@@ -312,22 +312,22 @@ def _hidden(hidden: Sequence[_Line], source: Iterator[str], tokens: int, rng: ra
         if not batch:
             raise InvalidInputError(f"{tokens} tokens: there are not so many different keys; ask for fewer")
         cost = count_tokens(" ".join(batch))
-        kept = batch if cost <= left else batch[: max(1, round(len(batch) * left / cost))]
-        lines += [(text, False) for text in kept]
-        left -= cost if len(kept) == len(batch) else left
+        taken = batch if cost <= left else batch[: max(1, round(len(batch) * left / cost))]
+        lines += [(text, False) for text in taken]
+        left -= cost if len(taken) == len(batch) else left
     places = sorted(rng.choices(range(len(lines) + 1), k=len(hidden)), reverse=True)
     for place, line in zip(places, reversed(hidden), strict=True):
         lines.insert(place, line)
     return lines
 
 
-def _steps(made: _Made, form: Form, rng: random.Random) -> tuple[list[EvalMessage], list[str]]:
+def _steps(draft: _Draft, form: Form, rng: random.Random) -> tuple[list[EvalMessage], list[str]]:
     shortest, longest, per_thread = (2, 5, 40) if form == "conversation" else (6, 9, 12)
     messages: list[EvalMessage] = []
     evidence: list[str] = []
     start = 0
-    while start < len(made.lines):
-        lines = made.lines[start : start + rng.randint(shortest, longest)]
+    while start < len(draft.lines):
+        lines = draft.lines[start : start + rng.randint(shortest, longest)]
         start += len(lines)
         number, turn = divmod(len(messages), per_thread)
         thread = f"{'session' if form == 'conversation' else 'document'}_{number + 1}"

@@ -103,7 +103,10 @@ def evaluate(
     locomo = any(conversation.dataset == "locomo" for conversation in conversations)
     measured = {name: (Aggregator(k_values, _RANGES if locomo else None), Tally()) for name in strategies}
     stored, agreement = Stored(), AgreementTally()
-    asked = {one.id: [question for question in one.questions if question.evidence] for one in conversations}
+    asked = {
+        conversation.id: [question for question in conversation.questions if question.evidence]
+        for conversation in conversations
+    }
     sessions = sum(len(_sessions(conversation)) for conversation in conversations)
     advance = counted(progress, sessions + len(strategies) * sum(map(len, asked.values())))
     with memory_factory() as memory:
@@ -133,7 +136,8 @@ def evaluate(
             "strategy": strategy,
             **shared,
             "n_questions": len(scores),
-            "skipped_questions": sum(len(one.questions) for one in conversations) - sum(map(len, asked.values())),
+            "skipped_questions": sum(len(conversation.questions) for conversation in conversations)
+            - sum(map(len, asked.values())),
             "counts": scores.counts(),
             **_tables(scores, locomo),
             "latency_ms": tally.latency(),
@@ -187,18 +191,20 @@ def compare(
         InvalidInputError: metric, cut-off or group were not measured, or the conversations are not the same or
             fewer than 2.
     """
-    mine, other = a["by_conversation"], b["by_conversation"]
-    if mine.keys() != other.keys():
-        raise InvalidInputError(f"conversations differ: {sorted(mine.keys() ^ other.keys())}; compare on the same ones")
-    shared = [name for name in mine if group in mine[name]]
+    first, second = a["by_conversation"], b["by_conversation"]
+    if first.keys() != second.keys():
+        raise InvalidInputError(
+            f"conversations differ: {sorted(first.keys() ^ second.keys())}; compare on the same ones"
+        )
+    shared = [name for name in first if group in first[name]]
     if not shared:
         raise InvalidInputError(f"group {group!r} has no questions; use 'all' or a range such as '1-4'")
-    if metric not in METRICS or str(k) not in mine[shared[0]][group][metric]:
+    if metric not in METRICS or str(k) not in first[shared[0]][group][metric]:
         raise InvalidInputError(f"{metric} at {k} was not measured; metrics are {', '.join(METRICS)}")
-    weights = [mine[name][group]["n"] for name in shared]
-    if weights != [other[name][group]["n"] for name in shared]:
+    weights = [first[name][group]["n"] for name in shared]
+    if weights != [second[name][group]["n"] for name in shared]:
         raise InvalidInputError("the numbers of questions differ; compare on the same ones")
-    values, others = ([table[name][group][metric][str(k)] for name in shared] for table in (mine, other))
+    values, others = ([table[name][group][metric][str(k)] for name in shared] for table in (first, second))
     return paired_bootstrap(values, others, weights=weights, samples=samples, level=level, seed=seed)
 
 
@@ -282,8 +288,8 @@ def _score(
     further: dict[str, dict[int, float]] = {}
     if gold := frozenset(question.evidence_threads):
         thread_of = {message.id: message.thread_id or conversation.id for message in conversation.messages}
-        found = {k: gold.intersection(thread_of.get(turn) for turn in ranked[:k]) for k in scores.k_values}
-        further["session_recall"] = {k: len(threads) / len(gold) for k, threads in found.items()}
+        retrieved = {k: gold.intersection(thread_of.get(turn) for turn in ranked[:k]) for k in scores.k_values}
+        further["session_recall"] = {k: len(threads) / len(gold) for k, threads in retrieved.items()}
     if conversation.dataset == "longmemeval":
         # A ranking of its own: the published cut-offs count the user's turns alone, and sessions of many turns.
         deep = asked if strategy == RESEARCH else ask(user, question.text, k=PUBLISHED_DEPTH, strategy=strategy)

@@ -1,13 +1,8 @@
-"""Training data for the learned ranking from conversations with evidence, and training by conversation.
-
-Conversations are stored in a memory and every question is asked of it: what the ranking is trained on is what it sees
-at run time, candidates and features alike. Splits are by conversation, never by question.
-"""
+"""Training and validation of the learned ranking on conversations with evidence. Splits are by conversation, never by question."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,151 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals.gate_training import DEPTH, Operable, gate_example
+from hexamem.evals.asked_questions import AskedQuestion, unanswerable
+from hexamem.evals.asking import Progress
+from hexamem.evals.gate_training import gate_example
 from hexamem.evals.metrics import recall_at_k
-from hexamem.evals.records import Conversation, Question
-from hexamem.evals.runner import store_conversation
+from hexamem.evals.records import Conversation
 from hexamem.evals.small_memories import SMALL
 from hexamem.retrieval.gates import GateExample, GateSettings, OperationGate, learn_gate, switched
-from hexamem.retrieval.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
-from hexamem.retrieval.operating import RecallSearches
+from hexamem.retrieval.learning import LearningSettings, learn_answerable, learn_blend, learn_ranking
 from hexamem.retrieval.ranker import FEWEST, USUAL, Ranker, answer_logit, answer_signs
 from hexamem.retrieval.ranking_weights import RankingWeights
-from hexamem.retrieval.request import Request
-from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = [
-    "AskedQuestion",
-    "CrossValidated",
-    "ask_all",
-    "asked_question",
-    "cross_validate",
-    "learned_card",
-    "record_turns",
-    "replaced",
-    "score_on",
-    "train",
-    "train_and_validate",
-    "unanswerable",
-]
+__all__ = ["CrossValidated", "cross_validate", "learned_card", "replaced", "score_on", "train", "train_and_validate"]
 
-Progress = Callable[[str, int, int], None]
 _FOLDS = 5
-_SMALL_PENALTY = 3.0  # of the regression of small memories, of which there are fewer questions
-_ITEM_SHARE = 0.3
-"""What an item that cites evidence counts beside the step itself: it may cite other steps too."""
-_ANSWER_RUNS = 1  # the folds of `answerable` are trained from one seed
-
-
-@dataclass(frozen=True, slots=True)
-class AskedQuestion:
-    """A question with its candidates' features, and which turns each candidate stands for.
-
-    Attributes:
-        operable: all searches of a multi-step recall, on which the gate of the operations is trained; None leaves the
-            question out of that.
-        dataset: what kind of data the conversation is.
-    """
-
-    conversation: str
-    question: Question
-    features: Features
-    turns: tuple[tuple[str, ...], ...]
-    operable: Operable | None = None
-    dataset: str = ""
-
-    @property
-    def example(self) -> Example:
-        gold = set(self.question.evidence)
-        evidence = np.array([not gold.isdisjoint(turns) for turns in self.turns], bool)
-        share = np.where(self.features.column("is_item") > 0, _ITEM_SHARE, 1.0).astype(np.float32)
-        return Example(values=self.features.values, cues=self.features.cues, evidence=evidence, share=share)
-
-    def ranked_turns(self, scores: npt.NDArray[np.float32]) -> list[str]:
-        """The turns for which the candidates stand, best first, each once."""
-        order = np.argsort(-scores, kind="stable")
-        return list(dict.fromkeys(turn for index in order for turn in self.turns[index]))
-
-
-def unanswerable(question: Question) -> bool:
-    """Whether the conversation does not hold the answer: LoCoMo's category 5, and questions that say so."""
-    return question.category == "5" or not question.evidence
-
-
-def ask_all(
-    memory: Any, conversations: Sequence[Conversation], progress: Progress | None = None, *, operations: bool = True
-) -> list[AskedQuestion]:
-    """Store the conversations, each as a user of its own, and measure the candidates of all their questions.
-
-    Args:
-        memory: an open, empty :class:`~hexamem.memory.Memory`.
-        operations: whether the further searches of multi-step recalls are made, to train the gate of the operations.
-        progress: called as ``progress(what, done, total)`` after every question.
-    """
-    total = sum(len(one.questions) for one in conversations)
-    found: list[AskedQuestion] = []
-    for conversation in conversations:
-        user = memory.user(conversation.id)
-        turn_of = store_conversation(user, conversation)
-        memory.projector.catch_up(user.name)
-        for question in conversation.questions:
-            request, strategy = Request(query=question.text, k=DEPTH), strategy_named("learned")
-            if operations:
-                searched = memory.searcher.searches(user.name, request, strategy)
-                if searched is not None:
-                    operable = Operable(searched, record_turns(searched, turn_of))
-                    first = searched.searches[0].features
-                    found.append(asked_question(conversation.id, question, first, turn_of, operable))
-            elif (measured := memory.searcher.measure(user.name, request, strategy)) is not None:
-                found.append(asked_question(conversation.id, question, measured.features, turn_of))
-            if progress is not None:
-                progress(f"ask {conversation.id}", len(found), total)
-    return found
-
-
-def asked_question(
-    conversation: str,
-    question: Question,
-    features: Features,
-    turn_of: Mapping[str, str],
-    operable: Operable | None = None,
-) -> AskedQuestion:
-    """A question with its candidates' features.
-
-    Args:
-        conversation: id.
-        turn_of: step → turn, as :func:`~.runner.store_conversation` gives it.
-        operable: all searches of the question, where they were made.
-    """
-    return AskedQuestion(conversation, question, features, _turns(features, turn_of), operable)
-
-
-def record_turns(searched: RecallSearches, turn_of: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Which turns each candidate of any of the searches stands for, by the candidate's id."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in searched.searches:
-        found.update(zip(one.features.pool.ids, _turns(one.features, turn_of), strict=True))
-    return found
-
-
-def _turns(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
-    """Which turns each candidate stands for."""
-    pool = features.pool
-    steps = [(turn_of.get(one, f"unknown:{one}"),) for one in pool.ids[: pool.steps]]
-    items = [tuple(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in item.cites)) for item in pool.items]
-    return (*steps, *items)
-
-
-def balanced_examples(asked: Sequence[AskedQuestion]) -> list[Example]:
-    """What the scorer is trained on: each kind of data counts by the root of how many questions of it have evidence.
-
-    Where all are of one kind they count alike. Among many questions about talks of friends a few about an agent's work
-    would else teach little.
-    """
-    count = Counter(one.dataset for one in asked if not unanswerable(one.question))
-    return [replace(one.example, weight=max(count[one.dataset], 1) ** -0.5) for one in asked]
+_SMALL_PENALTY = 3.0
+"""Penalty of the regression for small memories, which has fewer questions."""
 
 
 def train(
@@ -173,15 +41,15 @@ def train(
     small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
 ) -> RankingWeights:
-    """Train the ranking on questions with evidence, the probability of an answer on the others too, and the gate.
+    """Train the scorer on questions with evidence, then the probability of an answer and the gate.
 
-    That probability and the gate are fitted on scores of questions whose conversation the scorer did not see: by folds,
-    so they take at least two conversations; the probability also unanswerable questions in some of them.
+    The last two are fitted on scores of questions whose conversation the scorer did not see: by folds, so they take at
+    least two conversations, and the probability also needs unanswerable questions in some of them.
 
     Args:
         gate: how the gate of the operations is trained; None trains none, and the usual operations run.
-        small: questions asked of small memories (:func:`~.small_memories.small_memories`): how far the probability is
-            to be trusted there.
+        small: questions asked of small memories (:func:`~.small_memories.small_memories`), which calibrate the
+            probability there.
 
     Raises:
         InvalidInputError: no question has evidence.
@@ -191,112 +59,116 @@ def train(
         if progress is not None:
             progress("train", done, total)
 
-    weights = learn_ranking(balanced_examples(asked), settings, fingerprint=fingerprint, card=card, progress=advance)
-    answerable = answerable and any(unanswerable(one.question) for one in asked)
-    gated = [one for one in asked if one.operable is not None] if gate is not None else []
+    examples = [question.example for question in asked]
+    weights = learn_ranking(examples, settings, fingerprint=fingerprint, card=card, progress=advance)
+    answerable = answerable and any(unanswerable(question.question) for question in asked)
+    gated = gate is not None and any(question.operable is not None for question in asked)
     if not answerable and not gated:
         return weights
-    unseen = _unseen(asked, settings, fingerprint, progress)
-    more: dict[str, FloatArray] = {}
-    if answerable and any(len(one.signs) for one in unseen):
-        more |= _taught_answerable(unseen, small)
-    if gate is not None and unseen:
-        more |= _taught_gate(unseen, gate, more, progress)
-    return replaced(weights, more)
+    folds = _folds(asked, settings, fingerprint, progress)
+    tensors: dict[str, FloatArray] = {}
+    if answerable and any(len(fold.signs) for fold in folds):
+        tensors |= _answerable_tensors(folds, small)
+    if gate is not None and folds:
+        tensors |= _gate_tensors(folds, gate, tensors, progress)
+    return replaced(weights, tensors)
 
 
 def replaced(weights: RankingWeights, tensors: Mapping[str, FloatArray]) -> RankingWeights:
-    """Weights with some tensors in place of theirs."""
+    """A copy of weights with some tensors replaced."""
     return RankingWeights(**{**weights.tensors(), **tensors}, fingerprint=weights.fingerprint, card=weights.card)
 
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """Questions of conversations that a ranker was not trained on, with the signs of an answer where they tell."""
+    """Questions of conversations that the ranker was not trained on.
+
+    Attributes:
+        signs: the inputs of the probability of an answer, one row per question of a conversation that has answerable
+            and unanswerable questions; ``answered`` and ``candidates`` (number of steps) belong to these questions.
+        conversations: ids of the held-out conversations.
+    """
 
     ranker: Ranker
     asked: tuple[AskedQuestion, ...]
     signs: npt.NDArray[np.float32]
     answered: npt.NDArray[np.bool_]
     candidates: npt.NDArray[np.int64]
-    names: frozenset[str]
+    conversations: frozenset[str]
 
 
-def _unseen(
+def _folds(
     asked: Sequence[AskedQuestion], settings: LearningSettings, fingerprint: str, progress: Progress | None
 ) -> list[_Fold]:
-    names = list(dict.fromkeys(one.conversation for one in asked))
-    # Where every question has an answer, having one tells only of what kind the conversation is.
-    telling = {one.conversation for one in asked if unanswerable(one.question)}
-    folds = min(_FOLDS, len(names))
-    quick = LearningSettings(
-        **{name: getattr(settings, name) for name in settings.__slots__ if name != "runs"}, runs=_ANSWER_RUNS
-    )
-    found = []
-    for fold in range(folds) if folds > 1 else ():
-        held = frozenset(names[fold::folds])
-        training = balanced_examples([one for one in asked if one.conversation not in held])
-        if not any(one.evidence.any() and not one.evidence.all() for one in training):
+    names = list(dict.fromkeys(question.conversation for question in asked))
+    # In a conversation where every question has an answer, having one only identifies the conversation.
+    mixed = {question.conversation for question in asked if unanswerable(question.question)}
+    count = min(_FOLDS, len(names))
+    folds = []
+    for number in range(count) if count > 1 else ():
+        held_out = frozenset(names[number::count])
+        training = [question.example for question in asked if question.conversation not in held_out]
+        if not any(example.evidence.any() and not example.evidence.all() for example in training):
             continue
-        ranker = Ranker(learn_ranking(training, quick, fingerprint=fingerprint))
-        mine = tuple(one for one in asked if one.conversation in held)
-        told = [one for one in mine if one.conversation in telling and len(one.features.pool)]
-        signs = [answer_signs(one.features, ranker.score(one.features)) for one in told]
-        answered = np.array([not unanswerable(one.question) for one in told], bool)
-        candidates = np.array([one.features.pool.steps for one in told], np.int64)
-        found.append(_Fold(ranker, mine, np.array(signs, np.float32), answered, candidates, held))
+        ranker = Ranker(learn_ranking(training, replace(settings, runs=1), fingerprint=fingerprint))
+        members = tuple(question for question in asked if question.conversation in held_out)
+        telling = [one for one in members if one.conversation in mixed and len(one.features.pool)]
+        signs = [answer_signs(one.features, ranker.score(one.features)) for one in telling]
+        answered = np.array([not unanswerable(one.question) for one in telling], bool)
+        candidates = np.array([one.features.pool.steps for one in telling], np.int64)
+        folds.append(_Fold(ranker, members, np.array(signs, np.float32), answered, candidates, held_out))
         if progress is not None:
-            progress("answerable", fold + 1, folds)
-    return found
+            progress("answerable", number + 1, count)
+    return folds
 
 
-def _taught_answerable(unseen: Sequence[_Fold], small: Sequence[AskedQuestion]) -> dict[str, FloatArray]:
-    signs = np.concatenate([one.signs for one in unseen if len(one.signs)])
-    answered = np.concatenate([one.answered for one in unseen])
-    taught = learn_answerable(signs, answered)
-    made = {"answerable": taught}
-    if not taught.size or not small:
-        return made
+def _answerable_tensors(folds: Sequence[_Fold], small: Sequence[AskedQuestion]) -> dict[str, FloatArray]:
+    """The regressions of the probability of an answer: for all memories, for small ones, and their blend by size."""
+    signs = np.concatenate([fold.signs for fold in folds if len(fold.signs)])
+    answered = np.concatenate([fold.answered for fold in folds])
+    general = learn_answerable(signs, answered)
+    tensors = {"answerable": general}
+    if not general.size or not small:
+        return tensors
     few = [
-        (one, answer_signs(one.features, fold.ranker.score(one.features)))
-        for fold in unseen
-        for one in small
-        if one.conversation.split(SMALL)[0] in fold.names and one.features.pool.steps >= FEWEST
+        (question, answer_signs(question.features, fold.ranker.score(question.features)))
+        for fold in folds
+        for question in small
+        if question.conversation.split(SMALL)[0] in fold.conversations and question.features.pool.steps >= FEWEST
     ]
-    held = np.array([not unanswerable(one.question) for one, _ in few], bool)
-    if not few or held.all() or not held.any():
-        return made
-    small_signs = np.array([signs_of for _, signs_of in few], np.float32)
-    taught_small = learn_answerable(small_signs, held, penalty=_SMALL_PENALTY)
-    every = np.concatenate([small_signs, signs])
-    # Both kinds count alike, however many questions there are of each.
+    few_answered = np.array([not unanswerable(question.question) for question, _ in few], bool)
+    if not few or few_answered.all() or not few_answered.any():
+        return tensors
+    few_signs = np.array([signs_of_question for _, signs_of_question in few], np.float32)
+    of_small = learn_answerable(few_signs, few_answered, penalty=_SMALL_PENALTY)
+    every = np.concatenate([few_signs, signs])
+    # Both groups have the same total weight, whatever their numbers of questions.
     weights = np.repeat([1 / len(few), 1 / len(signs)], [len(few), len(signs)])
+    few_candidates = [question.features.pool.steps for question, _ in few]
     blend = learn_blend(
-        np.array([answer_logit(taught, one) for one in every]),
-        np.array([answer_logit(taught_small, one) for one in every]),
-        np.concatenate([held, answered]),
-        np.concatenate([[one.features.pool.steps for one, _ in few], *(one.candidates for one in unseen)]).astype(
-            float
-        ),
+        np.array([answer_logit(general, row) for row in every]),
+        np.array([answer_logit(of_small, row) for row in every]),
+        np.concatenate([few_answered, answered]),
+        np.concatenate([few_candidates, *(fold.candidates for fold in folds)]).astype(float),
         weights,
     )
-    return {**made, "answerable_small": taught_small, "answerable_size": blend}
+    return {**tensors, "answerable_small": of_small, "answerable_size": blend}
 
 
-def _taught_gate(
-    unseen: Sequence[_Fold], settings: GateSettings, more: Mapping[str, FloatArray], progress: Progress | None
+def _gate_tensors(
+    folds: Sequence[_Fold], settings: GateSettings, tensors: Mapping[str, FloatArray], progress: Progress | None
 ) -> dict[str, FloatArray]:
     examples: list[GateExample] = []
-    total = sum(one.operable is not None for fold in unseen for one in fold.asked)
-    for fold in unseen:
-        ranker = Ranker(replaced(fold.ranker.weights, more)) if more else fold.ranker
-        for one in fold.asked:
-            if one.operable is None:
+    total = sum(question.operable is not None for fold in folds for question in fold.asked)
+    for fold in folds:
+        ranker = Ranker(replaced(fold.ranker.weights, tensors)) if tensors else fold.ranker
+        for question in fold.asked:
+            if question.operable is None:
                 continue
-            steps = len(one.operable.searched.steps)
-            probability = ranker.answerable(one.features, ranker.score(one.features), size=steps)
-            evidence = () if unanswerable(one.question) else one.question.evidence
-            examples.append(gate_example(one.operable, evidence, ranker, probability, one.conversation))
+            steps = len(question.operable.searched.steps)
+            probability = ranker.answerable(question.features, ranker.score(question.features), size=steps)
+            evidence = () if unanswerable(question.question) else question.question.evidence
+            examples.append(gate_example(question.operable, evidence, ranker, probability, question.conversation))
             if progress is not None and len(examples) % 50 == 0:
                 progress("rewards", len(examples), total)
     return {"operations": learn_gate(examples, settings)} if examples else {}
@@ -304,11 +176,11 @@ def _taught_gate(
 
 @dataclass(frozen=True, slots=True)
 class CrossValidated:
-    """Means over the questions of one conversation that was left out of training.
+    """Means over the questions of one conversation that was held out of training.
 
     Attributes:
         recall: cut-off → recall of turns, categories 1 to 4; ``by_category`` at 10.
-        answered: probability that memory holds the answer, and whether it does, a question.
+        answered: of each question the probability that memory has the answer, and whether it has.
     """
 
     conversation: str
@@ -324,7 +196,9 @@ def score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversati
     cuts: dict[int, list[float]] = {5: [], 10: [], 20: []}
     categories: dict[str, list[float]] = {}
     answered = []
-    for one in (one for one in asked if one.conversation == conversation):
+    for one in asked:
+        if one.conversation != conversation:
+            continue
         scores = ranker.score(one.features)
         size = None if one.operable is None else len(one.operable.searched.steps)
         probability = ranker.answerable(one.features, scores, size=size)
@@ -347,7 +221,7 @@ def score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversati
 
 
 def _ranked(one: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt.NDArray[np.float32]) -> list[str]:
-    """The turns in the order in which the preset ``learned`` gives them."""
+    """The turns in the order of the preset ``learned``."""
     if one.operable is None:
         return one.ranked_turns(scores)
     weights = gate.weights_of(*one.operable.gate_input(scores))
@@ -365,22 +239,22 @@ def cross_validate(
     small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
 ) -> list[CrossValidated]:
-    """Train on all conversations but one and measure on that one, for each in turn.
+    """Hold out each conversation in turn: train on the others and measure on it.
 
     Raises:
         InvalidInputError: fewer than two conversations.
     """
     names = list(dict.fromkeys(one.conversation for one in asked))
     if len(names) < 2:
-        raise InvalidInputError(f"{len(names)} conversation(s); leaving one out takes at least 2")
-    found = []
+        raise InvalidInputError(f"{len(names)} conversation(s); cross-validation needs at least 2")
+    validated = []
     for index, name in enumerate(names):
-        others = [one for one in asked if one.conversation != name]
+        others = [question for question in asked if question.conversation != name]
         weights = train(others, settings, fingerprint=fingerprint, answerable=answerable, gate=gate, small=small)
-        found.append(score_on(asked, weights, name))
+        validated.append(score_on(asked, weights, name))
         if progress is not None:
             progress(f"without {name}", index + 1, len(names))
-    return found
+    return validated
 
 
 def learned_card(
@@ -391,26 +265,25 @@ def learned_card(
     license: str = "unknown",
     gate: GateSettings | None = None,
 ) -> dict[str, Any]:
-    """What weights were trained on and how, for the file that holds them.
+    """The training data and settings of weights, for their file.
 
     Args:
-        license: of the conversations that name none.
+        license: of conversations that name none.
     """
     return {
         "embedder": embedder,
-        "conversations": [one.id for one in conversations],
-        "licenses": sorted({_license(one, license) for one in conversations}),
-        "languages": sorted({str(one.metadata.get("language", "unknown")) for one in conversations}),
+        "conversations": [conversation.id for conversation in conversations],
+        "licenses": sorted({_license(conversation, license) for conversation in conversations}),
+        "languages": sorted({str(conversation.metadata.get("language", "unknown")) for conversation in conversations}),
         "questions": len(asked),
-        "unanswerable": sum(unanswerable(one.question) for one in asked),
+        "unanswerable": sum(unanswerable(question.question) for question in asked),
         "settings": {name: getattr(settings, name) for name in settings.__slots__},
         "gate": None if gate is None else {name: getattr(gate, name) for name in gate.__slots__},
     }
 
 
-def _license(conversation: Conversation, otherwise: str) -> str:
-    made_here = "Apache-2.0" if conversation.dataset == "synthetic" else otherwise
-    return str(conversation.metadata.get("license", made_here))
+def _license(conversation: Conversation, default: str) -> str:
+    return str(conversation.metadata.get("license", "Apache-2.0" if conversation.dataset == "synthetic" else default))
 
 
 def train_and_validate(
@@ -425,46 +298,46 @@ def train_and_validate(
     small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
 ) -> tuple[RankingWeights | None, list[dict[str, Any]] | None]:
-    """Weights trained on everything, and the measures of each conversation left out, as JSON; None for what is not wanted."""
-    made = None
+    """Weights trained on all questions, and the cross-validation as JSON-ready rows; each None unless requested."""
+    trained, rows = None, None
     if weights:
-        made = train(asked, settings, fingerprint=fingerprint, card=card, gate=gate, small=small, progress=progress)
-    if not folds:
-        return made, None
-    found = cross_validate(
-        asked, settings, fingerprint=fingerprint, answerable=True, gate=gate, small=small, progress=progress
-    )
-    told = []
-    for one in found:
-        probabilities = np.array([value for value, _ in one.answered])
-        held = np.array([value for _, value in one.answered], bool)
-        told.append(
+        trained = train(asked, settings, fingerprint=fingerprint, card=card, gate=gate, small=small, progress=progress)
+    if folds:
+        validated = cross_validate(
+            asked, settings, fingerprint=fingerprint, answerable=True, gate=gate, small=small, progress=progress
+        )
+        rows = [
             {
                 "conversation": one.conversation,
                 "questions": one.questions,
                 "recall": {str(cut): value for cut, value in one.recall.items()},
                 "by_category": dict(one.by_category),
-                "answerable": _agreement(probabilities, held),
+                "answerable": _answerable_scores(one.answered),
             }
-        )
-    return made, told
+            for one in validated
+        ]
+    return trained, rows
 
 
-def _agreement(probabilities: npt.NDArray[np.float64], held: npt.NDArray[np.bool_]) -> dict[str, float] | None:
-    """Area under the curve and calibration error of the probability of an answer; None where all are of one kind."""
-    if not len(held) or held.all() or not held.any():
+def _answerable_scores(answered: Sequence[tuple[float, bool]]) -> dict[str, float] | None:
+    """Area under the curve and calibration error of the probability of an answer; None where all questions are of one kind."""
+    probabilities = np.array([probability for probability, _ in answered])
+    has_answer = np.array([value for _, value in answered], bool)
+    if not len(has_answer) or has_answer.all() or not has_answer.any():
         return None
-    yes, no = probabilities[held], probabilities[~held]
+    yes, no = probabilities[has_answer], probabilities[~has_answer]
     area = float((yes[:, None] > no).mean() + 0.5 * (yes[:, None] == no).mean())
-    return {"auc": area, "ece": calibration_error(probabilities, held)}
+    return {"auc": area, "ece": calibration_error(probabilities, has_answer)}
 
 
-def calibration_error(probabilities: npt.NDArray[np.float64], held: npt.NDArray[np.bool_], bins: int = 10) -> float:
+def calibration_error(
+    probabilities: npt.NDArray[np.float64], has_answer: npt.NDArray[np.bool_], bins: int = 10
+) -> float:
     """Expected calibration error over equal bins of probability (Naeini, Cooper and Hauskrecht, AAAI 2015)."""
-    place = np.minimum((probabilities * bins).astype(int), bins - 1)
-    gaps = [
-        abs(float(probabilities[place == one].mean()) - float(held[place == one].mean())) * float((place == one).mean())
-        for one in range(bins)
-        if (place == one).any()
-    ]
-    return float(sum(gaps))
+    bin_of = np.minimum((probabilities * bins).astype(int), bins - 1)
+    members = [bin_of == number for number in range(bins)]
+    return sum(
+        abs(float(probabilities[rows].mean()) - float(has_answer[rows].mean())) * float(rows.mean())
+        for rows in members
+        if rows.any()
+    )

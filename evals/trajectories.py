@@ -98,15 +98,15 @@ def read_trajectory(path: Path, embedder: Embedder) -> Trajectory:
             )
         )
     gold = [conversation.gold[step.id] for step in steps]
-    scopes = {step.id: "/".join(one["partition"]) for step, one in zip(steps, gold, strict=True)}
+    scopes = {step.id: "/".join(labels["partition"]) for step, labels in zip(steps, gold, strict=True)}
     questions = [question.text for question in conversation.questions]
     asked: Sequence[Vectors] = list(_vectors(embedder, questions)) if questions else []
     return Trajectory(
         name=re.sub(r"_turns$", "", path.stem),
         steps=tuple(steps),
         scopes=tuple(scopes.values()),
-        actions=tuple(str(one["action"]) for one in gold),
-        entities=tuple(tuple(one.get("entity_types", ())) for one in gold),
+        actions=tuple(str(labels["action"]) for labels in gold),
+        entities=tuple(tuple(labels.get("entity_types", ())) for labels in gold),
         questions=tuple(
             AskedQuestion(question.text, vector, tuple(sorted({scopes[turn] for turn in question.evidence})))
             for question, vector in zip(conversation.questions, asked, strict=True)

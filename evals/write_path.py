@@ -1,9 +1,9 @@
-"""What a memory writes, scored against conversations for which people wrote down what should be stored.
+"""Scores the items that a memory extracts from conversations with annotated items.
 
-A case is a conversation with three lists. ``should``: items that must be found afterwards. ``may``: items that are
-right as well. ``must_not``: what must not be in any item. An expected item counts as found when a stored one has its
-kind, holds each of its values in its text (case aside; ``six|6`` is either), and has the validity and status where
-these are given. A stored item that meets no ``should`` and no ``may``, or meets a ``must_not``, is wrong.
+A case is a conversation with three lists. ``should``: items that must be stored. ``may``: items that are right as well.
+``must_not``: what no item may contain. An expected item counts as found when a stored one has its kind, contains each of
+its values (ignoring case; ``six|6`` is either), and has the given validity and status. A stored item that matches no
+``should`` and no ``may``, or matches a ``must_not``, is wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MemoryFactory = Callable[[str, str], AbstractContextManager[Any]]
 
 
 class Expected(BaseModel):
-    """What an item holds; an empty ``kind`` or ``status`` is any, and None any validity."""
+    """An expected item; an empty ``kind`` or ``status`` matches any, and None any validity."""
 
     values: list[str]
     kind: str = ""
@@ -95,7 +95,7 @@ class KindScore:
         return self.right / self.stored if self.stored else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Counts and shares as JSON-able values."""
+        """Counts and shares JSON-ready."""
         return {**asdict(self), "precision": self.precision, "recall": self.recall}
 
 
@@ -116,7 +116,7 @@ class WritePathReport:
         return KindScore(*(sum(column) for column in zip(*counts, strict=True)))
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as JSON-able values."""
+        """The report JSON-ready."""
         return {
             "cases": self.cases,
             "total": self.total.as_dict(),
@@ -140,13 +140,12 @@ def load_cases(path: str | Path) -> list[Case]:
         raise InvalidInputError(f"{path} cannot be read ({error.strerror}); name a JSON file with cases") from None
 
 
-def score(cases: Sequence[Case], memory_factory: MemoryFactory, *, one_by_one: bool = False) -> WritePathReport:
-    """Store each case in a memory and compare what it has written.
+def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> WritePathReport:
+    """Store each case in a memory and compare its items with the expected ones.
 
     Args:
         cases: as :func:`load_cases` returns them.
         memory_factory: a new memory for a user and a timezone; it is closed after the case.
-        one_by_one: store the turns one at a time, each written before the next, instead of all in one call.
     """
     kinds = {kind: KindScore() for kind in _KINDS}
     languages: dict[str, KindScore] = {}
@@ -155,9 +154,8 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory, *, one_by_one: b
     for case in cases:
         zone = ZoneInfo(case.timezone)
         with memory_factory(case.user, case.timezone) as memory:
-            for turns in [[turn] for turn in case.turns] if one_by_one else [case.turns]:
-                memory.remember(turns)
-                memory.flush()
+            memory.remember(case.turns)
+            memory.flush()
             stored = [
                 (item, _text_of(item, memory, zone))
                 for item in memory.items(superseded=True)
@@ -186,7 +184,7 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory, *, one_by_one: b
 
 
 def _text_of(item: MemoryItem, memory: Any, zone: ZoneInfo) -> str:
-    """The words of an item: what is searched and shown, an event's day, and its secret in the vault."""
+    """The text of an item, with an event's day, and its secret in the vault."""
     parts = [item.text]
     if isinstance(item, EpisodicItem):
         parts.append(str(_day(item.occurred_at, zone)))
@@ -217,7 +215,7 @@ def _fault(item: MemoryItem, text: str, case: Case, zone: ZoneInfo) -> str:
             return f"must not be stored: {', '.join(forbidden.values)} ({forbidden.why})"
     if any(_meets(item, text, expected, zone) for expected in (*case.should, *case.may)):
         return ""
-    return "expected by nobody"
+    return "not expected"
 
 
 def _near(expected: Expected, stored: Sequence[tuple[MemoryItem, str]]) -> str:

@@ -24,10 +24,10 @@ from hexamem.intent.dates import DateSpan, find_dates
 CASES = Path(__file__).resolve().parents[1] / "evals" / "corpus" / "dates" / "dates.json"
 
 
-def is_right(case: dict[str, Any], found: tuple[DateSpan, ...]) -> bool:
+def is_right(case: dict[str, Any], spans: tuple[DateSpan, ...]) -> bool:
     """Whether these are the dates of the case."""
     expected = [{f"{one['first']}/{one['last']}", *one.get("also", ())} for one in case["dates"]]
-    days = [(span.day.isoformat(), span.last_day.isoformat()) for span in found]
+    days = [(span.day.isoformat(), span.last_day.isoformat()) for span in spans]
     return len(days) == len(expected) and all(
         f"{first}/{last}" in wanted or (first == last and first in wanted)
         for (first, last), wanted in zip(days, expected, strict=True)
@@ -45,13 +45,13 @@ def main() -> None:
             continue
         said_at, zone = datetime.fromisoformat(case["said_at"]), ZoneInfo(case["zone"])
         begun = time.perf_counter()
-        found = find_dates(case["text"], said_at, zone, prefer=case["prefer"])
+        spans = find_dates(case["text"], said_at, zone, prefer=case["prefer"])
         times.append(1000 * (time.perf_counter() - begun))
         kind = f"{case['language']} {'dates' if case['dates'] else 'traps'}"
         count[kind] += 1
-        right[kind] += is_right(case, found)
-        if not held_out and not is_right(case, found):
-            print(f"{case['id']}  {case['text']}  →  {', '.join(f'{one.text} = {one.iso}' for one in found) or 'none'}")
+        right[kind] += is_right(case, spans)
+        if not held_out and not is_right(case, spans):
+            print(f"{case['id']}  {case['text']}  →  {', '.join(f'{one.text} = {one.iso}' for one in spans) or 'none'}")
     for kind in sorted(count):
         print(f"{kind}: {right[kind]} of {count[kind]}")
     print(f"a sentence: median {statistics.median(times):.1f} ms, the slowest {max(times):.0f} ms (the first builds)")

@@ -64,26 +64,26 @@ def answers(trajectory: Trajectory, place: int) -> bool:
 
 def event_rows(trajectories: Iterable[Trajectory]) -> tuple[np.ndarray, list[str]]:
     rows, targets = [], []
-    for one in trajectories:
-        for place, action in enumerate(one.actions):
+    for trajectory in trajectories:
+        for place, action in enumerate(trajectory.actions):
             name = nearest_type("event", action)
-            if name is not None and not answers(one, place):
-                rows.append(features(one, place))
+            if name is not None and not answers(trajectory, place):
+                rows.append(features(trajectory, place))
                 targets.append(name)
     return np.stack(rows), targets
 
 
-def features(one: Trajectory, place: int) -> np.ndarray:
-    before = one.steps[place - 1] if place else None
-    turned = place > 0 and one.scopes[place] != one.scopes[place - 1]
-    return event_features(one.steps[place], before, turned=turned)
+def features(trajectory: Trajectory, place: int) -> np.ndarray:
+    before = trajectory.steps[place - 1] if place else None
+    turned = place > 0 and trajectory.scopes[place] != trajectory.scopes[place - 1]
+    return event_features(trajectory.steps[place], before, turned=turned)
 
 
 def entity_rows(trajectories: Iterable[Trajectory]) -> tuple[np.ndarray, np.ndarray]:
     names = list(label_types("entity"))
     rows, targets = [], []
-    for one in trajectories:
-        for step, entities in zip(one.steps, one.entities, strict=True):
+    for trajectory in trajectories:
+        for step, entities in zip(trajectory.steps, trajectory.entities, strict=True):
             if entities:
                 named = {nearest_type("entity", word) for word in entities}
                 rows.append(step.vector)
@@ -95,7 +95,7 @@ def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory], finger
     """Train on trajectories, and on others that have acts but no entity types."""
     rows, targets = event_rows([*trajectories, *more])
     counts = {name: targets.count(name) for name in set(targets)}
-    print(f"{len(targets):,} acts: {dict(sorted(counts.items(), key=lambda one: -one[1]))}")
+    print(f"{len(targets):,} acts: {dict(sorted(counts.items(), key=lambda entry: -entry[1]))}")
     events = LogisticRegression(C=EVENT_C, max_iter=1000, random_state=SEED).fit(rows, targets)
     entity_vectors, carried = entity_rows(trajectories)
     weights, bias, thresholds = [], [], []
@@ -103,9 +103,9 @@ def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory], finger
     for name, column in zip(label_types("entity"), carried.T, strict=True):
         if name not in names:
             continue
-        one = LogisticRegression(C=ENTITY_C, max_iter=1000, random_state=SEED).fit(entity_vectors, column)
-        weights.append(one.coef_[0])
-        bias.append(one.intercept_[0])
+        classifier = LogisticRegression(C=ENTITY_C, max_iter=1000, random_state=SEED).fit(entity_vectors, column)
+        weights.append(classifier.coef_[0])
+        bias.append(classifier.intercept_[0])
         thresholds.append(ENTITY_THRESHOLD)
     return LabelClassifiers(
         events=tuple(str(name) for name in events.classes_),
@@ -119,20 +119,20 @@ def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory], finger
     )
 
 
-def events_of(one: Trajectory, classifiers: LabelClassifiers) -> list[str]:
+def events_of(trajectory: Trajectory, classifiers: LabelClassifiers) -> list[str]:
     """The event type of each step, by gold scopes."""
     given: list[str] = []
-    for place in range(len(one.steps)):
-        given.append(given[-1] if answers(one, place) else classifiers.event_of(features(one, place))[0])
+    for place in range(len(trajectory.steps)):
+        given.append(given[-1] if answers(trajectory, place) else classifiers.event_of(features(trajectory, place))[0])
     return given
 
 
 def measure(trajectories: Sequence[Trajectory], classifiers: LabelClassifiers) -> list[float]:
     scores = []
-    for one in trajectories:
-        score = adjusted_mutual_info_score(one.actions, events_of(one, classifiers))
+    for trajectory in trajectories:
+        score = adjusted_mutual_info_score(trajectory.actions, events_of(trajectory, classifiers))
         scores.append(score)
-        print(f"  {one.name:28} events AMI {score:.3f}")
+        print(f"  {trajectory.name:28} events AMI {score:.3f}")
     rows, carried = entity_rows(trajectories)
     names = list(label_types("entity"))
     given = np.zeros_like(carried)
@@ -164,9 +164,14 @@ def main() -> None:
     if arguments.folds:
         scores: list[float] = []
         for part in range(FOLDS):
-            unseen = [one for one in trajectories if fold(one.name) == part]
+            unseen = [trajectory for trajectory in trajectories if fold(trajectory.name) == part]
             scores += measure(
-                unseen, train([one for one in trajectories if fold(one.name) != part], more, embedder.fingerprint)
+                unseen,
+                train(
+                    [trajectory for trajectory in trajectories if fold(trajectory.name) != part],
+                    more,
+                    embedder.fingerprint,
+                ),
             )
         print(f"mean AMI of the events of {len(scores)} trajectories, each left out: {np.mean(scores):.3f}")
         return

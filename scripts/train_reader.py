@@ -75,13 +75,13 @@ def from_cases(paths: Iterable[Path]) -> list[Labelled]:
     A sentence has the kinds of the items whose words it holds. Where it holds a part of an item's words alone, the label is
     not known.
     """
-    found: list[Labelled] = []
+    labelled: list[Labelled] = []
     for path in paths:
         for case in read_json(path):
             for turn in case["turns"]:
                 if turn["role"] == "user":
-                    found += [_of_case(turn["content"][a:b], case) for a, b in split_sentences(turn["content"])]
-    return found
+                    labelled += [_of_case(turn["content"][a:b], case) for a, b in split_sentences(turn["content"])]
+    return labelled
 
 
 def _of_case(sentence: str, case: dict[str, list[dict[str, object]]]) -> Labelled:
@@ -107,9 +107,9 @@ def _is_day(value: str) -> bool:
 
 def read(embedder: Embedder, sentences: Sequence[Labelled]) -> tuple[np.ndarray, np.ndarray]:
     """Features ``(n, d + 2)`` and labels ``(n, len(NAMES))``."""
-    vectors = embedder.embed_documents([one.text for one in sentences])
-    features = [sentence_features(one.text, vector) for one, vector in zip(sentences, vectors, strict=True)]
-    return SPREAD * np.array(features), np.array([one.labels for one in sentences])
+    vectors = embedder.embed_documents([sentence.text for sentence in sentences])
+    features = [sentence_features(sentence.text, vector) for sentence, vector in zip(sentences, vectors, strict=True)]
+    return SPREAD * np.array(features), np.array([sentence.labels for sentence in sentences])
 
 
 def fit(vectors: np.ndarray, labels: np.ndarray, penalty: float) -> list[LogisticRegression]:
@@ -176,15 +176,15 @@ def main() -> None:
 
     everything, vectors, labels = train + unseen, np.concatenate([vectors, others]), np.concatenate([labels, wanted])
     fitted = fit(vectors, labels, penalty)
-    used = Counter(one.attribute for one in everything if one.attribute)
-    rows = [row for row, one in enumerate(everything) if used[one.attribute] >= LEAST_OF_ATTRIBUTE]
+    used = Counter(sentence.attribute for sentence in everything if sentence.attribute)
+    rows = [row for row, sentence in enumerate(everything) if used[sentence.attribute] >= LEAST_OF_ATTRIBUTE]
     attribute = LogisticRegression(C=ATTRIBUTE_C, max_iter=1000).fit(
         vectors[rows], [everything[row].attribute for row in rows]
     )
     classifiers = SentenceClassifiers(
         types=TYPES,
-        type_weights=np.concatenate([SPREAD * one.coef_ for one in fitted]).astype(np.float32),
-        type_bias=np.concatenate([one.intercept_ for one in fitted]).astype(np.float32),
+        type_weights=np.concatenate([SPREAD * classifier.coef_ for classifier in fitted]).astype(np.float32),
+        type_bias=np.concatenate([classifier.intercept_ for classifier in fitted]).astype(np.float32),
         attributes=tuple(str(name) for name in attribute.classes_),
         attribute_weights=(SPREAD * attribute.coef_).astype(np.float32),
         attribute_bias=attribute.intercept_.astype(np.float32),

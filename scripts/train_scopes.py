@@ -113,11 +113,11 @@ def fit_one(
 def question_scale(trajectories: Sequence[Trajectory], weights: ScopeWeights) -> float:
     """The factor under which the likeness of questions to scopes best predicts the scope of their evidence."""
     likenesses: list[tuple[np.ndarray, int]] = []
-    for one in trajectories:
+    for trajectory in trajectories:
         tracker = ScopeTracker(weights)
-        for step, scope in zip(one.steps, one.scopes, strict=True):
+        for step, scope in zip(trajectory.steps, trajectory.scopes, strict=True):
             tracker.place(step, scope)
-        for question in one.questions:
+        for question in trajectory.questions:
             near = tracker.similar(question.vector, question.text)
             if len(question.scopes) == 1:
                 likenesses.append((np.array(list(near.values())), list(near).index(question.scopes[0])))
@@ -131,7 +131,7 @@ def question_scale(trajectories: Sequence[Trajectory], weights: ScopeWeights) ->
 
 
 def train(trajectories: Sequence[Trajectory], fingerprint: str) -> ScopeWeights:
-    examples = [example for one in trajectories for example in decisions(one)]
+    examples = [example for trajectory in trajectories for example in decisions(trajectory)]
     print(f"{len(trajectories)} trajectories, {len(examples):,} decisions")
     weights = fit(examples, SEED)
     return replace(weights, question_scale=question_scale(trajectories, weights), encoder=fingerprint)
@@ -144,10 +144,10 @@ def ami(trajectory: Trajectory, weights: ScopeWeights) -> float:
 
 def measure(trajectories: Sequence[Trajectory], weights: ScopeWeights) -> list[float]:
     scores = []
-    for one in trajectories:
-        scores.append(ami(one, weights))
-        count = len(set(follow(one, weights)))
-        print(f"  {one.name:28} AMI {scores[-1]:.3f}, {count} scopes for {len(set(one.scopes))}")
+    for trajectory in trajectories:
+        scores.append(ami(trajectory, weights))
+        count = len(set(follow(trajectory, weights)))
+        print(f"  {trajectory.name:28} AMI {scores[-1]:.3f}, {count} scopes for {len(set(trajectory.scopes))}")
     return scores
 
 
@@ -171,14 +171,17 @@ def main() -> None:
     if arguments.folds:
         scores: list[float] = []
         for part in range(FOLDS):
-            unseen = [one for one in trajectories if fold(one.name) == part]
+            unseen = [trajectory for trajectory in trajectories if fold(trajectory.name) == part]
             scores += measure(
-                unseen, train([one for one in trajectories if fold(one.name) != part], embedder.fingerprint)
+                unseen,
+                train(
+                    [trajectory for trajectory in trajectories if fold(trajectory.name) != part], embedder.fingerprint
+                ),
             )
         print(f"mean AMI of {len(scores)} trajectories, each left out: {np.mean(scores):.3f}")
         return
     weights = train(trajectories, embedder.fingerprint)
-    print(f"AMI in training: {np.mean([ami(one, weights) for one in trajectories]):.3f}")
+    print(f"AMI in training: {np.mean([ami(trajectory, weights) for trajectory in trajectories]):.3f}")
     target = TARGETS / f"scopes_{embedder.name}.npz"
     np.savez(target, **{name: getattr(weights, name) for name in ScopeWeights.__slots__})
     print(f"wrote {target.name}")

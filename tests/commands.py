@@ -1,4 +1,4 @@
-"""Not a test: runs ``hexamem`` commands in this process, with the small embedder unless a test names another."""
+"""Runs ``hexamem`` commands in this process, with the small embedder unless a test names another."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Finished", "hexamem", "write_lines"]
 
 @dataclass(frozen=True)
 class Finished:
-    """How a command ended."""
+    """Exit status and output of a command."""
 
     code: int
     out: str
@@ -31,7 +31,7 @@ class Finished:
 
     @property
     def error(self) -> str:
-        """The one line that bad input gives."""
+        """The single line of a bad-input error."""
         assert (self.code, self.out) == (2, ""), self
         assert self.err.startswith("hexamem: "), self
         assert self.err.count("\n") == 1, self
@@ -44,9 +44,9 @@ def hexamem(*words: object, stdin: str | io.StringIO = "", embedder: str | None 
     """Run a command.
 
     Args:
-        words: what follows ``hexamem`` on the command line.
-        stdin: what is typed.
-        embedder: given in front of the words; none when None.
+        words: the command line after ``hexamem``.
+        stdin: the standard input.
+        embedder: value of ``--embedder``; not passed when None.
     """
     first = ["--embedder", embedder] if embedder and words else []
     out, err = io.StringIO(), io.StringIO()
@@ -57,7 +57,7 @@ def hexamem(*words: object, stdin: str | io.StringIO = "", embedder: str | None 
 
 
 def write_lines(path: Path, lines: list[Any]) -> Path:
-    """Write a file of JSON lines; a text is written as it is."""
+    """Write a file of JSON lines; a string is written unchanged."""
     path.write_text(
         "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-"""What many tests share: a memory in a temporary home, and the real conversations where they are at hand."""
+"""Fixtures of many tests: memories in temporary homes, and the real conversations where they are available."""
 
 from __future__ import annotations
 
@@ -30,35 +30,32 @@ from .fork_server import FOLDER
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-# Programs that tests start are to keep the bytecode of what they import: to compile it takes longer than most tests.
+# Programs that tests start cache the bytecode of their imports: compiling takes longer than most tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# Where pytest has loaded readline, its workers are told of a terminal of 80 columns that there is not.
+# Where pytest has loaded readline, its workers get the size of a terminal that does not exist.
 for _size in ("COLUMNS", "LINES"):
     os.environ.pop(_size, None)
 
 
-# No test is about time, and a busy machine is no failure. A property test tries the same examples in each run, so that
-# a change never fails on what it did not touch; HEXAMEM_TEST_RANDOM=1 looks for new ones.
+# No deadlines: a busy machine is no failure. A property test tries the same examples in each run, so that a change does
+# not fail on code that it did not touch; HEXAMEM_TEST_RANDOM=1 tries new ones.
 hypothesis_settings.register_profile("hexamem", deadline=None, derandomize="HEXAMEM_TEST_RANDOM" not in os.environ)
 hypothesis_settings.load_profile("hexamem")
 
-# No test is about what a process keeps of the memory that was freed: to get it from the system again for each of some
-# thousand memories takes half of all time in the system.
+# Keep freed memory in the process: allocating it again for each of some thousand homes takes half of the system time.
 memory_use._MAX_FREE = 32 << 20
 
-# No test is about the time that guessing a passphrase takes, but for the one that says what is shipped.
+# A cheap key derivation; only the test of the shipped cost uses SHIPPED_COST.
 SHIPPED_COST = cipher.seal.__kwdefaults__["log_n"]
 cipher.seal.__kwdefaults__["log_n"] = 14
 
 _IN_MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
-# The files of tests that take longest, the longest first: begun last, one would keep a worker when the other has none.
+# The slowest files, slowest first: a slow file that starts last would leave the other workers idle.
 _LONG = (
     "test_durability",
     "test_documentation",
-    "test_forgotten_names",
     "test_cli",
-    "test_changing_facts",
     "test_write_modes",
     "test_redact",
     "test_vault",
@@ -67,14 +64,12 @@ _LONG = (
     "test_vectors",
     "test_structured_call",
     "test_chat",
-    "test_endings",
     "test_isolation",
     "test_lexical",
     "test_research",
     "test_research_model",
     "test_export",
     "test_bad_input",
-    "test_doors",
     "test_recall",
     "test_forgetting",
     "test_background",
@@ -84,13 +79,13 @@ _LONG = (
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Say where ``fork_server`` has its socket; put homes into memory where there is room and no ``--basetemp``.
+    """Set the socket of ``fork_server``; put homes into memory where there is room and no ``--basetemp``.
 
-    Hexamem waits for the disk at every write, several times a test. No test needs the disk: a killed process leaves
-    what it wrote behind in either, and that writes are synchronised is told by SQLite's own settings.
+    Hexamem waits for the disk at every write, several times per test. No test needs the disk: the writes of a killed
+    process survive in memory too, and that writes are synchronised is asserted on SQLite's own settings.
     """
     if hasattr(config, "workerinput"):
-        config.args[:] = _begun_elsewhere(config.args, config.workerinput)
+        config.args[:] = _rotated(config.args, config.workerinput)
         return
     os.environ[FOLDER] = tempfile.mkdtemp(prefix="hexamem-server-")
     config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
@@ -105,21 +100,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _certificate(folder: Path) -> Path:
-    """The only authority that a client trusts: no test speaks TLS, and each client would load a hundred and more."""
+    """The only authority that a client trusts: no test uses TLS, and each client would load more than a hundred."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody")])
-    made = x509.CertificateBuilder(
+    builder = x509.CertificateBuilder(
         name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1)
     )
     file = folder / "certificate.pem"
-    file.write_bytes(made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    file.write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
     return file
 
 
-def _begun_elsewhere(args: list[str], worker: dict[str, object]) -> list[str]:
-    """The files of all tests in another order for each worker, where all are asked for.
+def _rotated(args: list[str], worker: dict[str, object]) -> list[str]:
+    """All test files, in another order for each worker; other arguments unchanged.
 
-    Until their bytecode is kept, each worker would make that of every file; so each makes that of some, and finds the rest.
+    Without cached bytecode each worker would compile every file; this way each compiles some and finds the others.
     """
     folder = Path(__file__).resolve().parent
     if [Path(arg).resolve() for arg in args] != [folder]:
@@ -132,10 +127,7 @@ def _begun_elsewhere(args: list[str], worker: dict[str, object]) -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Modules stay as long as the tests run: nothing of them is looked for by the collector, now or later.
-
-    What tests leave is looked for less often than by default: most of it goes by itself.
-    """
+    """Exclude the imported modules from garbage collection, and collect less often than by default."""
     gc.disable()
     try:
         return (yield)
@@ -146,7 +138,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Long files first, in each worker's part of the list: each begins with as many tests that follow one another."""
+    """Slow files first, in each worker's part of the list: each worker starts with an equal run of consecutive tests."""
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     files: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -164,7 +156,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    """A memory in a new home, without the background thread, so that a test decides what runs when."""
+    """A memory in a new home, without the background thread, so that a test decides when jobs run."""
     with Memory.open(tmp_path / "home", embedder="static", settings=Settings(background=False)) as opened:
         yield opened
 
@@ -180,7 +172,7 @@ _newcomers = itertools.count(1)
 
 @pytest.fixture(scope="module")
 def shared_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """One memory for a module whose tests take users of their own, without labels: to open one takes longer than most tests."""
+    """One memory for a whole module, without labels: opening one takes longer than most tests."""
     home = tmp_path_factory.mktemp("shared") / "home"
     with Memory.open(home, settings=Settings(background=False, labels="off")) as opened:
         yield opened
@@ -188,8 +180,22 @@ def shared_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 @pytest.fixture
 def newcomer(shared_memory: Memory) -> UserMemory:
-    """Somebody of it who has said nothing yet."""
+    """A new user of it."""
     return shared_memory.user(f"newcomer {next(_newcomers)}")
+
+
+@pytest.fixture(scope="module")
+def static_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A memory for a whole module, with the small embedder and without labels."""
+    settings = Settings(background=False, labels="off")
+    with Memory.open(tmp_path_factory.mktemp("static") / "home", embedder="static", settings=settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ann(static_memory: Memory) -> UserMemory:
+    """A new user of it, in Dublin's time zone."""
+    return static_memory.user(f"ann {next(_newcomers)}", timezone="Europe/Dublin")
 
 
 @pytest.fixture(scope="module")
@@ -201,13 +207,13 @@ def labelling_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memor
 
 @pytest.fixture
 def labelled_newcomer(labelling_memory: Memory) -> UserMemory:
-    """Somebody of it who has said nothing yet."""
+    """A new user of it."""
     return labelling_memory.user(f"newcomer {next(_newcomers)}")
 
 
 @pytest.fixture
 def shared_data() -> Path:
-    """The real conversations beside the checkout; the test is skipped, visibly, where they are not."""
+    """The folder of real conversations beside the checkout; skips the test where it is missing."""
     if not SHARED.is_dir():
         pytest.skip(f"needs the real conversations in {SHARED}")
     return SHARED
@@ -217,7 +223,7 @@ Traces = Callable[..., list[str]]
 
 
 def _forms(text: str) -> dict[str, bytes]:
-    """The ways in which a text may lie in a file."""
+    """The encodings in which a text may occur in a file."""
     data = text.encode()
     escaped = json.dumps(text)[1:-1]
     forms = {
@@ -229,7 +235,7 @@ def _forms(text: str) -> dict[str, bytes]:
         "hex": data.hex().encode(),
         "URL": quote(text).encode(),
     }
-    for offset in range(3):  # what stands before it shifts base64; its first and last characters mix with neighbours
+    for offset in range(3):  # preceding bytes shift base64; its first and last characters mix with neighbours
         whole = base64.b64encode(b"\0" * offset + data).rstrip(b"=")
         inner = whole[(0, 2, 3)[offset] : len(whole) - (1 if (len(data) + offset) % 3 else 0)]
         forms[f"base64 +{offset}"] = inner
@@ -238,7 +244,7 @@ def _forms(text: str) -> dict[str, bytes]:
 
 @pytest.fixture
 def traces() -> Traces:
-    """Looks for texts in every file below a folder; gives ``file (form of text)`` for each form that is there."""
+    """Searches every file below a folder for texts; returns ``file (encoding of text)`` for each occurrence."""
 
     def look(folder: Path, *texts: str) -> list[str]:
         wanted = {text: _forms(text) for text in texts}

@@ -30,19 +30,6 @@ FEW = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_f
 _users = itertools.count(1)
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """One memory for all tests, each with a user of its own."""
-    settings = Settings(background=False, labels="off")
-    with Memory.open(tmp_path_factory.mktemp("applying"), embedder="static", settings=settings) as memory:
-        yield memory
-
-
-@pytest.fixture
-def ann(shared: Memory) -> UserMemory:
-    return shared.user(f"ann {next(_users)}", timezone="Europe/Dublin")
-
-
 def store(user: UserMemory, text: str, role: str = "user", at: datetime = NOON) -> Step:
     receipt = user.remember({"role": role, "content": text, "timestamp": at.isoformat()}, "t")
     step = user.get(receipt.step_ids[0])
@@ -109,9 +96,9 @@ def test_words_that_nobody_wrote_are_no_evidence(ann: UserMemory, quote: str) ->
 
 
 def test_steps_of_others_of_the_system_forgotten_or_before_the_batch_are_no_evidence(
-    ann: UserMemory, shared: Memory
+    ann: UserMemory, static_memory: Memory
 ) -> None:
-    bob = shared.user(f"bob {next(_users)}")
+    bob = static_memory.user(f"bob beside {ann.name}")
     foreign, system, forgotten = (
         store(bob, "I own a boat."),
         store(ann, "The user owns a boat.", "system"),
@@ -285,8 +272,8 @@ def test_all_of_a_batch_is_one_transaction_with_the_end_of_its_job(ann: UserMemo
 
 @settings(max_examples=5, **FEW)  # type: ignore[arg-type]
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=10))
-def test_whatever_part_is_applied_first_the_end_is_the_same(shared: Memory, order: Sequence[int]) -> None:
-    user = shared.user(f"ann {next(_users)}")
+def test_whatever_part_is_applied_first_the_end_is_the_same(static_memory: Memory, order: Sequence[int]) -> None:
+    user = static_memory.user(f"example {next(_users)}")
     batch, proposals = proposals_of_all_kinds(user)
     for place in order:
         apply(user, batch, proposals[place])

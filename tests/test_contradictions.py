@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hexamem import Memory, SemanticItem, Settings, UserMemory
+from hexamem import Memory, SemanticItem, UserMemory
 from hexamem.agents.applying.applier import Applier
 from hexamem.agents.applying.slots import slot_name, slot_of
 from hexamem.agents.contract import Batch, BatchStep
@@ -23,19 +23,6 @@ FIRST = datetime(2020, 1, 1, 12, tzinfo=UTC)
 YEAR = timedelta(days=366)
 FEW = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
 _users = itertools.count(1)
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """One memory for all tests, each with a user of its own."""
-    settings = Settings(background=False, labels="off")
-    with Memory.open(tmp_path_factory.mktemp("home"), embedder="static", settings=settings) as memory:
-        yield memory
-
-
-@pytest.fixture
-def ann(shared: Memory) -> UserMemory:
-    return shared.user(f"ann {next(_users)}")
 
 
 def store(user: UserMemory, text: str, at: datetime) -> Step:
@@ -154,8 +141,8 @@ def test_what_arrives_later_about_an_earlier_time_takes_its_place(
     )
 )
 @example([(5, "Hangzhou"), (1, "Hangzhou"), (4, "Shanghai"), (2, "Shanghai"), (3, "Hangzhou")])
-def test_the_order_of_arrival_changes_nothing(shared: Memory, arrivals: list[tuple[int, str]]) -> None:
-    user = shared.user(f"ann {next(_users)}")
+def test_the_order_of_arrival_changes_nothing(static_memory: Memory, arrivals: list[tuple[int, str]]) -> None:
+    user = static_memory.user(f"example {next(_users)}")
     for time, town in arrivals:
         lives(user, town, FIRST + time * YEAR)
     in_order = sorted(arrivals)
@@ -201,9 +188,9 @@ _action = st.fixed_dictionaries(
 @example([action("Hangzhou"), action("Shanghai", time=3), action("Shanghai"), action("", do="undo"),
           action("Hangzhou"), action("", do="again", pick=2)])  # fmt: skip
 def test_whatever_is_proposed_one_value_is_current_and_no_two_overlap(
-    shared: Memory, actions: list[dict[str, Any]]
+    static_memory: Memory, actions: list[dict[str, Any]]
 ) -> None:
-    user = shared.user(f"ann {next(_users)}")
+    user = static_memory.user(f"example {next(_users)}")
     done: list[tuple[Step, Proposal]] = []
     cited: set[str] = set()
     for position, given_action in enumerate(actions):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from hexamem import Memory, Settings
 from hexamem.cli.app import run
 from hexamem.evals import Conversation, EvalMessage, Question
-from hexamem.evals.research_ablations import PASSAGES, RESEARCH_ABLATIONS, ROUNDS, ablate
 from hexamem.evals.synthetic import QUESTION_TYPES
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -152,7 +152,7 @@ def test_the_write_path_is_reported_by_kind_with_every_miss_and_wrong_item(
     assert [(one["case"], one["kind"], one["values"]) for one in report["misses"]] == [("one", "core", ["Galway"])]
     assert [(one["case"], "walnuts" in one["text"]) for one in report["wrong"]] == [("one", True)]
     shown = capsys.readouterr().out
-    for part in ("cases.json: 1 cases, mode auto", "one  core: Galway (never said)", "walnuts. (expected by nobody)"):
+    for part in ("cases.json: 1 cases, mode auto", "one  core: Galway (never said)", "walnuts. (not expected)"):
         assert part in shown
     cases.write_text(json.dumps([CASE, {"id": "two"}]), encoding="utf-8")
     assert eval_("writepath", cases) == 2
@@ -249,27 +249,14 @@ TALK = Conversation(
 
 
 def test_each_way_of_research_is_scored_on_the_evidence(tmp_path: Path) -> None:
-    def opened(pages: bool) -> Memory:
-        settings = Settings(background=False, mode="off", pages=pages)
-        return Memory.open(tmp_path / str(pages), embedder="static", settings=settings)
-
-    names = [
-        "recall rrf",
-        "research",
-        "research by keyword",
-        "read in 1 × 3",
-        "read in 3 × 3",
-        "research without memos",
-    ]
-    arms = [RESEARCH_ABLATIONS[name] for name in names]
-    rows = ablate(lambda: opened(True), [TALK], arms, category=None, k=3, without_memos=lambda: opened(False))
+    benchmark = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "research_ablations.py"))
+    settings = Settings(background=False, mode="off")
+    names = ["recall rrf", "research", "research by keyword", "read in 1 × 3", "read in 3 × 3"]
+    rows = benchmark["ablate"](
+        lambda: Memory.open(tmp_path / "home", embedder="static", settings=settings), [TALK], names, category=None
+    )
     assert [row["arm"] for row in rows] == names
     assert {(row["questions"], row["calls"]) for row in rows} == {(2, 0)}
     shares = {row["arm"]: row["recall"] for row in rows}
     assert shares["research"] == 1.0
     assert shares["read in 3 × 3"] >= shares["read in 1 × 3"]
-
-
-def test_the_arms_of_research_are_rounds_by_passages_and_lanes_alone_and_in_pairs() -> None:
-    assert sum(arm.read for arm in RESEARCH_ABLATIONS.values()) == len(ROUNDS) * len(PASSAGES)
-    assert len([name for name in RESEARCH_ABLATIONS if name.startswith("research by ")]) == 6 + 15

@@ -1,4 +1,4 @@
-"""The environments in which experience is measured: fair, the same each time, read as a model would read."""
+"""The environment in which the gain by experience is measured, and the scripted agent and distiller."""
 # ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
@@ -13,59 +13,44 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem.evals.environments.distiller import lessons
-from hexamem.evals.environments.experiment import ARMS, ENVIRONMENTS, Outcome, compare, run_arm, tasks_of
-from hexamem.evals.environments.household import _APPLIANCES
+from hexamem.evals.environments.experiment import ARMS, Outcome, compare, run_arm
 from hexamem.evals.environments.model_agent import ActionReply, ModelAgent
-from hexamem.evals.environments.office_api import _forms
+from hexamem.evals.environments.office_api import OfficeApi, _forms
 from hexamem.evals.environments.policy import act_out
 from hexamem.evals.environments.reading import preference, read_hints
-from hexamem.evals.environments.shop import _CEILINGS, _COLOURS, _MATERIALS
 from hexamem.models.schemas import check_strict, strict_schema
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
-NAMES = sorted(ENVIRONMENTS)
 
-
-@pytest.mark.parametrize("name", NAMES)
-def test_tasks_are_the_same_each_time_and_all_different(name: str) -> None:
-    make, prior = ENVIRONMENTS[name]
-    first, again = make(0).tasks(30), make(0).tasks(30)
+def test_tasks_are_the_same_each_time_and_all_different() -> None:
+    first, again = OfficeApi(0).tasks(30), OfficeApi(0).tasks(30)
     assert first == again
     assert len({task.text.casefold() for task in first}) == 30
-    assert first != make(1).tasks(30)
+    assert first != OfficeApi(1).tasks(30)
     for task in first[:3]:
-        assert act_out(make(0), task, prior, "") == act_out(make(0), task, prior, "")
+        assert act_out(OfficeApi(0), task, "") == act_out(OfficeApi(0), task, "")
 
 
-class Patient:
+class Patient(OfficeApi):
     """An environment without its limit."""
 
-    def __init__(self, environment: Any) -> None:
-        self.environment, self.name, self.help = environment, environment.name, environment.help
-
-    def tasks(self, count: int) -> Any:
-        return self.environment.tasks(count)
-
     def begin(self, task: Any) -> Any:
-        episode = self.environment.begin(task)
+        episode: Any = super().begin(task)
         episode.limit = 200
         return episode
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_task_can_be_done_by_an_agent_with_time_enough(name: str) -> None:
-    make, prior = ENVIRONMENTS[name]
+def test_every_task_can_be_done_by_an_agent_with_time_enough() -> None:
     for seed in range(2):
-        patient = Patient(make(seed))
-        assert [task.text for task in patient.tasks(20) if not act_out(patient, task, prior, "").done] == []
+        patient = Patient(seed)
+        assert [task.text for task in patient.tasks(20) if not act_out(patient, task, "").done] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=15, deadline=None)
 @given(actions=st.lists(st.text(max_size=30), max_size=8))
-def test_no_action_breaks_an_environment_or_does_a_task_by_chance(name: str, actions: list[str]) -> None:
-    environment = ENVIRONMENTS[name][0](0)
+def test_no_action_breaks_an_environment_or_does_a_task_by_chance(actions: list[str]) -> None:
+    environment = OfficeApi(0)
     episode = environment.begin(environment.tasks(1)[0])
     for action in actions:
         assert not episode.act(action or " ").done
@@ -83,20 +68,13 @@ def test_no_action_breaks_an_environment_or_does_a_task_by_chance(name: str, act
             "post amount=750",
             "post amount=7.50",
         ),
-        (
-            "When the task says red, use `colour=crimson` instead of `colour=red`.",
-            "Buy a red lamp",
-            "filter colour=crimson",
-            "filter colour=ruby",
-        ),
-        ("When the task says mug, use `go to drawer 2`.", "Clean a mug", "go to drawer 2", "go to drawer 1"),
         ("When post is called, use `login` first.", "Use post with amount 7.50", "login", "logout"),
         (
-            "Task (done): Buy a red lamp\n1. action: search red lamp\n   observation: 0 results.\n"
-            "2. action: search lamp\n   observation: 9 results.",
-            "Buy a blue shirt",
-            "search shirt",
-            "search blue shirt",
+            "Task (done): Use post with amount 9.25\n1. action: post amount=9.25\n   error: 422: amount\n"
+            "2. action: post amount=925\n   observation: 201",
+            "Use post with amount 7.50",
+            "post amount=750",
+            "post amount=7.50",
         ),
     ],
 )
@@ -106,10 +84,9 @@ def test_advice_changes_what_is_preferred(advice: str, task: str, better: str, w
     assert preference(better, f"{task} post", last, hints, []) > preference(worse, f"{task} post", last, hints, [])
 
 
-@pytest.mark.parametrize("action", ["go to drawer 2", "post amount=4200", "filter colour=crimson"])
-def test_advice_for_another_situation_changes_nothing(action: str) -> None:
-    advice = "When the task says mug, use `go to drawer 2`. When the task says red, use `colour=crimson`."
-    assert preference(action, "Heat an egg", "", read_hints(advice), []) == 0.0
+def test_advice_for_another_situation_changes_nothing() -> None:
+    hints = read_hints("When add_contact is called, use `country=ESP` instead of `country=Spain`.")
+    assert preference("send_parcel country=ESP", "Use send_parcel with country Spain", "", hints, []) == 0.0
 
 
 @settings(max_examples=25, deadline=None)
@@ -126,22 +103,19 @@ def test_the_distiller_sees_what_went_wrong_and_what_put_it_right() -> None:
         "3. action: post amount=42.00\n   error: 422: amount\n"
         "4. action: post amount=4200\n   observation: 201"
     )
-    said = [one["content"] for one in lessons(runs)]
-    assert said[0].startswith("When post is called, use `open_books` first.")
-    assert said[1] == "When post is called, use `amount=4200` instead of `amount=42.00`."
+    contents = [item["content"] for item in lessons(runs)]
+    assert contents[0].startswith("When post is called, use `open_books` first.")
+    assert contents[1] == "When post is called, use `amount=4200` instead of `amount=42.00`."
     assert lessons("Task (done): sing\n1. action: sing\n   observation: la") == []
 
 
 # -- measuring --------------------------------------------------------------------------------------------------------
 
 
-def test_memory_raises_success_and_saves_steps_and_shuffled_memory_does_no_harm(tmp_path: Path) -> None:
-    names = ("off", "both", "shuffled both")
-    kept = ["shop", "office-api"]  # the benchmark has all three and sixty tasks
-    off, on, shuffled = compare([ARMS[name] for name in names], tmp_path, count=10, environments=kept)
+def test_memory_raises_success_and_saves_steps(tmp_path: Path) -> None:
+    off, on = compare([ARMS["off"], ARMS["both"]], tmp_path, count=10)
     assert on.success >= off.success + 0.15
     assert on.steps <= 0.85 * off.steps
-    assert shuffled.success >= off.success - 0.02
     assert (off.advised, off.learned) == (0.0, 0)
     assert on.advised >= 0.5, "five of the ten are of a sort that was done before"
     assert on.learned > 3
@@ -152,12 +126,6 @@ def test_explored_tasks_are_attempted_several_times_and_teach(tmp_path: Path) ->
     assert (found.attempts, len(found.done)) == (6, 2)
     assert isinstance(found, Outcome)
     assert found.learned > 0
-
-
-def test_environments_take_turns(tmp_path: Path) -> None:
-    assert [task.environment for _, task in tasks_of(4, 0)] == ["household", "shop", "office-api", "household"]
-    found = run_arm(ARMS["off"], tmp_path, count=2, environments=["shop"])
-    assert list(found.by_environment) == ["shop"]
 
 
 def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, scripted_server: ServerFactory) -> None:
@@ -172,7 +140,7 @@ def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, s
     server = scripted_server(answer)
     model = server.chat_model()
     agent = ModelAgent(model)
-    options: dict[str, Any] = {"agent": agent, "models": {"experience": model}, "environments": ["office-api"]}
+    options: dict[str, Any] = {"agent": agent, "models": {"experience": model}}
     found = run_arm(ARMS["items"], tmp_path, count=5, **options)
     assert (found.success, found.steps, agent.degraded) == (0.0, 8.0, [])
     acts = [one.text for one in server.requests if one.name == "ActionReply"]
@@ -185,9 +153,7 @@ def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, s
     assert agent.degraded
 
 
-def test_a_judge_that_is_asked_how_tasks_ended_is_held_against_the_environment(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_the_judge_is_compared_with_the_environment(tmp_path: Path, scripted_server: ServerFactory) -> None:
     judged = iter([True, False, False])
 
     def answer(request: Request) -> Reply:
@@ -199,32 +165,19 @@ def test_a_judge_that_is_asked_how_tasks_ended_is_held_against_the_environment(
 
     server = scripted_server(answer)
     model = server.chat_model()
-    options: dict[str, Any] = {"models": {"experience": model}, "environments": ["office-api"], "judged": True}
+    options: dict[str, Any] = {"models": {"experience": model}, "judge": True}
     found = run_arm(ARMS["items"], tmp_path, count=3, agent=ModelAgent(model), **options)
     assert (found.success, found.judged) == (0.0, 2 / 3)
     assert {agent: calls for agent, (calls, _, _) in found.usage.items()} == {"judge": 3, "distiller": 3}
     assert all("reward" not in one.text for one in server.requests)
 
 
-def test_tasks_without_memory_are_done_several_at_once_and_end_the_same(tmp_path: Path) -> None:
-    told: list[str] = []
-    options: dict[str, Any] = {"count": 6, "seed": 1}
-    one_by_one = run_arm(ARMS["off"], tmp_path / "one", **options)
-    at_once = run_arm(ARMS["off"], tmp_path / "many", at_once=4, progress=told.append, **options)
-    assert at_once == one_by_one
-    assert len(told) == 6
-
-
-def test_a_model_is_told_of_an_environment_what_the_scripted_agent_knows() -> None:
-    household, shop, api = (make(0).help for make, _ in ENVIRONMENTS.values())
-    assert all(one in household for of in _APPLIANCES.values() for one in of)
-    assert all(one in shop for of in (*_COLOURS.values(), *_MATERIALS.values()) for one in of)
-    assert all(one.partition("=")[0] in shop for one in _CEILINGS)
+def test_the_help_for_a_model_lists_every_form_that_the_scripted_agent_tries() -> None:
     examples = {
         "date": "24-October", "number": "42", "amount": "99.50", "phone": "+44-20-1234567", "country": "Spain",
         "duration": "2h30", "weight": "2.5",
     }  # fmt: skip
-    assert all(form in api for kind, value in examples.items() for form in _forms(kind, value))
+    assert all(form in OfficeApi.help for kind, value in examples.items() for form in _forms(kind, value))
 
 
 def test_the_agents_reply_is_flat_and_strict() -> None:

@@ -1,17 +1,14 @@
-"""``hexamem labels …`` and the commands that show or filter by labels: what they print, and how they refuse."""
+"""``hexamem labels …`` and the commands that show or filter by labels: their output and their errors."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hexamem import Memory, Settings
-from hexamem.cli import main
 
+from .commands import Finished, hexamem
 from .word_labeler import WordLabeler
 
 MESSAGES = [
@@ -21,57 +18,32 @@ MESSAGES = [
 ]
 
 
-@dataclass(frozen=True)
-class Ran:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        assert self.code == 0, self
-        return json.loads(self.out)
-
-
 class Home:
     """A home with three labelled steps of alice, and commands on it."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.capsys = folder, None
+        self.folder = folder
         settings = Settings(background=False, mode="off")
         with Memory.open(folder, embedder="static", settings=settings, labeler=WordLabeler) as memory:
             self.steps = memory.user("alice").remember(MESSAGES).step_ids
             memory.flush()
 
-    def run(self, *words: str, user: str = "alice") -> Ran:
-        assert self.capsys is not None
-        self.capsys.readouterr()
-        code = main(["--home", str(self.folder), *words, "--user", user])
-        return Ran(code, *self.capsys.readouterr())
+    def run(self, *words: str, user: str = "alice") -> Finished:
+        return hexamem("--home", self.folder, *words, "--user", user)
 
-    def labels(self, *words: str, user: str = "alice") -> Ran:
+    def labels(self, *words: str, user: str = "alice") -> Finished:
         return self.run("labels", *words, user=user)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A home that tests only read."""
     return Home(tmp_path_factory.mktemp("shared") / "home")
 
 
 @pytest.fixture
-def unchanged(shared: Home, capsys: pytest.CaptureFixture[str]) -> Home:
-    """One that is only to be read."""
-    shared.capsys = capsys
-    return shared
-
-
-@pytest.fixture
-def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Home:
-    made = Home(tmp_path / "home")
-    made.capsys = capsys
-    return made
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
 
 
 def test_list_shows_kinds_as_trees_with_counts_and_whole_ids(unchanged: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,11 +63,8 @@ def test_list_shows_kinds_as_trees_with_counts_and_whole_ids(unchanged: Home, mo
     monkeypatch.setenv("COLUMNS", "80")
     assert {label["id"] for label in listed} <= set(unchanged.labels("list").out.split())
     nobody = unchanged.labels("list", user="nobody")
-    assert (nobody.code, nobody.out, nobody.err.endswith("hexamem: user 'nobody' has no such labels\n")) == (
-        0,
-        "",
-        True,
-    )
+    assert (nobody.code, nobody.out) == (0, "")
+    assert nobody.err.endswith("hexamem: user 'nobody' has no such labels\n")
 
 
 def test_show_prints_a_label_with_its_steps_and_a_step_with_its_labels(unchanged: Home) -> None:
@@ -134,14 +103,12 @@ def test_recall_prints_labels_beside_the_reasons(unchanged: Home) -> None:
     ],
 )
 def test_bad_input_exits_2_with_one_line(unchanged: Home, words: str, why: str) -> None:
-    shown = unchanged.run(*words.split())
-    assert (shown.code, shown.out, shown.err.count("\n")) == (2, "", 1), shown
-    assert why in shown.err
+    assert why in unchanged.run(*words.split()).error
 
 
-def test_a_home_that_is_not_there_is_not_made(unchanged: Home, tmp_path: Path) -> None:
+def test_a_missing_home_is_not_created(tmp_path: Path) -> None:
     for words in (["list"], ["show", "Work"], ["rename", "Work", "Office"]):
-        assert main(["--home", str(tmp_path / "none"), "labels", *words, "--user", "alice"]) == 2
+        assert hexamem("--home", tmp_path / "none", "labels", *words, "--user", "alice").code == 2
     assert not (tmp_path / "none").exists()
 
 

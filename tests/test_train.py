@@ -15,17 +15,11 @@ from hexamem import Memory, UserMemory
 from hexamem.cli.app import run
 from hexamem.errors import InvalidInputError
 from hexamem.evals import load_conversations
+from hexamem.evals.asked_questions import AskedQuestion, unanswerable
 from hexamem.evals.gate_training import Operable, rewards_of
 from hexamem.evals.records import Question
 from hexamem.evals.small_memories import small_memories
-from hexamem.evals.training import (
-    AskedQuestion,
-    balanced_examples,
-    calibration_error,
-    cross_validate,
-    train,
-    unanswerable,
-)
+from hexamem.evals.training import calibration_error, cross_validate, train
 from hexamem.retrieval.learning import (
     Example,
     LearningSettings,
@@ -135,14 +129,6 @@ def test_a_question_with_more_evidence_counts_more_as_far_as_it_is_told() -> Non
         learn_ranking(examples, replace(how, several=power), fingerprint="x").linear[5] for power in (0.0, 1.0)
     )
     assert several < alike
-
-
-def test_a_kind_of_data_with_four_times_the_questions_counts_twice() -> None:
-    talks = [replace(one, dataset="talks") for one in asked(made_up(40), "a")]
-    agents = [replace(one, dataset="agents") for one in asked(made_up(10, seed=1), "b")]
-    weights = [one.weight for one in balanced_examples([*talks, *agents])]
-    assert len(set(weights[:40])) == 1
-    assert sum(weights[:40]) == pytest.approx(2 * sum(weights[40:]))
 
 
 def test_the_same_seed_gives_the_same_weights_and_several_runs_are_one_scorer() -> None:

@@ -1,1 +1,1 @@
-"""Three small deterministic text environments, in which agents act and learn, and what measures the gain."""
+"""A small deterministic API in which agents act and learn, and an experiment that measures the gain by experience."""

@@ -1,15 +1,16 @@
-"""A chat model as the agent that acts in the environments, in place of the scripted policy."""
+"""A chat model as the agent that acts in the environment, in place of the scripted policy."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from hexamem.evals.environments.contract import Environment, Feedback, Past, Task
-from hexamem.evals.environments.policy import Ended, turns_of
-from hexamem.experience.trouble import TroubleSettings, trouble_in
-from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, UsageMeter
+from hexamem.evals.environments.office_api import Feedback, OfficeApi, Task
+from hexamem.evals.environments.policy import Attempted
+from hexamem.experience.trouble import TroubleSettings, Turn, trouble_in
+from hexamem.models import CallInput, ModelReply, StructuredCall, UsageMeter
 from hexamem.prompts import load_prompt
 from hexamem.recording import RunRecorder
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ActionReply", "ModelAgent"]
 
-_FAILURES = 2  # so many turns without a usable reply end an attempt
+_FAILURES = 2
+"""Turns without a usable reply that end an attempt."""
 
 
 class ActionReply(ModelReply):
@@ -33,62 +35,57 @@ class ModelAgent:
 
     Args:
         model: the chat model. It is not changed.
-        method: how the reply's form is asked for.
-        budget, usage: what may be spent, and the meter that is told what was.
+        usage: counts the calls and tokens.
 
     Attributes:
         degraded: replies that could not be used.
     """
 
-    def __init__(
-        self,
-        model: BaseChatModel,
-        *,
-        method: Method = "json_schema",
-        budget: Budget | None = None,
-        usage: UsageMeter | None = None,
-    ) -> None:
-        self._call: StructuredCall[ActionReply] = StructuredCall(model, ActionReply, agent="acting", method=method)
-        self._budget, self._usage = budget, usage
+    def __init__(self, model: BaseChatModel, *, usage: UsageMeter | None = None) -> None:
+        self._call: StructuredCall[ActionReply] = StructuredCall(model, ActionReply, agent="acting")
+        self._usage = usage
         self.degraded: list[str] = []
 
     def __call__(
-        self, environment: Environment, task: Task, advice: str, run: RunRecorder, reflect: bool, number: int
-    ) -> Ended:
+        self, environment: OfficeApi, task: Task, advice: str, run: RunRecorder, reflect: bool, number: int
+    ) -> Attempted:
         """Attempt a task to its end."""
         episode = environment.begin(task)
-        past: list[Past] = []
-        told = [advice] if advice else []
-        back, failures, looked = Feedback(), 0, 0
-        while len(past) < episode.limit and not back.done and failures < _FAILURES:
+        past: list[Turn] = []
+        advices = [advice] if advice else []
+        feedback, failures, reflected = Feedback(), 0, 0
+        while len(past) < episode.limit and not feedback.done and failures < _FAILURES:
             messages = load_prompt("environment_agent").render(
                 actions=environment.help,
                 task=task.text,
-                advice="\n\n".join(told) or "none",
+                advice="\n\n".join(advices) or "none",
                 past=_written(episode.first, past),
                 left=episode.limit - len(past),
             )
-            asked = CallInput(messages=messages, budget=self._budget, usage=self._usage, operation="act")
-            result = self._call.invoke(asked)
+            result = self._call.invoke(CallInput(messages=messages, usage=self._usage, operation="act"))
             self.degraded += result.degraded
             if result.value is None or not result.value.action.strip():
                 failures += 1
                 continue
             action = " ".join(result.value.action.split())
-            back = episode.act(action)
-            past.append(Past(action=action, observation=back.observation, error=back.error))
+            feedback = episode.act(action)
+            past.append(Turn(action=action, observation=feedback.observation, error=feedback.error))
             run.step(
-                thought=result.value.thought, action=action, observation=back.observation, error=back.error or None
+                thought=result.value.thought,
+                action=action,
+                observation=feedback.observation,
+                error=feedback.error or None,
             )
-            trouble = trouble_in(turns_of(past[looked:]), TroubleSettings()) if reflect and not back.done else None
-            if trouble is not None:
-                looked = len(past)  # as in a graph, turns count from the last look back on
-                told += [text for text in (run.reflect(trouble.summary).text,) if text]
-        return Ended(done=back.done and back.reward >= 1.0, reward=back.reward, steps=len(past), past=past)
+            if not reflect or feedback.done:
+                continue
+            if trouble := trouble_in(past[reflected:], TroubleSettings()):
+                reflected = len(past)  # as in a graph, turns count from the last reflection on
+                advices += [text for text in (run.reflect(trouble.summary).text,) if text]
+        return Attempted(done=feedback.done, steps=len(past))
 
 
-def _written(first: str, past: list[Past]) -> str:
+def _written(first: str, past: Sequence[Turn]) -> str:
     lines = [first]
-    for number, one in enumerate(past, start=1):
-        lines += [f"{number}. {one.action}", f"   {'failed: ' + one.error if one.error else one.observation}"]
+    for number, turn in enumerate(past, start=1):
+        lines += [f"{number}. {turn.action}", f"   {'failed: ' + turn.error if turn.error else turn.observation}"]
     return "\n".join(lines)

@@ -1,17 +1,18 @@
-"""An API with argument rules that no documentation explains: it says which argument it refuses, and not why.
+"""An API with undocumented argument rules: an error names the argument that is refused, and not the reason.
 
-Its own rules are the same in every task: the form of each argument, and what has to be called before.
+The rules are the same in every task: the form of each argument, and which call has to come before.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
-from hexamem.evals.environments.contract import Feedback, Past, Task, numbered
+from hexamem.experience.trouble import Turn
 
-__all__ = ["OfficeApi", "prior"]
+__all__ = ["Feedback", "OfficeApi", "OfficeApiEpisode", "Task", "prior"]
 
 _DAYS = ((24, 12), (3, 11), (17, 10), (28, 9), (5, 12))
 _MONTHS = {9: "September", 10: "October", 11: "November", 12: "December"}
@@ -26,8 +27,25 @@ _TOOLS: dict[str, dict[str, str]] = {
 _SETUP = ("check_status", "list_rights", "start_session")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Task ``number`` (from 0); ``text`` is all that an agent reads of it."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """The reply to an action: an ``error`` where it failed; ``done`` once the task is done."""
+
+    observation: str = ""
+    error: str = ""
+    done: bool = False
+
+
 def _forms(kind: str, value: str) -> tuple[str, ...]:
-    """The ways in which a value is commonly written."""
+    """The common forms of a value."""
     if kind == "date":
         day, name = value.split("-")
         d, m = f"{int(day):02}", f"{next(number for number, month in _MONTHS.items() if month == name):02}"
@@ -70,7 +88,7 @@ def _sample(kind: str, chance: random.Random) -> str:
 
 
 class OfficeApi:
-    """The environment; ``seed`` makes another API."""
+    """The environment; each ``seed`` has rules of its own."""
 
     name = "office-api"
     help = (
@@ -95,24 +113,29 @@ class OfficeApi:
         self.before = {tool: rules.choice((None, *_SETUP)) for tool in _TOOLS}
 
     def tasks(self, count: int) -> list[Task]:
-        """The first tasks: the tools in turn, with values by the seed."""
+        """The first tasks, all different: the tools in turn, with values by the seed."""
         chance = random.Random(f"tasks {self.seed}")
         texts: dict[str, None] = {}
         while len(texts) < count:
             tool = list(_TOOLS)[len(texts) % len(_TOOLS)]
             given = ", ".join(f"{name} {_sample(kind, chance)}" for name, kind in _TOOLS[tool].items())
             texts[f"Use {tool} with {given}"] = None
-        return numbered(self.name, list(texts))
+        return [Task(number=number, text=text) for number, text in enumerate(texts)]
 
     def begin(self, task: Task) -> OfficeApiEpisode:
-        """A new attempt."""
+        """Start an attempt."""
         return OfficeApiEpisode(self, task)
 
 
 class OfficeApiEpisode:
-    """One attempt."""
+    """One attempt.
 
-    limit = 8  # the median of what an agent without experience needs, over twenty APIs
+    Attributes:
+        first: what the agent reads at the beginning.
+        limit: how many actions it has: the median of what an agent without experience needs, over twenty APIs.
+    """
+
+    limit = 8
     first = "You are logged in."
 
     def __init__(self, api: OfficeApi, task: Task) -> None:
@@ -130,22 +153,26 @@ class OfficeApiEpisode:
             return Feedback(error=f"404: unknown tool {tool}")
         if self._before[tool] not in (None, *self._called):
             return Feedback(error="409: not possible in this state")
-        given = dict(one.partition("=")[::2] for one in arguments)
+        given = dict(argument.partition("=")[::2] for argument in arguments)
         for name in _TOOLS[tool]:
             if tool != self._tool or given.get(name) != self._wanted[name]:
                 return Feedback(error=f"422: {name} is not acceptable")
-        return Feedback(observation="201 created", done=True, reward=1.0)
+        return Feedback(observation="201 created", done=True)
 
 
-def prior(task: str, first: str, past: Sequence[Past]) -> list[str]:
-    """Call the tool with the usual forms; change what is refused; where the state is, look for what has to go before."""
+def prior(task: str, past: Sequence[Turn]) -> list[str]:
+    """The actions that an agent without experience would try next, the most plausible first.
+
+    It stands in for the general knowledge of a model, reads what an agent reads, and knows no rule of the API: it calls the
+    tool with the usual forms, changes the argument that is refused, and tries the setup calls when the state is refused.
+    """
     tool, forms = _read(task)
     refused: set[str] = set()
-    for one in past:
-        if one.error.startswith("422: "):
-            name = one.error.split()[1]
-            refused |= {argument for argument in one.action.split()[1:] if argument.startswith(f"{name}=")}
-    setup = [one for one in _SETUP if one not in {turn.action for turn in past}]
+    for turn in past:
+        if turn.error.startswith("422: "):
+            name = turn.error.split()[1]
+            refused |= {argument for argument in turn.action.split()[1:] if argument.startswith(f"{name}=")}
+    setup = [action for action in _SETUP if action not in {turn.action for turn in past}]
     if past and past[-1].error.startswith("409"):
         return setup
     options = [
@@ -157,7 +184,7 @@ def prior(task: str, first: str, past: Sequence[Past]) -> list[str]:
 
 
 def _read(task: str) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """The tool, and the usual forms of each value that a task names."""
+    """The tool, and the common forms of each value of the task."""
     tool, _, given = task.removeprefix("Use ").partition(" with ")
     values = (pair.split(" ", 1) for pair in given.split(", "))
     return tool, {name: _forms(_TOOLS[tool][name], value) for name, value in values}

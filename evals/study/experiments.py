@@ -19,7 +19,6 @@ import numpy as np
 from hexamem.errors import InvalidInputError
 from hexamem.evals.metrics import Interval, ndcg_at_k
 from hexamem.evals.records import natural_key
-from hexamem.evals.study.arms import ARMS
 from hexamem.evals.study.laboratory import (
     CHOICES,
     HELD_OUT,
@@ -31,8 +30,8 @@ from hexamem.evals.study.laboratory import (
     Table,
     learned_turns,
 )
-from hexamem.evals.study.records import CUT, Observed, Values, arm_recalls, halves, recalls
-from hexamem.evals.study.report import Plot, Row, Section
+from hexamem.evals.study.records import CUT, FULL, RANKINGS, Observation, Values, arm_recalls, halves, recalls
+from hexamem.evals.study.report import Row, Section
 from hexamem.retrieval.gates import switched
 from hexamem.retrieval.operations import NAMES
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
@@ -44,14 +43,13 @@ __all__ = [
     "EXPERIMENTS",
     "Experiment",
     "expected_under_flips",
-    "frontier",
     "propagation_coefficient",
     "recovered_share",
 ]
 
-_BASELINE = "rrf"  # what every other ranking is compared with
+_BASELINE = "rrf"
 _AGAINST, _RECALL = f"against {_BASELINE}", f"recall@{CUT}"
-_CUTS, _PARETO_CUTS = (5, 10, 20), (1, 2, 5, 10, 20, 40)
+_CUTS = (5, 10, 20)
 _FEW_CONVERSATIONS, _FEW_QUESTIONS = 5, 20
 _RATES = (0.1, 0.25, 0.5, 1.0)
 _SMALL = 1e-9
@@ -71,22 +69,21 @@ _LEFT_OUT: Mapping[str, dict[str, Any]] = {
 }
 """Part of the scorer's training → settings that leave it out."""
 _Tables = dict[str, list[Row]]
-_Lines = dict[str, tuple[list[float], list[float]]]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment: what its report says, and what computes its tables, plots and further remarks."""
+    """One experiment: what its report says, and what computes its tables and further remarks."""
 
     name: str
     title: str
     about: str
-    compute: Callable[[Laboratory], tuple[_Tables, list[Plot], list[str]]]
+    compute: Callable[[Laboratory], tuple[_Tables, list[str]]]
     remarks: Sequence[str] = ()
 
     def run(self, lab: Laboratory) -> Section:
         """Its section of the report; without tables where it cannot be run, which a remark then says."""
-        tables, plots, remarks = self.compute(lab)
+        tables, remarks = self.compute(lab)
         if not tables:
             return Section(name=self.name, title=self.title, remarks=remarks)
         return Section(
@@ -94,7 +91,6 @@ class Experiment:
             title=self.title,
             about=self.about,
             tables=tables,
-            plots=plots,
             remarks=[*remarks, *self.remarks],
         )
 
@@ -102,136 +98,88 @@ class Experiment:
 # -- the main comparison ------------------------------------------------------------------------------------------
 
 
-def main(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
+def main(lab: Laboratory) -> tuple[_Tables, list[str]]:
     """Recall and nDCG of each arm, its difference to the baseline, and recall within the tokens of the learned one."""
     tables: _Tables = {"Rankings": []}
-    bars: dict[str, dict[str, float | None]] = {}
     remarks: list[str] = []
-    for name, observed in lab.sets.items():
-        for arm in lab.arms(observed):
-            figures = _figures(lab, observed, arm)
-            tables["Rankings"].append({"data set": name, "ranking": arm, **figures})
-            bars.setdefault(arm, {})[name] = figures[_RECALL]
-        languages = ["Chinese" if _HAN.search(one.asked.question.text) else "English" for one in observed]
-        tables[f"{name}: {_RECALL} by type of question"] = _by_group(lab, observed, [one.kind for one in observed])
+    for name, observations in lab.sets.items():
+        for arm in lab.arms(observations):
+            tables["Rankings"].append({"data set": name, "ranking": arm, **_figures(lab, observations, arm)})
+        languages = [
+            "Chinese" if _HAN.search(observation.asked.question.text) else "English" for observation in observations
+        ]
+        tables[f"{name}: {_RECALL} by type of question"] = _by_group(
+            lab, observations, [observation.kind for observation in observations]
+        )
         if len(set(languages)) > 1:
-            tables[f"{name}: {_RECALL} by language of the question"] = _by_group(lab, observed, languages)
+            tables[f"{name}: {_RECALL} by language of the question"] = _by_group(lab, observations, languages)
         if seen := lab.trained_on(name):
             remarks.append(
                 f"{name}: the weights of `{SHIPPED}` were trained on {len(seen)} of its conversations; read "
                 f"`{HELD_OUT}`, which was not"
             )
-        if len({one.talk.id for one in observed}) < _FEW_CONVERSATIONS:
+        if len({observation.conversation.id for observation in observations}) < _FEW_CONVERSATIONS:
             remarks.append(
                 f"{name}: fewer than {_FEW_CONVERSATIONS} conversations, so intervals are rough and too narrow"
             )
     if not lab.folds:
         remarks.append(f"`{HELD_OUT}` takes at least two conversations: left out")
-    if missing := [name for name, arm in ARMS.items() if arm.model and not lab.has(lab.scored, name)]:
-        remarks.append(f"{', '.join(f'`{name}`' for name in missing)}: not run, since there is no model")
-    rankings = [(arm, ranked) for one in lab.scored for arm, ranked in one.rankings.items()]
+    if not lab.has(lab.observations, FULL):
+        remarks.append(f"`{FULL}`: not run, since the memory has no model")
+    rankings = [(arm, ranked) for observation in lab.observations for arm, ranked in observation.rankings.items()]
     degraded = {f"{arm}: {what}" for arm, ranked in rankings for what in ranked.degraded}
     remarks += [f"degraded, {what}" for what in sorted(degraded)[:10]]
-    remarks += [f"`{name}`: {arm.like}" for name, arm in ARMS.items()]
-    return tables, [Plot(name="main", title=_RECALL, y_label=_RECALL, bars=bars)], remarks
+    remarks += [f"`{name}`: {description}" for name, description in RANKINGS.items()]
+    return tables, remarks
 
 
-def _figures(lab: Laboratory, observed: Sequence[Observed], arm: str) -> dict[str, Any]:
-    usages = [one.rankings[arm].usage for one in observed]
-    gains = [ndcg_at_k(list(one.rankings[arm].turns), one.evidence, CUT) for one in observed]
+def _figures(lab: Laboratory, observations: Sequence[Observation], arm: str) -> dict[str, Any]:
+    usages = [observation.rankings[arm].usage for observation in observations]
+    gains = [
+        ndcg_at_k(list(observation.rankings[arm].turns), observation.evidence, CUT) for observation in observations
+    ]
     reference, in_tokens = lab.best_learned, None
     if reference is not None:
 
-        def packed(one: Observed) -> list[str]:
-            return one.packed(one.rankings[arm].turns, one.tokens_of(one.rankings[reference].turns[:CUT]))
+        def packed(observation: Observation) -> list[str]:
+            return observation.packed(
+                observation.rankings[arm].turns, observation.tokens_of(observation.rankings[reference].turns[:CUT])
+            )
 
-        in_tokens = float(recalls(observed, packed, max(len(one.talk.turns) for one in observed)).mean())
+        in_tokens = float(
+            recalls(
+                observations, packed, max(len(observation.conversation.tokens) for observation in observations)
+            ).mean()
+        )
     return {
-        "questions": len(observed),
-        **{f"recall@{k}": float(arm_recalls(observed, arm, k).mean()) for k in _CUTS},
+        "questions": len(observations),
+        **{f"recall@{k}": float(arm_recalls(observations, arm, k).mean()) for k in _CUTS},
         f"nDCG@{CUT}": float(np.mean(gains)),
-        _AGAINST: _against_baseline(lab, observed, arm),
-        "tokens": float(np.mean([one.tokens_of(one.rankings[arm].turns[:CUT]) for one in observed])),
+        _AGAINST: _against_baseline(lab, observations, arm),
+        "tokens": float(
+            np.mean([observation.tokens_of(observation.rankings[arm].turns[:CUT]) for observation in observations])
+        ),
         "recall in tokens": in_tokens,
         "calls": float(np.mean([usage.calls for usage in usages])),
         "model tokens": float(np.mean([usage.tokens for usage in usages])),
     }
 
 
-def _against_baseline(lab: Laboratory, observed: Sequence[Observed], arm: str) -> Interval | None:
+def _against_baseline(lab: Laboratory, observations: Sequence[Observation], arm: str) -> Interval | None:
     if arm == _BASELINE:
         return None
-    return lab.difference(observed, arm_recalls(observed, arm), arm_recalls(observed, _BASELINE))
+    return lab.difference(observations, arm_recalls(observations, arm), arm_recalls(observations, _BASELINE))
 
 
-def _by_group(lab: Laboratory, observed: Sequence[Observed], groups: Sequence[str]) -> list[Row]:
+def _by_group(lab: Laboratory, observations: Sequence[Observation], groups: Sequence[str]) -> list[Row]:
     """Recall of each arm and its difference to the baseline by group; ``groups`` holds that of each question."""
-    rows: list[dict[str, Any]] = [{"ranking": arm} for arm in lab.arms(observed)]
+    rows: list[dict[str, Any]] = [{"ranking": arm} for arm in lab.arms(observations)]
     for group in sorted(set(groups), key=natural_key):
-        members = [one for one, own in zip(observed, groups, strict=True) if own == group]
+        members = [observation for observation, own in zip(observations, groups, strict=True) if own == group]
         for row in rows:
             row[f"{group} ({len(members)})"] = float(arm_recalls(members, row["ranking"]).mean())
             row[f"{group} {_AGAINST}"] = _against_baseline(lab, members, row["ranking"])
     return list(rows)
-
-
-# -- accuracy against tokens --------------------------------------------------------------------------------------
-
-
-def pareto(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
-    """Recall against tokens at several cut-offs, and which points no other one beats."""
-    rows: list[Row] = []
-    unbeaten: list[Row] = []
-    plots = []
-    for number, (name, observed) in enumerate(lab.sets.items(), start=1):
-        points = [_point(observed, arm, k) for arm in lab.arms(observed) for k in _PARETO_CUTS]
-        best = frontier([(point["tokens"], point["recall"]) for point in points])
-        lines: _Lines = {}
-        for point in points:
-            rows.append({"data set": name, **point})
-            x, y = lines.setdefault(point["ranking"], ([], []))
-            x.append(point["tokens"])
-            y.append(point["recall"])
-        cheapest_first = sorted((points[index] for index in best), key=lambda point: float(point["tokens"]))
-        unbeaten += [{"data set": name, **point} for point in cheapest_first]
-        plots.append(
-            Plot(
-                name=f"pareto_{number}",
-                title=f"{name}: recall against tokens",
-                x_label="tokens a question, read and written",
-                y_label="recall of evidence turns",
-                lines=lines,
-                log_x=True,
-            )
-        )
-    return {"Points that no other beats": unbeaten, "All points": rows}, plots, []
-
-
-def _point(observed: Sequence[Observed], arm: str, k: int) -> dict[str, Any]:
-    questions = Counter(one.talk.id for one in observed)
-    usages = [one.rankings[arm].usage for one in observed]
-    context = float(np.mean([one.tokens_of(one.rankings[arm].turns[:k]) for one in observed]))
-    searching = float(np.mean([usage.input_tokens for usage in usages]))
-    stored = float(np.mean([one.talk.written / questions[one.talk.id] for one in observed]))
-    written = float(np.mean([usage.output_tokens for usage in usages])) + stored
-    return {
-        "ranking": arm,
-        "k": k,
-        "read": context + searching,
-        "written": written,
-        "of these by models": searching + written,
-        "tokens": context + searching + written,
-        "recall": float(arm_recalls(observed, arm, k).mean()),
-    }
-
-
-def frontier(points: Sequence[tuple[float, float]]) -> set[int]:
-    """Places of the points (cost, worth) that no other one beats: none costs no more, is worth no less and is better in one."""
-    return {
-        index
-        for index, (cost, worth) in enumerate(points)
-        if not any(other <= cost and value >= worth and (other, value) != (cost, worth) for other, value in points)
-    }
 
 
 # -- the oracle ---------------------------------------------------------------------------------------------------
@@ -242,20 +190,20 @@ def recovered_share(achieved: float, fixed: float, best: float) -> float | None:
     return None if best - fixed < _SMALL else (achieved - fixed) / (best - fixed)
 
 
-def oracle(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
+def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
     """The best configuration of each question, the best fixed one, the best of each type, and what is achieved."""
     tables: _Tables = {"Bounds": [], "Achieved": [], "Configurations": []}
-    for name, observed in lab.sets.items():
-        learned = {arm: arm_recalls(observed, arm) for arm in (SHIPPED, HELD_OUT) if lab.has(observed, arm)}
-        gate = lab.ranking_gate(observed)
+    for name, observations in lab.sets.items():
+        learned = {arm: arm_recalls(observations, arm) for arm in (SHIPPED, HELD_OUT) if lab.has(observations, arm)}
+        gate = lab.ranking_gate(observations)
         reached: Table = learned if gate is None else {**learned, "a gate among them": gate.recall}
         families: list[tuple[str, Table, Gated | None, Table]] = [
-            ("fixed rankings", lab.ranking_table(observed), gate, reached)
+            ("fixed rankings", lab.ranking_table(observations), gate, reached)
         ]
         if lab.unseen:
             held_out = {HELD_OUT: learned[HELD_OUT]} if HELD_OUT in learned else {}
-            chosen = lab.operation_gate(observed) if lab.rankers else None
-            families.append(("operations", lab.operation_table(observed), chosen, held_out))
+            chosen = lab.operation_gate(observations) if lab.rankers else None
+            families.append(("operations", lab.operation_table(observations), chosen, held_out))
         for family, table, gated, reached in families:
             where = {"data set": name, "configurations": family}
             best, fixed = np.max(list(table.values()), axis=0), _best(table)
@@ -264,10 +212,10 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
                     **where,
                     "best fixed": fixed,
                     "recall of it": float(table[fixed].mean()),
-                    "by type, held out": _by_type_held_out(observed, table),
-                    "by type": _by_type(observed, table),
+                    "by type, held out": _by_type_held_out(observations, table),
+                    "by type": _by_type(observations, table),
                     "oracle": float(best.mean()),
-                    "above best fixed": lab.difference(observed, best, table[fixed]),
+                    "above best fixed": lab.difference(observations, best, table[fixed]),
                 }
             )
             tables["Achieved"] += [
@@ -278,16 +226,21 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
                     "share of the gap": recovered_share(
                         float(values.mean()), float(table[fixed].mean()), float(best.mean())
                     ),
-                    "against best fixed": lab.difference(observed, values, table[fixed]),
+                    "against best fixed": lab.difference(observations, values, table[fixed]),
                 }
                 for arm, values in reached.items()
             ]
             counts = Counter(gated.chosen if gated else ())
             tables["Configurations"] += [
-                {**where, "configuration": one, _RECALL: float(values.mean()), "chosen by the gate": counts[one]}
-                for one, values in table.items()
+                {
+                    **where,
+                    "configuration": configuration,
+                    _RECALL: float(values.mean()),
+                    "chosen by the gate": counts[configuration],
+                }
+                for configuration, values in table.items()
             ]
-    return tables, [], []
+    return tables, []
 
 
 def _best(table: Table, rows: Any = slice(None)) -> str:
@@ -295,33 +248,38 @@ def _best(table: Table, rows: Any = slice(None)) -> str:
     return max(table, key=lambda name: float(table[name][rows].mean()))
 
 
-def _by_type(observed: Sequence[Observed], table: Table) -> float:
+def _by_type(observations: Sequence[Observation], table: Table) -> float:
     """Recall under the configuration that is best for the type of each question."""
-    types = np.array([one.kind for one in observed])
+    types = np.array([observation.kind for observation in observations])
     best = {kind: _best(table, types == kind) for kind in set(types.tolist())}
     return float(np.mean([table[best[kind]][index] for index, kind in enumerate(types.tolist())]))
 
 
-def _by_type_held_out(observed: Sequence[Observed], table: Table) -> float | None:
+def _by_type_held_out(observations: Sequence[Observation], table: Table) -> float | None:
     """As by type, where the configuration of a type is chosen on the other conversations; None for one conversation."""
-    talks, types = (np.array(column) for column in zip(*((one.talk.id, one.kind) for one in observed), strict=True))
-    if len(set(talks.tolist())) < 2:
+    conversations, types = (
+        np.array(column)
+        for column in zip(
+            *((observation.conversation.id, observation.kind) for observation in observations), strict=True
+        )
+    )
+    if len(set(conversations.tolist())) < 2:
         return None
     values = []
-    for index, (talk, kind) in enumerate(zip(talks, types, strict=True)):
-        others = (talks != talk) & (types == kind)
-        values.append(table[_best(table, others if others.any() else talks != talk)][index])
+    for index, (conversation, kind) in enumerate(zip(conversations, types, strict=True)):
+        others = (conversations != conversation) & (types == kind)
+        values.append(table[_best(table, others if others.any() else conversations != conversation)][index])
     return float(np.mean(values))
 
 
 # -- transfer -----------------------------------------------------------------------------------------------------
 
 
-def transfer(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
+def transfer(lab: Laboratory) -> tuple[_Tables, list[str]]:
     """Train on each data set, on each pair and on all but one; test on the others, and within a data set by halves."""
     names = list(lab.sets)
     if len(names) < 2:
-        return {}, [], ["not run: it takes at least two data sets; give more paths, or made-up ones with --count"]
+        return {}, ["not run: it takes at least two data sets; give more paths, or made-up ones with --count"]
     trainings: list[tuple[str, ...]] = [(name,) for name in names]
     trainings += list(combinations(names, 2)) if len(names) > 2 else []
     trainings += [tuple(other for other in names if other != name) for name in names] if len(names) > 3 else []
@@ -329,101 +287,104 @@ def transfer(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
         {
             "trained on": arm,
             "tested on": name,
-            "questions": len(observed),
-            _RECALL: float(arm_recalls(observed, arm).mean()),
+            "questions": len(observations),
+            _RECALL: float(arm_recalls(observations, arm).mean()),
         }
         for arm in (_BASELINE, "rrf_neighbours")
-        for name, observed in lab.sets.items()
+        for name, observations in lab.sets.items()
     ]
     for trained_on in trainings:
         for test in names:
             if test not in trained_on:
-                rounds = [(lab.sets[test], [one for name in trained_on for one in lab.sets[name]])]
+                rounds = [(lab.sets[test], [observation for name in trained_on for observation in lab.sets[name]])]
             elif len(trained_on) == 1:
                 rounds = halves(lab.sets[test])
             else:
                 continue
             where = {"trained on": " + ".join(trained_on), "tested on": test}
             rows.append({**where, **_transferred(lab, rounds)})
-    few = [f"{name} ({len(observed)})" for name, observed in lab.sets.items() if len(observed) < _FEW_QUESTIONS]
-    return {"Transfer": rows}, [], [f"few questions, so read with care: {', '.join(few)}"] if few else []
+    few = [
+        f"{name} ({len(observations)})" for name, observations in lab.sets.items() if len(observations) < _FEW_QUESTIONS
+    ]
+    return {"Transfer": rows}, [f"few questions, so read with care: {', '.join(few)}"] if few else []
 
 
-def _transferred(lab: Laboratory, rounds: Sequence[tuple[list[Observed], list[Observed]]]) -> dict[str, Any]:
+def _transferred(lab: Laboratory, rounds: Sequence[tuple[list[Observation], list[Observation]]]) -> dict[str, Any]:
     """Train and test in rounds of (held out, trained on); no figures where nothing can be learned."""
-    observed: list[Observed] = []
+    observations: list[Observation] = []
     values: list[Values] = []
     for held, training in rounds:
-        conversations = {one.talk.conversation for one in held}
+        conversations = {observation.conversation.source_id for observation in held}
         try:
-            ranker = Ranker(lab.train([one for one in training if one.talk.conversation not in conversations]))
+            ranker = Ranker(
+                lab.train(
+                    [observation for observation in training if observation.conversation.source_id not in conversations]
+                )
+            )
         except InvalidInputError:  # no candidate is evidence
             return {_RECALL: None}
-        values.append(recalls(held, lambda one, ranker=ranker: learned_turns(ranker, one, USUAL)))  # type: ignore[misc]
-        observed += held
-    if not observed:
+        values.append(recalls(held, lambda observation, ranker=ranker: learned_turns(ranker, observation, USUAL)))  # type: ignore[misc]
+        observations += held
+    if not observations:
         return {_RECALL: None}
     recall = np.concatenate(values)
     return {
-        "questions": len(observed),
+        "questions": len(observations),
         _RECALL: float(recall.mean()),
-        _AGAINST: lab.difference(observed, recall, arm_recalls(observed, _BASELINE)),
+        _AGAINST: lab.difference(observations, recall, arm_recalls(observations, _BASELINE)),
     }
 
 
 # -- ablations ----------------------------------------------------------------------------------------------------
 
 
-def ablation(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
+def ablation(lab: Laboratory) -> tuple[_Tables, list[str]]:
     """Zero each signal at inference and in training, force each operation, and leave parts of the training out.
 
     All are measured on conversations that the weights were not trained on, in two halves. Trainings use at most 300
     questions each, those that they are compared with too.
     """
-    parts = halves(lab.scored)
+    parts = halves(lab.observations)
     if not parts:
-        return {}, [], ["not run: it takes at least two conversations"]
-    observed = [one for held, _ in parts for one in held]
+        return {}, ["not run: it takes at least two conversations"]
+    observations = [observation for held, _ in parts for observation in held]
 
     def trained(**how: Any) -> list[Fold]:
-        return [Fold(frozenset(one.talk.id for one in held), Ranker(lab.train(train, **how))) for held, train in parts]
+        return [
+            Fold(frozenset(observation.conversation.id for observation in held), Ranker(lab.train(train, **how)))
+            for held, train in parts
+        ]
 
     full = trained()
-    whole = _measured(observed, full)
+    whole = _measured(observations, full)
     signals: list[Row] = [
         {
             "without": signal,
-            "zero at inference": lab.difference(observed, _measured(observed, full, columns), whole),
-            "retrained": lab.difference(observed, _measured(observed, trained(without=columns), columns), whole),
+            "zero at inference": lab.difference(observations, _measured(observations, full, columns), whole),
+            "retrained": lab.difference(
+                observations, _measured(observations, trained(without=columns), columns), whole
+            ),
         }
         for signal, columns in COLUMNS_OF.items()
     ]
     trainings = {
         "everything": whole,
-        "blind to the question (all cues 0)": _measured(observed, trained(blind=True), blind=True),
+        "blind to the question (all cues 0)": _measured(observations, trained(blind=True), blind=True),
         **{
-            name: _measured(observed, trained(settings=replace(lab.settings, **changed)))
+            name: _measured(observations, trained(settings=replace(lab.settings, **changed)))
             for name, changed in _LEFT_OUT.items()
         },
     }
-    bars: dict[str, dict[str, float | None]] = {
-        kind: {str(row["without"]): cell.mean if isinstance(cell := row[kind], Interval) else None for row in signals}
-        for kind in ("zero at inference", "retrained")
-    }
     tables = {
         "Signals": signals,
-        "Operations and the gate": _changes(lab, lab.scored, _operations(lab)),
-        "Training": _changes(lab, observed, trainings),
+        "Operations and the gate": _changes(lab, lab.observations, _operations(lab)),
+        "Training": _changes(lab, observations, trainings),
     }
-    return (
-        tables,
-        [Plot(name="ablation", title=f"Change of {_RECALL} without a signal", y_label="change", bars=bars)],
-        [],
-    )
+    return tables, []
 
 
 def _measured(
-    observed: Sequence[Observed], folds: Sequence[Fold], without: Sequence[int] = (), *, blind: bool = False
+    observations: Sequence[Observation], folds: Sequence[Fold], without: Sequence[int] = (), *, blind: bool = False
 ) -> Values:
     """Recall of each question by the fold that did not see it.
 
@@ -431,26 +392,26 @@ def _measured(
         without: columns of features set to 0.
         blind: whether the cues of the question are set to 0.
     """
-    ranker_of = {talk: fold.ranker for fold in folds for talk in fold.held}
+    ranker_of = {conversation: fold.ranker for fold in folds for conversation in fold.held}
 
-    def ranking(one: Observed) -> list[str]:
-        ranker, features = ranker_of[one.talk.id], one.asked.features
+    def ranking(observation: Observation) -> list[str]:
+        ranker, features = ranker_of[observation.conversation.id], observation.asked.features
         x = None
         if without and len(features.pool):
             x = standardised(features.values, ranker.weights.deviation)
             x[:, list(without)] = 0.0
         if blind:
             features = replace(features, cues=np.zeros_like(features.cues))
-        return one.asked.ranked_turns(ranker.score(features, x))
+        return observation.asked.ranked_turns(ranker.score(features, x))
 
-    return recalls(observed, ranking)
+    return recalls(observations, ranking)
 
 
 def _operations(lab: Laboratory) -> Table:
     """Each operation always off and always on, the gate deciding the others; no gate; and the kind of the question alone."""
     if not lab.rankers:
         return {}
-    by_gate = [lab.chosen(one) for one in lab.scored]
+    by_gate = [lab.chosen(observation) for observation in lab.observations]
     switches: dict[str, list[frozenset[str]]] = {"gate, trained": by_gate}
     for name in _SWITCHABLE:
         switches[f"without {name}"] = [on - {name} for on in by_gate]
@@ -462,7 +423,7 @@ def _operations(lab: Laboratory) -> Table:
     }.items():
         switches[f"without gate: {name}"] = [frozenset(on)] * len(by_gate)
     switches["gate by the kind of the question alone"] = [
-        switched(operations_of(one.asked.features.cues), {}) for one in lab.scored
+        switched(operations_of(observation.asked.features.cues), {}) for observation in lab.observations
     ]
     rows = np.arange(len(by_gate))
     return {
@@ -471,14 +432,14 @@ def _operations(lab: Laboratory) -> Table:
     }
 
 
-def _changes(lab: Laboratory, observed: Sequence[Observed], measured: Table) -> list[Row]:
+def _changes(lab: Laboratory, observations: Sequence[Observation], measured: Table) -> list[Row]:
     """The recall of each, and its change against the first."""
     first = next(iter(measured.values()), np.zeros(0))
     return [
         {
             "ranking": name,
             _RECALL: float(values.mean()),
-            **({} if values is first else {"change": lab.difference(observed, values, first)}),
+            **({} if values is first else {"change": lab.difference(observations, values, first)}),
         }
         for name, values in measured.items()
     ]
@@ -510,24 +471,21 @@ def expected_under_flips(recall: Values, chosen: Sequence[int], chances: Sequenc
     return np.asarray((weights * recall).sum(axis=1), np.float64)
 
 
-def errors(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
+def errors(lab: Laboratory) -> tuple[_Tables, list[str]]:
     """Regret against the oracle, the recovered share of its gap, and recall under forced flips."""
     if not lab.rankers:
-        return {}, [], ["not run: it takes weights trained on other conversations, and there is only one"]
-    tables: _Tables = {"Regret": [], "Choice of a configuration": [], "Forced flips": []}
-    lines: _Lines = {}
-    for name, observed in lab.sets.items():
-        places, reached = lab.chosen_places(observed), lab.operation_gate(observed).recall
-        families = {"operations": (lab.operation_table(observed), reached)}
-        if (gate := lab.ranking_gate(observed)) is not None:
-            families["fixed rankings"] = (lab.ranking_table(observed), gate.recall)
+        return {}, ["not run: it takes weights trained on other conversations, and there is only one"]
+    tables: _Tables = {"Regret": [], "Forced flips": []}
+    for name, observations in lab.sets.items():
+        places, reached = lab.chosen_places(observations), lab.operation_gate(observations).recall
+        families = {"operations": (lab.operation_table(observations), reached)}
+        if (gate := lab.ranking_gate(observations)) is not None:
+            families["fixed rankings"] = (lab.ranking_table(observations), gate.recall)
         for family, (table, achieved) in families.items():
             where, values = {"data set": name, "configurations": family}, np.array(list(table.values()))
-            tables["Regret"].append({**where, **_regret(lab, observed, values, achieved)})
-            tables["Choice of a configuration"].append({**where, **_wrong_choices(values, achieved)})
-        lines[name] = ([0.0], [float(reached.mean())])
+            tables["Regret"].append({**where, **_regret(lab, observations, values, achieved)})
         for label, chances in _forced_flips().items():
-            recall, error = lab.tables[lab.rows_of(observed)], float(np.mean(chances))
+            recall, error = lab.tables[lab.rows_of(observations)], float(np.mean(chances))
             flipped = expected_under_flips(recall, places, chances)
             tables["Forced flips"].append(
                 {
@@ -535,21 +493,11 @@ def errors(lab: Laboratory) -> tuple[_Tables, list[Plot], list[str]]:
                     "flipped": label,
                     "error": error,
                     _RECALL: float(flipped.mean()),
-                    "change": lab.difference(observed, flipped, reached),
+                    "change": lab.difference(observations, flipped, reached),
                     "coefficient": propagation_coefficient(float((reached - flipped).mean()), error),
                 }
             )
-            if len(set(chances)) == 1:
-                lines[name][0].append(error)
-                lines[name][1].append(float(flipped.mean()))
-    plot = Plot(
-        name="errors",
-        title="Recall under forced flips of operations",
-        x_label="share of operations flipped",
-        y_label=_RECALL,
-        lines=lines,
-    )
-    return tables, [plot], []
+    return tables, []
 
 
 def _forced_flips() -> dict[str, list[float]]:
@@ -558,38 +506,20 @@ def _forced_flips() -> dict[str, list[float]]:
     return every | {f"{name} alone": [float(name == other) for other in _SWITCHABLE] for name in _SWITCHABLE}
 
 
-def _regret(lab: Laboratory, observed: Sequence[Observed], table: Values, achieved: Values) -> dict[str, Any]:
+def _regret(lab: Laboratory, observations: Sequence[Observation], table: Values, achieved: Values) -> dict[str, Any]:
     best = table.max(axis=0)
     regret = best - achieved
     return {
         "oracle": float(best.mean()),
         "achieved": float(achieved.mean()),
-        "regret": lab.difference(observed, best, achieved) or float(regret.mean()),
+        "regret": lab.difference(observations, best, achieved) or float(regret.mean()),
         "positive": float(np.maximum(regret, 0).mean()),
         "questions with regret": float((regret > _SMALL).mean()),
         "recovered share": recovered_share(float(achieved.mean()), float(table.mean(axis=1).max()), float(best.mean())),
     }
 
 
-def _wrong_choices(table: Values, achieved: Values) -> dict[str, float | None]:
-    """What wrong choices cost: a choice is wrong where another configuration would have found more."""
-    best = table.max(axis=0)
-    worse = table < best - _SMALL
-    wrong = achieved < best - _SMALL
-    # A question that all configurations answer alike cannot be chosen wrongly.
-    at_fault = np.where(worse.any(axis=0), (table * worse).sum(axis=0) / np.maximum(worse.sum(axis=0), 1), best)
-    lost_at_random = float((best - table.mean(axis=0)).mean())
-    return {
-        "wrong choices": float(wrong.mean()),
-        "recall where right": float(achieved[~wrong].mean()) if not wrong.all() else None,
-        "recall where wrong": float(achieved[wrong].mean()) if wrong.any() else None,
-        "coefficient": propagation_coefficient(float((best - achieved).mean()), float(wrong.mean())),
-        "coefficient at random": propagation_coefficient(lost_at_random, float(worse.mean())),
-        **{f"forced {rate:.0%}": float(((1 - rate) * achieved + rate * at_fault).mean()) for rate in _RATES},
-    }
-
-
-_COMPUTE = {one.__name__: one for one in (oracle, main, pareto, transfer, ablation, errors)}
+_COMPUTE = {function.__name__: function for function in (oracle, main, transfer, ablation, errors)}
 EXPERIMENTS: Mapping[str, Experiment] = {
     name: Experiment(name=name, compute=_COMPUTE[name], **words)
     for name, words in tomllib.loads(

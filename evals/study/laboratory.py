@@ -1,6 +1,6 @@
-"""What the experiments share: the records of the one pass, weights trained on some of them, and recall by configuration.
+"""What the experiments share: the records of the one pass, weights trained on parts of them, and recall by configuration.
 
-Of the 32 sets of the five operations, filtering by threshold changes no ranking of a question that memory answers: 16 remain.
+Threshold filtering changes no ranking of an answerable question, so 16 of the 32 sets of the five operations remain.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy.typing as npt
 from hexamem.evals.answers import spread
 from hexamem.evals.gate_training import found_by_configuration, gate_example
 from hexamem.evals.metrics import Interval
-from hexamem.evals.study.arms import ARMS
-from hexamem.evals.study.records import DEPTH, Observed, Ranked, Values, arm_recalls, difference
+from hexamem.evals.study.records import DEPTH, FULL, RANKINGS, Observation, Ranked, Values, arm_recalls, difference
 from hexamem.evals.training import replaced
 from hexamem.retrieval.gates import GateSettings, OperationGate, learn_gate, switched
 from hexamem.retrieval.learning import LearningSettings, learn_ranking
@@ -43,24 +42,24 @@ __all__ = [
 ]
 
 HELD_OUT = "learned"
-"""Weights trained on the other conversations of the study."""
+"""The ranking by weights trained on the other conversations of the study."""
 SHIPPED = "learned_shipped"
-"""The weights that the memory uses: those that ship, or those of ``--weights``."""
+"""The ranking by the weights of the memory: those that ship, or those of ``--weights``."""
 THRESHOLD = "threshold_filtering"
 CHOICES: tuple[frozenset[str], ...] = tuple(on for on in configurations() if THRESHOLD not in on)
 """The sets of operations that may rank a question differently."""
 Table: TypeAlias = Mapping[str, Values]
 """Configuration → recall of every question."""
 _FOLDS, _PARTS = 3, 3
-"""Into how many parts the conversations are cut, and those of the training of a gate of rankings."""
+"""Folds over the conversations, and folds within the training of a gate of rankings."""
 _MOST = 300
-"""Questions on which one training of an ablation or a transfer is made at most, evenly spread."""
+"""Maximum of questions for one training of an ablation or a transfer, evenly spread."""
 _PENALTIES = (1e6, 1e5, 1e4, 1e3, 1e2)
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Weights, and the talks they were not trained on."""
+    """A ranker, and the ids of the conversations that it was not trained on."""
 
     held: frozenset[str]
     ranker: Ranker
@@ -78,14 +77,14 @@ class Laboratory:
     """The records, and trainings on parts of them.
 
     Attributes:
-        scored: the questions of all data sets, each with evidence.
+        observations: the questions of all data sets, each with evidence.
         shipped: the memory's own weights; None where none fit its embedder.
-        settings: of every training here; one seed and few passes keep a study to minutes.
+        settings: of every training.
         samples: draws of every bootstrap.
-        rankers: talk → the held-out ranker with its gate; empty before :meth:`add_learned` and without folds.
+        rankers: conversation id → the held-out ranker with its gate; empty before :meth:`add_learned` and without folds.
     """
 
-    scored: list[Observed]
+    observations: list[Observation]
     fingerprint: str
     shipped: RankingWeights | None = None
     settings: LearningSettings = field(default_factory=lambda: LearningSettings(runs=1))
@@ -95,20 +94,20 @@ class Laboratory:
     _trained: dict[tuple[object, ...], RankingWeights] = field(default_factory=dict)
 
     @cached_property
-    def sets(self) -> dict[str, list[Observed]]:
+    def sets(self) -> dict[str, list[Observation]]:
         """The questions of each data set, in the order in which they were given."""
-        sets: dict[str, list[Observed]] = {}
-        for one in self.scored:
-            sets.setdefault(one.talk.data_set, []).append(one)
+        sets: dict[str, list[Observation]] = {}
+        for observation in self.observations:
+            sets.setdefault(observation.conversation.data_set, []).append(observation)
         return sets
 
-    def has(self, observed: Sequence[Observed], arm: str) -> bool:
+    def has(self, observations: Sequence[Observation], arm: str) -> bool:
         """Whether every one of these questions has a ranking by the arm."""
-        return all(arm in one.rankings for one in observed)
+        return all(arm in observation.rankings for observation in observations)
 
-    def arms(self, observed: Sequence[Observed]) -> list[str]:
+    def arms(self, observations: Sequence[Observation]) -> list[str]:
         """The arms that every one of these questions has a ranking by, in the order of a table."""
-        return [arm for arm in (*ARMS, SHIPPED, HELD_OUT) if self.has(observed, arm)]
+        return [arm for arm in (*RANKINGS, SHIPPED, HELD_OUT) if self.has(observations, arm)]
 
     @cached_property
     def folds(self) -> list[Fold]:
@@ -117,19 +116,25 @@ class Laboratory:
         Parts are taken by conversation and across data sets alike. A conversation that is in two data sets is held
         out of both at once.
         """
-        names = list(dict.fromkeys(one.talk.conversation for one in self.scored))
+        names = list(dict.fromkeys(observation.conversation.source_id for observation in self.observations))
         count = min(_FOLDS, len(names))
         folds = []
         for part in range(count) if count > 1 else ():
             held = set(names[part::count])
-            training = [one for one in self.scored if one.talk.conversation not in held]
-            ids = frozenset(one.talk.id for one in self.scored if one.talk.conversation in held)
+            training = [
+                observation for observation in self.observations if observation.conversation.source_id not in held
+            ]
+            ids = frozenset(
+                observation.conversation.id
+                for observation in self.observations
+                if observation.conversation.source_id in held
+            )
             folds.append(Fold(ids, Ranker(self.train(training, most=None))))
         return folds
 
     def train(
         self,
-        training: Sequence[Observed],
+        training: Sequence[Observation],
         *,
         settings: LearningSettings | None = None,
         without: Collection[int] = (),
@@ -148,52 +153,54 @@ class Laboratory:
         how = settings or self.settings
         key = (tuple(map(id, chosen)), how, tuple(sorted(without)), blind)
         if key not in self._trained:
-            examples = [one.asked.example for one in chosen]
+            examples = [observation.asked.example for observation in chosen]
             if without:
                 kept = np.isin(np.arange(len(FEATURES)), list(without), invert=True).astype(np.float32)
-                examples = [replace(one, values=one.values * kept) for one in examples]
+                examples = [replace(observation, values=observation.values * kept) for observation in examples]
             if blind:
-                examples = [replace(one, cues=np.zeros_like(one.cues)) for one in examples]
+                examples = [replace(observation, cues=np.zeros_like(observation.cues)) for observation in examples]
             self._trained[key] = learn_ranking(examples, how, fingerprint=self.fingerprint)
         return self._trained[key]
 
-    def difference(self, observed: Sequence[Observed], a: Values, b: Values) -> Interval | None:
+    def difference(self, observations: Sequence[Observation], a: Values, b: Values) -> Interval | None:
         """:func:`~.records.difference` with the draws and the seed of the study."""
-        return difference(observed, a, b, samples=self.samples, seed=self.seed)
+        return difference(observations, a, b, samples=self.samples, seed=self.seed)
 
     @cached_property
     def unseen(self) -> dict[str, Ranker]:
-        """Talk → a ranker that was not trained on it: of its fold, else the memory's own; empty where there is neither."""
+        """StoredConversation → a ranker that was not trained on it: of its fold, else the memory's own; empty where there is neither."""
         if self.folds:
-            return {talk: fold.ranker for fold in self.folds for talk in fold.held}
+            return {conversation: fold.ranker for fold in self.folds for conversation in fold.held}
         if self.shipped is None:
             return {}
-        return dict.fromkeys((one.talk.id for one in self.scored), Ranker(self.shipped))
+        return dict.fromkeys((observation.conversation.id for observation in self.observations), Ranker(self.shipped))
 
     @cached_property
     def tables(self) -> Values:
         """Recall at 10 of each scored question under each of :data:`CHOICES`, ``(n, 16)``, by rankers that did not see it."""
         rows = []
-        for one in self.scored:
-            measured = found_by_configuration(one.operable, one.evidence, self.unseen[one.talk.id])
-            rows.append([measured[one.operable.plain(choice)][0] for choice in CHOICES])
+        for observation in self.observations:
+            measured = found_by_configuration(
+                observation.operable, observation.evidence, self.unseen[observation.conversation.id]
+            )
+            rows.append([measured[observation.operable.plain(choice)][0] for choice in CHOICES])
         return np.array(rows)
 
     @cached_property
     def _rows(self) -> dict[int, int]:
-        return {id(one): index for index, one in enumerate(self.scored)}
+        return {id(observation): index for index, observation in enumerate(self.observations)}
 
-    def rows_of(self, observed: Sequence[Observed]) -> list[int]:
+    def rows_of(self, observations: Sequence[Observation]) -> list[int]:
         """The places of questions among all scored ones."""
-        return [self._rows[id(one)] for one in observed]
+        return [self._rows[id(observation)] for observation in observations]
 
-    def chosen(self, one: Observed) -> frozenset[str]:
+    def chosen(self, observation: Observation) -> frozenset[str]:
         """The operations that the held-out gate switches on for a question."""
-        return _chosen_operations(self.rankers[one.talk.id], one)
+        return _chosen_operations(self.rankers[observation.conversation.id], observation)
 
-    def chosen_places(self, observed: Sequence[Observed]) -> list[int]:
+    def chosen_places(self, observations: Sequence[Observation]) -> list[int]:
         """The place in :data:`CHOICES` of what the held-out gate chooses for each question."""
-        return [CHOICES.index(self.chosen(one) - {THRESHOLD}) for one in observed]
+        return [CHOICES.index(self.chosen(observation) - {THRESHOLD}) for observation in observations]
 
     def add_learned(self) -> None:
         """Add the rankings by trained weights, with the operations that their gate chooses, to the questions.
@@ -202,19 +209,30 @@ class Laboratory:
         though they had seen the conversation in question: the gate had not.
         """
         examples = [
-            gate_example(one.operable, one.evidence, self.unseen[one.talk.id], None, one.talk.conversation)
-            for one in (self.scored if self.folds else ())
+            gate_example(
+                observation.operable,
+                observation.evidence,
+                self.unseen[observation.conversation.id],
+                None,
+                observation.conversation.source_id,
+            )
+            for observation in (self.observations if self.folds else ())
         ]
         for fold in self.folds:
-            pairs = zip(self.scored, examples, strict=True)
-            gate = learn_gate([example for one, example in pairs if one.talk.id not in fold.held], GateSettings())
+            pairs = zip(self.observations, examples, strict=True)
+            gate = learn_gate(
+                [example for observation, example in pairs if observation.conversation.id not in fold.held],
+                GateSettings(),
+            )
             gated = Ranker(replaced(fold.ranker.weights, {"operations": gate}))
             self.rankers.update(dict.fromkeys(fold.held, gated))
         shipped = None if self.shipped is None else Ranker(self.shipped)
-        for one in self.scored:
-            for arm, ranker in ((HELD_OUT, self.rankers.get(one.talk.id)), (SHIPPED, shipped)):
+        for observation in self.observations:
+            for arm, ranker in ((HELD_OUT, self.rankers.get(observation.conversation.id)), (SHIPPED, shipped)):
                 if ranker is not None:
-                    one.rankings[arm] = Ranked(learned_turns(ranker, one, _chosen_operations(ranker, one)))
+                    observation.rankings[arm] = Ranked(
+                        learned_turns(ranker, observation, _chosen_operations(ranker, observation))
+                    )
 
     @property
     def best_learned(self) -> str | None:
@@ -225,58 +243,63 @@ class Laboratory:
         """Conversations of a data set that the memory's own weights were trained on, by the weights' card."""
         listed = None if self.shipped is None else self.shipped.card.get("conversations")
         seen = set(listed) if isinstance(listed, list) else set()
-        names = dict.fromkeys(one.talk.conversation for one in self.sets.get(data_set, ()))
+        names = dict.fromkeys(observation.conversation.source_id for observation in self.sets.get(data_set, ()))
         return [name for name in names if name in seen]
 
     # -- recall by configuration
 
-    def ranking_table(self, observed: Sequence[Observed]) -> Table:
-        """Recall under every fixed ranking: those that no training shaped and no model drives."""
-        fixed = [name for name in self.arms(observed) if name in ARMS and not ARMS[name].model]
-        return {name: arm_recalls(observed, name) for name in fixed}
+    def ranking_table(self, observations: Sequence[Observation]) -> Table:
+        """Recall under every fixed ranking: those without trained weights and without a model."""
+        return {
+            name: arm_recalls(observations, name)
+            for name in self.arms(observations)
+            if name in RANKINGS and name != FULL
+        }
 
-    def operation_table(self, observed: Sequence[Observed]) -> Table:
+    def operation_table(self, observations: Sequence[Observation]) -> Table:
         """Recall under every set of operations, by scorers that did not see the conversation."""
-        values = self.tables[self.rows_of(observed)]
+        values = self.tables[self.rows_of(observations)]
         return {" + ".join(sorted(on)) or "none": values[:, number] for number, on in enumerate(CHOICES)}
 
-    def operation_gate(self, observed: Sequence[Observed]) -> Gated:
+    def operation_gate(self, observations: Sequence[Observation]) -> Gated:
         """The set of operations that the held-out gate chooses for each question, and the recall under it."""
-        places = self.chosen_places(observed)
-        names = list(self.operation_table(observed))
-        return Gated([names[place] for place in places], self.tables[self.rows_of(observed), places])
+        places = self.chosen_places(observations)
+        names = list(self.operation_table(observations))
+        return Gated([names[place] for place in places], self.tables[self.rows_of(observations), places])
 
-    def ranking_gate(self, observed: Sequence[Observed]) -> Gated | None:
+    def ranking_gate(self, observations: Sequence[Observation]) -> Gated | None:
         """A gate that sees only the question and chooses a fixed ranking, trained on the other folds; None without folds."""
         if not self.folds:
             return None
         names, chosen, recall = self._ranking_gate
-        rows = self.rows_of(observed)
+        rows = self.rows_of(observations)
         return Gated([names[place] for place in chosen[rows]], recall[rows, chosen[rows]])
 
     @cached_property
     def _ranking_gate(self) -> tuple[list[str], npt.NDArray[np.int64], Values]:
-        table = self.ranking_table(self.scored)
+        table = self.ranking_table(self.observations)
         recall = np.stack(list(table.values()), axis=1)
-        x = np.stack([np.concatenate([one.asked.features.cues, one.vector]) for one in self.scored]).astype(np.float64)
-        talks = np.array([one.talk.id for one in self.scored])
-        chosen = np.zeros(len(talks), np.int64)
+        x = np.stack(
+            [np.concatenate([observation.asked.features.cues, observation.vector]) for observation in self.observations]
+        ).astype(np.float64)
+        conversations = np.array([observation.conversation.id for observation in self.observations])
+        chosen = np.zeros(len(conversations), np.int64)
         for fold in self.folds:
-            held = np.isin(talks, list(fold.held))
-            gate = fit_gate(x[~held], recall[~held], talks[~held].tolist())
+            held = np.isin(conversations, list(fold.held))
+            gate = fit_gate(x[~held], recall[~held], conversations[~held].tolist())
             chosen[held] = gate.predict(x[held]).argmax(axis=1)
         return list(table), chosen, recall
 
 
-def learned_turns(ranker: Ranker, one: Observed, on: frozenset[str]) -> tuple[str, ...]:
+def learned_turns(ranker: Ranker, observation: Observation, on: frozenset[str]) -> tuple[str, ...]:
     """The turns as a recall with these operations returns them, best first."""
-    return tuple(one.operable.ranked(ranker, one.operable.plain(on))[:DEPTH])
+    return tuple(observation.operable.ranked(ranker, observation.operable.plain(on))[:DEPTH])
 
 
-def _chosen_operations(ranker: Ranker, one: Observed) -> frozenset[str]:
+def _chosen_operations(ranker: Ranker, observation: Observation) -> frozenset[str]:
     """What the gate of some weights switches on for a question; the usual operations where they have none."""
     gate = OperationGate(ranker.weights)
-    return switched(gate.weights_of(*one.operable.gate_input(ranker.score(one.asked.features))), {})
+    return switched(gate.weights_of(*observation.operable.gate_input(ranker.score(observation.asked.features))), {})
 
 
 def fit_gate(x: Values, recall: Values, groups: Sequence[str]) -> Pipeline:

@@ -1,25 +1,48 @@
-"""What one pass over the conversations measures: conversations, questions with every ranking, and what each cost."""
+"""What one pass over the conversations yields: each question with every ranking, and the calls and tokens of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from hexamem.evals.asked_questions import AskedQuestion
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.metrics import Interval, paired_bootstrap, recall_at_k
-from hexamem.evals.training import AskedQuestion
 from hexamem.models.usage import Usage
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["CUT", "DEPTH", "Observed", "Ranked", "Talk", "Values", "arm_recalls", "difference", "halves", "recalls"]
+__all__ = [
+    "CUT",
+    "DEPTH",
+    "FULL",
+    "RANKINGS",
+    "Observation",
+    "Ranked",
+    "StoredConversation",
+    "Values",
+    "arm_recalls",
+    "difference",
+    "halves",
+    "recalls",
+]
 
+FULL = "learned_full"
+RANKINGS: Mapping[str, str] = {
+    "dense": "cosine of the embedder's vectors",
+    "bm25": "BM25 over stems and bigrams",
+    "rrf": "reciprocal rank fusion of dense, BM25 and late interaction",
+    "rrf_neighbours": "the same, with a share of each step's score added to the steps next to it",
+    "label_density": "STITCH: label density first, similarity breaks ties",
+    "research": "rounds of plan, search, integrate and reflect; without a model, no calls",
+    FULL: "the learned ranking in full: the memory's model decomposes the question and reranks the best hits",
+}
+"""The rankings that are asked of the memory, in the order of the tables, with a description for the report."""
 CUT = 10
-"""How many turns count in the study's recall, unless it says otherwise."""
+"""Default cut-off of recall and nDCG."""
 DEPTH = 40
 """Length of the rankings."""
 Values: TypeAlias = npt.NDArray[np.float64]
@@ -27,38 +50,24 @@ Values: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """A stored conversation as the baselines read it, ``n`` turns oldest first.
+class StoredConversation:
+    """A conversation that was stored for the study.
 
     Attributes:
-        id: of this conversation in the study; ``conversation`` is its own, which two data sets may share.
-        turns: their ids, with ``texts`` and ``speakers``.
-        tokens: what each costs in a prompt, with its time and speaker, ``(n,)``.
-        seconds: time of each, seconds since 1970 (0 where no time is known), ``(n,)``.
-        vectors: of the texts, unit length, ``(n, d)``.
-        written: tokens that models read and wrote while it was stored; 0 without a model.
+        id: unique in the study: data set and ``source_id``.
+        source_id: id of the conversation itself; two data sets may hold the same one with other questions.
+        tokens: turn id → tokens of the turn in a prompt, with its time and speaker.
     """
 
     id: str
-    conversation: str
+    source_id: str
     data_set: str
-    turns: tuple[str, ...]
-    texts: tuple[str, ...]
-    speakers: tuple[str, ...]
-    tokens: npt.NDArray[np.int64]
-    seconds: npt.NDArray[np.float64]
-    vectors: FloatArray
-    written: int = 0
-
-    @property
-    def places(self) -> dict[str, int]:
-        """Turn id → index."""
-        return {turn: place for place, turn in enumerate(self.turns)}
+    tokens: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One ranking of a question: turns best first, each once, and what models read and wrote for it."""
+    """One ranking of a question: turns best first, without duplicates, and the model calls and tokens it took."""
 
     turns: tuple[str, ...]
     usage: Usage = field(default_factory=Usage)
@@ -66,26 +75,21 @@ class Ranked:
 
 
 @dataclass
-class Observed:
-    """One question, asked once.
+class Observation:
+    """One question with the candidates and rankings that the memory returned.
 
     Attributes:
-        asked: with its candidates' features.
+        asked: the question and the features of its candidates.
         operable: all searches of the question.
         vector: of the question, unit length, ``(d,)``.
-        rankings: by the name of the arm; rankings by trained weights are computed later from the features.
+        rankings: name → ranking; those by trained weights are computed later from the features.
     """
 
-    talk: Talk
+    conversation: StoredConversation
     asked: AskedQuestion
     operable: Operable
     vector: FloatArray
     rankings: dict[str, Ranked] = field(default_factory=dict)
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """Turn id → index in the conversation."""
-        return self.talk.places
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -97,17 +101,12 @@ class Observed:
         """The category of the question."""
         return self.asked.question.category
 
-    @cached_property
-    def dense(self) -> FloatArray:
-        """Cosine of the question with every turn."""
-        return np.asarray(self.talk.vectors @ self.vector, np.float32)
-
     def tokens_of(self, turns: Sequence[str]) -> int:
-        """What the turns cost in a prompt."""
-        return int(sum(self.talk.tokens[self.places[turn]] for turn in turns if turn in self.places))
+        """Tokens of the turns in a prompt."""
+        return sum(self.conversation.tokens.get(turn, 0) for turn in turns)
 
     def packed(self, turns: Sequence[str], budget: int) -> list[str]:
-        """The turns that fit into a budget, best first; one that does not fit is left out, as ``recall`` packs."""
+        """The turns that fit into a budget of tokens, best first; a turn that does not fit is skipped, as ``recall`` does."""
         packed: list[str] = []
         for turn in turns:
             cost = self.tokens_of([turn])
@@ -117,36 +116,42 @@ class Observed:
         return packed
 
 
-def recalls(observed: Sequence[Observed], ranking: Callable[[Observed], Sequence[str]], k: int = CUT) -> Values:
+def recalls(
+    observations: Sequence[Observation], ranking: Callable[[Observation], Sequence[str]], k: int = CUT
+) -> Values:
     """Recall of evidence turns at k of each question."""
-    return np.array([recall_at_k(list(ranking(one)), one.evidence, k) for one in observed], np.float64)
+    return np.array(
+        [recall_at_k(list(ranking(observation)), observation.evidence, k) for observation in observations], np.float64
+    )
 
 
-def arm_recalls(observed: Sequence[Observed], arm: str, k: int = CUT) -> Values:
-    """The same of an arm's rankings."""
-    return recalls(observed, lambda one: one.rankings[arm].turns, k)
+def arm_recalls(observations: Sequence[Observation], arm: str, k: int = CUT) -> Values:
+    """Recall at k of each question by the ranking of that name."""
+    return recalls(observations, lambda observation: observation.rankings[arm].turns, k)
 
 
-def difference(observed: Sequence[Observed], a: Values, b: Values, *, samples: int, seed: int = 0) -> Interval | None:
+def difference(
+    observations: Sequence[Observation], a: Values, b: Values, *, samples: int, seed: int = 0
+) -> Interval | None:
     """``a - b`` over the questions by paired bootstrap over conversations; None for fewer than two conversations."""
     groups: dict[str, list[int]] = {}
-    for index, one in enumerate(observed):
-        groups.setdefault(one.talk.id, []).append(index)
+    for index, observation in enumerate(observations):
+        groups.setdefault(observation.conversation.id, []).append(index)
     if len(groups) < 2:
         return None
     means = ([float(values[rows].mean()) for rows in groups.values()] for values in (a, b))
     return paired_bootstrap(*means, weights=[len(rows) for rows in groups.values()], samples=samples, seed=seed)
 
 
-def halves(observed: Sequence[Observed]) -> list[tuple[list[Observed], list[Observed]]]:
-    """The questions of every other conversation and the remaining ones, as (held out, trained on), and the other way
-    round; nothing for a single conversation."""
-    names = list(dict.fromkeys(one.talk.conversation for one in observed))
+def halves(observations: Sequence[Observation]) -> list[tuple[list[Observation], list[Observation]]]:
+    """Two splits (held out, trained on): every second conversation against the others, and the reverse; none for a single
+    conversation."""
+    names = list(dict.fromkeys(observation.conversation.source_id for observation in observations))
     parts = (set(names[::2]), set(names[1::2])) if len(names) > 1 else ()
     return [
         (
-            [one for one in observed if one.talk.conversation in part],
-            [one for one in observed if one.talk.conversation not in part],
+            [observation for observation in observations if observation.conversation.source_id in part],
+            [observation for observation in observations if observation.conversation.source_id not in part],
         )
         for part in parts
     ]

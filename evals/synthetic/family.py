@@ -124,8 +124,10 @@ def _topic(name: str, data: Mapping[str, Any]) -> Topic:
         word=data["word"],
         type=data["type"],
         names=tuple(data.get("names", ())),
-        attributes=tuple(_values(one) for one in data.get("attributes", ())),
-        details=tuple(Detail(one["word"], one["type"], tuple(one["answers"])) for one in data.get("details", ())),
+        attributes=tuple(_values(entry) for entry in data.get("attributes", ())),
+        details=tuple(
+            Detail(entry["word"], entry["type"], tuple(entry["answers"])) for entry in data.get("details", ())
+        ),
         values=_values(data["values"]) if "values" in data else None,
     )
 

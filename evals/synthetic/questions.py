@@ -57,10 +57,10 @@ def plan_questions(plan: Plan, seed: int, per_type: int = PER_TYPE) -> tuple[Pla
         taken: list[PlannedQuestion] = []
         while pool and len(taken) < per_type:
             for form in forms:
-                found = next((question for question in pool if question.form == form), None)
-                if found and len(taken) < per_type:
-                    pool.remove(found)
-                    taken.append(found)
+                planned = next((question for question in pool if question.form == form), None)
+                if planned and len(taken) < per_type:
+                    pool.remove(planned)
+                    taken.append(planned)
         asked += taken
     return tuple(asked)
 
@@ -86,19 +86,19 @@ def _about(fact: Fact, rng: random.Random) -> list[PlannedQuestion]:
         named = "ask" in fact.by_name
         roles = ["ask", "answer"] if named else ["propose", "ask", "answer"]
         return [ask("type 2" if named else "type 3", "detail", answer, *roles, detail=word, name=name)]
-    found: list[PlannedQuestion] = []
+    planned: list[PlannedQuestion] = []
     which = rng.randrange(len(fact.topic.attributes))
     attribute = fact.topic.attributes[which].word
     for option in fact.options:
         slots = {"name": option.name, "attribute": attribute}
-        found.append(ask("type 2", "attribute", option.attributes[which], "propose", **slots))
+        planned.append(ask("type 2", "attribute", option.attributes[which], "propose", **slots))
     final = fact.options[fact.chosen[-1]]
     last = "switch" if "switch" in fact.turns else "decide"
-    found.append(ask("type 3", "chosen_attribute", final.attributes[which], "propose", last, attribute=attribute))
+    planned.append(ask("type 3", "chosen_attribute", final.attributes[which], "propose", last, attribute=attribute))
     if last == "switch":
         roles = [last] if last in fact.by_name else ["propose", last]
-        found.append(ask("type 1", "choice_now", final.name, *roles))
-    return found
+        planned.append(ask("type 1", "choice_now", final.name, *roles))
+    return planned
 
 
 def _settled(fact: Fact) -> tuple[str, list[int]]:
@@ -108,7 +108,7 @@ def _settled(fact: Fact) -> tuple[str, list[int]]:
 
 
 def _about_scopes(plan: Plan) -> list[PlannedQuestion]:
-    found = []
+    planned = []
     for scope in plan.scopes:
         choices = [fact for fact in plan.facts if fact.kind == "choice" and fact.scope == scope.index]
         if len(choices) < 2:
@@ -116,12 +116,12 @@ def _about_scopes(plan: Plan) -> list[PlannedQuestion]:
         settled = [_settled(fact) for fact in choices]
         evidence = tuple(sorted({turn for _, turns in settled for turn in turns}))
         answer = "; ".join(name for name, _ in settled)
-        found.append(PlannedQuestion("type 4", "settled", scope.index, answer, evidence))
-    return found
+        planned.append(PlannedQuestion("type 4", "settled", scope.index, answer, evidence))
+    return planned
 
 
 def _about_groups(plan: Plan) -> list[PlannedQuestion]:
-    found = []
+    planned = []
     for group in dict.fromkeys(scope.partition[0] for scope in plan.scopes):
         members = [scope.index for scope in plan.scopes if scope.partition[0] == group]
         if len(members) != 2:  # short plans have no larger groups: evidence must be as many in every size
@@ -134,5 +134,5 @@ def _about_groups(plan: Plan) -> list[PlannedQuestion]:
             evidence = tuple(sorted({turn for _, turns in settled for turn in turns}))
             answer = "; ".join(name for name, _ in settled)
             slots = {"word": topic.word}
-            found.append(PlannedQuestion("type 4", "group", members[0], answer, evidence, slots, group=True))
-    return found
+            planned.append(PlannedQuestion("type 4", "group", members[0], answer, evidence, slots, group=True))
+    return planned

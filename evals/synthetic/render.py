@@ -95,7 +95,7 @@ class Renderer:
     ) -> dict[int, list[str]]:
         """Each scope's names that no other scope (or group) of the trajectory shares; the handle's stands last."""
         scopes = self._plan.scopes
-        found: dict[int, list[str]] = {scope.index: [] for scope in scopes}
+        phrases: dict[int, list[str]] = {scope.index: [] for scope in scopes}
         for form in self._lines[f"{group}.full"]:
             names = {scope.index: self._fill(form, slots_of(scope.index)) for scope in scopes}
             owners: dict[str, set[object]] = {}
@@ -105,15 +105,15 @@ class Renderer:
                 )
             for index, name in names.items():
                 if len(owners[name.casefold()]) == 1:
-                    found[index].append(name)
+                    phrases[index].append(name)
         if not by_group:
             for scope in scopes:
-                found[scope.index].append(self._fill(self._draw("scope.by_handle"), scope.slots))
-        return found
+                phrases[scope.index].append(self._fill(self._draw("scope.by_handle"), scope.slots))
+        return phrases
 
     def _group_of(self, turn: PlannedTurn) -> str:
-        own = f"{turn.topic.name}.{turn.stage}" if turn.topic else turn.stage
-        return own if own in self._lines else turn.stage
+        key = f"{turn.topic.name}.{turn.stage}" if turn.topic else turn.stage
+        return key if key in self._lines else turn.stage
 
     def _options(self, options: Sequence[Option]) -> str:
         words = self._plan.family.words

@@ -111,7 +111,7 @@ def make_script(family: Family, scope: Scope, rng: random.Random) -> Script:
     while tracks:
         track = rng.choice(tracks)
         episodes.append(track.pop(0))
-        tracks = [one for one in tracks if one]
+        tracks = [track for track in tracks if track]
     return Script(scope, episodes, facts)
 
 
@@ -164,12 +164,12 @@ def _choice(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], 
         )
         focus = (about, f"{key}.detail")
     if rng.random() < 0.35:
-        one, other = rng.sample(range(len(options)), 2)
-        best = rng.choice((one, other))
+        first, second = rng.sample(range(len(options)), 2)
+        best = rng.choice((first, second))
         which = rng.randrange(len(topic.attributes))
         slots = {
-            "one": family.ordinals[min(one, other)],
-            "other": family.ordinals[max(one, other)],
+            "one": family.ordinals[min(first, second)],
+            "other": family.ordinals[max(first, second)],
             "attribute": topic.attributes[which].word,
             "name": options[best].name,
             "value": options[best].attributes[which],
@@ -229,14 +229,14 @@ def _value(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], r
     for number, value in enumerate(values):
         stage = "set" if number == 0 else "revise"
         role = "set" if number == 0 else f"revise{number - 1}"
-        one, other = two_speakers(family, rng)
+        first, second = two_speakers(family, rng)
         keys[role] = f"{key}.{role}"
         slots = {"value": value, "old": values[number - 1] if number else ""}
-        beats = [Beat(keys[role], stage, topic, one, True, slots, (topic.type,))]
+        beats = [Beat(keys[role], stage, topic, first, True, slots, (topic.type,))]
         if number:
             beats[0].antecedent = keys["set" if number == 1 else f"revise{number - 2}"]
         if rng.random() < 0.55:
-            beats.append(Beat(f"{key}.{role}.ack", "ack", topic, other, False, slots, (), (), keys[role]))
+            beats.append(Beat(f"{key}.{role}.ack", "ack", topic, second, False, slots, (), (), keys[role]))
         episodes.append([beats])
     facts.append(DraftFact(Fact("value", scope.index, topic, {}, tuple(values)), keys))
     return episodes
@@ -247,11 +247,11 @@ def _notes(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], r
     keys: dict[str, str] = {}
     episodes: list[Episode] = []
     for number, item in enumerate(items):
-        one, other = two_speakers(family, rng)
+        first, second = two_speakers(family, rng)
         keys[f"note{number}"] = key = f"{topic.name}.note{number}"
-        beats = [Beat(key, "note", topic, one, True, {"item": item}, (topic.type,))]
+        beats = [Beat(key, "note", topic, first, True, {"item": item}, (topic.type,))]
         if rng.random() < 0.35:
-            beats.append(Beat(f"{key}.ack", "noted", topic, other, False, {"item": item}, (), (), key))
+            beats.append(Beat(f"{key}.ack", "noted", topic, second, False, {"item": item}, (), (), key))
         episodes.append([beats])
     facts.append(DraftFact(Fact("notes", scope.index, topic, {}, tuple(items)), keys))
     return episodes

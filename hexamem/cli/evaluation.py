@@ -107,16 +107,14 @@ class Choices:
             "first so many of the file; of study so many of each conversation.",
         ),
     ] = None
-    out: Annotated[Path | None, _option(_STUDY, metavar="DIR", help="Write study.md, study.json and plots there.")] = (
-        None
-    )
+    out: Annotated[Path | None, _option(_STUDY, metavar="DIR", help="Write study.md and study.json there.")] = None
     experiment: Annotated[
         list[str] | None,
         _option(
             _STUDY,
             "--experiment",
             "-e",
-            help="oracle, main, pareto, transfer, ablation or errors; all by default.",
+            help="oracle, main, transfer, ablation or errors; all by default.",
         ),
     ] = None
     samples: Annotated[int | None, _option(_STUDY, help="Draws of every bootstrap; 10000 by default.")] = None
@@ -436,8 +434,7 @@ def _write_path_blocks(report: Mapping[str, Any]) -> Iterator[RenderableType]:
 def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: str | None) -> None:
     """Run the study; write it to the folder ``--out``, else print it."""
     from hexamem.evals.study import EXPERIMENTS, made_up_sets, run_study, study_sets, write_study
-    from hexamem.evals.study.report import NO_PLOTS, plots_possible, study_data, study_markdown
-    from hexamem.models import open_chat_model
+    from hexamem.evals.study.report import study_data, study_markdown
 
     experiments = tuple(choices.experiment or EXPERIMENTS)
     samples = _SAMPLES if choices.samples is None else choices.samples
@@ -454,7 +451,6 @@ def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: 
             session.scratch,
             sets,
             experiments,
-            model=None if session.model is None else open_chat_model(session.model),
             model_name=session.model,
             samples=samples,
             questions=choices.questions,
@@ -465,8 +461,6 @@ def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: 
     if choices.out is not None:
         for file in write_study(sections, facts, choices.out):
             output.note(f"wrote {file}")
-        if not plots_possible():
-            output.note(f"no plots: {NO_PLOTS}")
     elif json_out != "-":
         output.write_text(study_markdown(sections, facts))
 
@@ -518,8 +512,9 @@ def train(
         raise InvalidInputError("Missing option '--out': name a file, or give --cross-validate to measure alone")
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
+    from hexamem.evals.asked_questions import ask_all
     from hexamem.evals.small_memories import small_memories
-    from hexamem.evals.training import ask_all, learned_card, train_and_validate
+    from hexamem.evals.training import learned_card, train_and_validate
     from hexamem.retrieval.gates import GateSettings
     from hexamem.retrieval.learning import LearningSettings
     from hexamem.retrieval.ranking_weights import save_weights

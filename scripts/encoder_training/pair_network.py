@@ -42,7 +42,7 @@ class PairNetwork(nn.Module):
 
     def pooled(self, pairs: Sequence[tuple[str, str]], size: int = 48) -> Tensor:
         """Means of the token states of pairs, ``(n, d)``, run in batches of similar length."""
-        ids = [one.ids for one in self.tokenizer.encode_batch(list(pairs))]
+        ids = [encoding.ids for encoding in self.tokenizer.encode_batch(list(pairs))]
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
         rows: list[Tensor | None] = [None] * len(ids)
         for start in range(0, len(order), size):

@@ -106,9 +106,9 @@ class Tasks:
         rest = [turn for turn in chosen if turn not in evidence]
         random.shuffle(rest)
         wanted = max(_CANDIDATES * len(questions) // _QUESTIONS, len(evidence))
-        kept = [*evidence, *rest][:wanted]
-        others = list(set(range(len(self._turns[name]))) - set(kept))
-        return kept + random.sample(others, min(len(others), wanted - len(kept)))
+        chosen = [*evidence, *rest][:wanted]
+        others = list(set(range(len(self._turns[name]))) - set(chosen))
+        return chosen + random.sample(others, min(len(others), wanted - len(chosen)))
 
     # ------------------------------------------------------------------ sentences
 
@@ -132,7 +132,10 @@ class Tasks:
         """Span vectors ``(n, d)``, token states of each span, labels ``(n, 7)``, subject tokens, attribute numbers."""
         network = self.network
         encodings = network.tokenizer.encode_batch([message.text for message in messages])
-        ids = [one.ids if len(one.ids) <= network.tokens else one.ids[: network.tokens] for one in encodings]
+        ids = [
+            encoding.ids if len(encoding.ids) <= network.tokens else encoding.ids[: network.tokens]
+            for encoding in encodings
+        ]
         states, _ = network.states(ids)
         spans, tokens, labels, subjects, attributes = [], [], [], [], []
         for row, (message, encoding) in enumerate(zip(messages, encodings, strict=True)):
@@ -149,12 +152,14 @@ class Tasks:
                 tokens.append(span)
                 spans.append(normalize(span.mean(0), dim=-1))
                 labels.append([float(kind in sentence.types) for kind in TYPES] + [float(sentence.dated)])
-                found = message.text.lower().find(sentence.subject.lower(), sentence.start) if sentence.subject else -1
-                inside_name = 0 <= found < sentence.end and sentence.subject != "self"
+                position = (
+                    message.text.lower().find(sentence.subject.lower(), sentence.start) if sentence.subject else -1
+                )
+                inside_name = 0 <= position < sentence.end and sentence.subject != "self"
                 marks = [
                     column
                     for column, place in enumerate(inside)
-                    if offsets[place][0] < found + len(sentence.subject) and offsets[place][1] > found
+                    if offsets[place][0] < position + len(sentence.subject) and offsets[place][1] > position
                 ]
                 subjects.append(marks if inside_name and marks else None)
                 known = sentence.attribute in network.attributes
