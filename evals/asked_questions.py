@@ -17,8 +17,8 @@ from hexamem.evals.asking import Progress
 from hexamem.evals.gate_training import DEPTH, Operable
 from hexamem.evals.records import Conversation, Question
 from hexamem.evals.runner import store_conversation
+from hexamem.retrieval.decide_and_rank import RecallSearches
 from hexamem.retrieval.learning import Example
-from hexamem.retrieval.operating import RecallSearches
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.strategies import strategy_named

@@ -8,10 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexamem.evals.metrics import ndcg_at_k, recall_at_k
+from hexamem.retrieval.decide_and_rank import RecallSearches
 from hexamem.retrieval.gates import GateExample, score_shape
-from hexamem.retrieval.operating import RecallSearches
-from hexamem.retrieval.operations import ABSTAIN, configurations, order, order_by_configuration, ranking_operations
 from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_operations import (
+    ABSTAIN,
+    configurations,
+    order,
+    order_by_configuration,
+    ranking_operations,
+)
 from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["DEPTH", "Operable", "found_by_configuration", "gate_example", "rewards_of"]

@@ -2,8 +2,9 @@
 
     START → record → label → route ─ Send ─→ a manager for each type → apply → project → END
 
-``record`` acknowledges; all after it may run again, any number of times: labels and indexes are brought up to what
-they lack, and a batch is applied together with the mark of how far the managers have come, once. A node with one
+``record`` acknowledges, and does nothing in a background job, whose messages are stored already. ``label`` labels and
+indexes what the background worker has not reached yet, and chooses the batch. All after ``record`` may run again, any
+number of times: a batch is applied once, together with the mark of how far the managers have come. A node with one
 structured call is ``prepare | StructuredCall | finish``, a manager with a model runs its agent as a subgraph, all others
 are plain functions, so the graph runs by ``invoke`` and ``ainvoke`` alike. Each node reports what it does as custom
 stream events (``stream_mode="custom"``): a mapping with ``stage``, ``user``, and what belongs to the stage.

@@ -21,6 +21,7 @@ from hexamem.memory_types.times import read_zone
 from hexamem.stores.ledger import Transaction, get_items, get_steps, read_projections, set_projection
 from hexamem.stores.ledger.labels import get_intents, read_labels
 from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.progress import SHARED
 from hexamem.stores.ledger.schema import recalls, steps
 from hexamem.stores.vocabulary import Vocabulary
 
@@ -38,7 +39,6 @@ __all__ = [
 
 MANAGED = "managed"
 """The name of that ``seq`` in the ledger's projections."""
-_EVERYWHERE = ""  # it belongs to the ledger, not to a home
 _BEFORE = 6
 _LONGEST_STEP = 4_000  # characters of a step in a prompt
 _RECALLS, _SHOWN = 20, 60
@@ -70,7 +70,7 @@ class Waiting:
 
 def read_managed(tx: Transaction) -> int:
     """The ``seq`` up to which the user's steps are managed; 0 at first."""
-    return read_projections(tx, _EVERYWHERE).get(MANAGED, 0)
+    return read_projections(tx, SHARED).get(MANAGED, 0)
 
 
 def advance(tx: Transaction, since: int, reached: int) -> None:
@@ -81,14 +81,14 @@ def advance(tx: Transaction, since: int, reached: int) -> None:
     """
     if read_managed(tx) != since:
         raise BatchTakenError("the steps of this batch were managed by another run meanwhile")
-    set_projection(tx, _EVERYWHERE, MANAGED, reached)
+    set_projection(tx, SHARED, MANAGED, reached)
 
 
 def skip_all(tx: Transaction) -> None:
     """Record that all stored steps are managed: their items were imported with them."""
     row = tx.first(select(func.max(steps.c.seq)).where(steps.c.user_id == tx.user_id))
     if row is not None and row[0] is not None:
-        set_projection(tx, _EVERYWHERE, MANAGED, int(row[0]))
+        set_projection(tx, SHARED, MANAGED, int(row[0]))
 
 
 _NEXT = Prepared(

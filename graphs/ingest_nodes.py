@@ -31,7 +31,7 @@ from hexamem.graphs.ingest_state import (
     read_back,
     written,
 )
-from hexamem.graphs.scope import resolve_scope
+from hexamem.graphs.memory_scope import resolve_scope
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Outcome, Proposal
 from hexamem.stores.ledger import Ledger, get_items
@@ -120,7 +120,7 @@ def node_of(kind: ItemKind) -> str:
 
 
 def _context() -> IngestContext:
-    """The context of this run; of a host's own context only the user is read."""
+    """The context of this run; of a host's own context or configuration only the user is read."""
     context: object = get_runtime(IngestContext).context
     if isinstance(context, IngestContext) and context.user.strip():
         return context

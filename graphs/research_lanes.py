@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +58,9 @@ class ResearchLanes:
     embedder: Embedder
     search_pages: Callable[[str, str, int], Sequence[Hit]]
     query_intent: Callable[[str, str], QueryFilter]
-    extra: dict[str, LaneSearch] = field(default_factory=dict)
 
     def by_name(self) -> dict[str, LaneSearch]:
-        """The lanes by name; those of ``extra`` override the built-in ones."""
+        """The lanes by name."""
         return {
             "vector": self.vector,
             "keyword": self.keyword,
@@ -69,7 +68,6 @@ class ResearchLanes:
             "intent": self.intent,
             "time": self.time,
             "kind": self.kind,
-            **self.extra,
         }
 
     def vector(self, user: str, request: SearchRequest, pool: int) -> SearchFound:

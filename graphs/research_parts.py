@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from langgraph.config import get_stream_writer
+from langgraph.config import get_config, get_stream_writer
 from langgraph.runtime import get_runtime
 
 from hexamem.agents.embedded_research import MAIN_NEED, Encode, ReadSentences
 from hexamem.agents.research_question import Question, read_question
-from hexamem.errors import MissingUserError
+from hexamem.graphs.memory_scope import resolve_scope
 from hexamem.graphs.research_filter import EvidenceFilter
 from hexamem.graphs.research_lanes import LaneSearch
 from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchContext, ResearchSettings
@@ -80,16 +80,11 @@ class ResearchParts:
 
 
 def run_context() -> ResearchContext:
-    """The context of this run; of a host's own context only the ``user`` is read."""
+    """The context of this run; of a host's own context or configuration only the user is read."""
     context: object = get_runtime(ResearchContext).context
     if isinstance(context, ResearchContext) and context.user.strip():
         return context
-    user = context.get("user") if isinstance(context, Mapping) else getattr(context, "user", None)
-    if not isinstance(user, str) or not user.strip():
-        raise MissingUserError(
-            f"the context of the research graph has user = {user!r}: invoke it with context=ResearchContext(user='alice')"
-        )
-    return ResearchContext(user=user)
+    return ResearchContext(user=resolve_scope("the research graph", get_runtime(), get_config()).user)
 
 
 class ResearchNode:

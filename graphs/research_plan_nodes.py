@@ -19,14 +19,12 @@ from hexamem.graphs.research_lanes import SearchFound
 from hexamem.graphs.research_parts import ResearchNode, claims_in, run_context, say, searched, spend
 from hexamem.graphs.research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
 from hexamem.memory_types import utc_now
-from hexamem.memory_types.research import AnswerForm, Lane, ResearchPlan, ResearchTier, SearchRequest
+from hexamem.memory_types.research import TIERS, AnswerForm, Lane, ResearchPlan, SearchRequest
 
 if TYPE_CHECKING:
     from hexamem.models import StructuredResult
 
-__all__ = ["TIERS", "PlanNodes"]
-
-TIERS = (*get_args(ResearchTier), "auto")
+__all__ = ["PlanNodes"]
 
 
 class PlanNodes(ResearchNode):

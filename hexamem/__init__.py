@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hexamem.experience.side_effects import mark_side_effects
     from hexamem.graphs.experience import add_reflection
     from hexamem.graphs.experience_middleware import ExperienceMiddleware
-    from hexamem.graphs.scope import MemoryScope
+    from hexamem.graphs.memory_scope import MemoryScope
     from hexamem.hiding import redact_messages
     from hexamem.labels import UserLabels
     from hexamem.memory import Memory
@@ -77,7 +77,7 @@ _HOME = {
     "VectorStore": ".stores.vectors",
     "ExperienceMiddleware": ".graphs.experience_middleware",
     "MemoryMiddleware": ".middleware",
-    "MemoryScope": ".graphs.scope",
+    "MemoryScope": ".graphs.memory_scope",
     "MiddlewareSettings": ".middleware",
     "PromptSettings": ".prompting",
     "VaultMiddleware": ".tools.vault_middleware",

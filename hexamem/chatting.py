@@ -15,7 +15,7 @@ from typing_extensions import TypedDict  # that of typing has no JSON schema bef
 from hexamem.aligning import NOT_STORED, catch_up_thread
 from hexamem.chat_replies import NO_MODEL, STORED, nearest_passages, reply_by_evidence
 from hexamem.errors import HexamemError
-from hexamem.graphs.scope import ScopeResolver, resolve_scope
+from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
 from hexamem.memory_types.research import Research
 from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
 from hexamem.models.chat_models import open_chat_model

@@ -115,7 +115,7 @@ class UserRuns:
         return run
 
     def add_step(self, run_id: str, values: Mapping[str, str | None]) -> RunStep:
-        """See :meth:`~hexamem.recording.RunRecorder.step`."""
+        """See :meth:`~hexamem.run_recorder.RunRecorder.step`."""
         for name, value in values.items():
             if value is not None:
                 check_text(value, name)
@@ -137,7 +137,7 @@ class UserRuns:
         again: bool = False,
         queue: bool = True,
     ) -> RunReceipt:
-        """See :meth:`~hexamem.recording.RunRecorder.finish`.
+        """See :meth:`~hexamem.run_recorder.RunRecorder.finish`.
 
         Args:
             again: whether the outcome of a finished run may be replaced.

@@ -32,7 +32,7 @@ from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side
 from hexamem.experience_runs import UserRuns
 from hexamem.memory_types import new_id
 from hexamem.memory_types.experience import Advice
-from hexamem.recording import RunRecorder
+from hexamem.run_recorder import RunRecorder
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

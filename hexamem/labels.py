@@ -18,7 +18,7 @@ from hexamem.memory_types import (
     LabelView,
     Operation,
 )
-from hexamem.stores.labelling import merge_labels, move_steps, pin_label, rename_label, split_label, vocabulary_of
+from hexamem.stores.label_writes import merge_labels, move_steps, pin_label, rename_label, split_label, vocabulary_of
 from hexamem.stores.ledger import Ledger, Transaction, get_steps, read_items
 from hexamem.stores.ledger.labels import StepIntent, get_intents, read_intents
 from hexamem.stores.vocabulary import Vocabulary

@@ -28,7 +28,7 @@ from hexamem.memory_types.experience import (
     RunReceipt,
     RunStep,
 )
-from hexamem.recording import RunRecorder
+from hexamem.run_recorder import RunRecorder
 from hexamem.stores.changing import add_item, edit_item, remove_item
 from hexamem.stores.ledger import get_items
 from hexamem.stores.ledger.runs import get_run, read_runs

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from hexamem.agents.labelling.intent_labeler import IntentLabeling
+from hexamem.agents.labelling.label_stage import IntentLabeling
 from hexamem.background import BackgroundWorker, JobHandlers, JobRunner
 from hexamem.calls import Calls, class_in_thread, in_thread, public
 from hexamem.config import DEFAULT_HOME, Settings

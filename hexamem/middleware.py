@@ -21,7 +21,7 @@ from pydantic import Field
 from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
 from hexamem.errors import ConfigError
 from hexamem.forgotten_messages import as_read_now
-from hexamem.graphs.scope import MemoryScope, ScopeResolver, resolve_scope
+from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
 from hexamem.hiding import redact_messages
 from hexamem.intent.topic_likeness import TopicLikeness
 from hexamem.memory_types.settings import check_settings, validated_settings

@@ -18,7 +18,7 @@ from hexamem.memory_types.times import read_zone
 from hexamem.model_tier import ModelTier
 from hexamem.models.tokens import count_tokens
 from hexamem.retrieval.page_search import PageRequest, search_pages
-from hexamem.stores.labelling import vocabulary_of
+from hexamem.stores.label_writes import vocabulary_of
 from hexamem.stores.ledger import Transaction, get_steps
 from hexamem.stores.ledger.digests import read_digests
 from hexamem.stores.ledger.labels import read_labels

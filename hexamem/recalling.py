@@ -19,9 +19,9 @@ from hexamem.models.reranker import open_reranker
 from hexamem.redactions import Redactions
 from hexamem.retrieval.feedback_learning import RankingAdjustment, learn_offsets
 from hexamem.retrieval.hits import LeaveOut
-from hexamem.retrieval.operations import ABSTAIN, NAMES
 from hexamem.retrieval.packing import pack, with_attached
 from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_operations import ABSTAIN, NAMES
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.reranking import CANDIDATES, rerank
 from hexamem.retrieval.search import Searcher, SearchResult

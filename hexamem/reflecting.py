@@ -40,7 +40,7 @@ def reflect(
     same_task: bool = True,
     may_ask: Callable[[], bool] = lambda: True,
 ) -> Reflection:
-    """See :meth:`~hexamem.recording.RunRecorder.reflect`.
+    """See :meth:`~hexamem.run_recorder.RunRecorder.reflect`.
 
     Args:
         same_task: whether runs of the very same task count.
@@ -102,7 +102,7 @@ def reflect(
 
 
 def tool_advice(runs: UserRuns, run_id: str, tool: str, error: str, *, same_task: bool = True) -> Advice:
-    """See :meth:`~hexamem.recording.RunRecorder.tool_advice`."""
+    """See :meth:`~hexamem.run_recorder.RunRecorder.tool_advice`."""
     run = runs.run(run_id)
     if not runs.on:
         return Advice(degraded=(OFF,))

@@ -14,7 +14,7 @@ from hexamem.arguments import check_choice, check_count, check_query, kinds_in
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.home import Home
 from hexamem.memory_types import LightMemory, Where, utc_now
-from hexamem.memory_types.research import LANES, AnswerForm, Lane, Research, ResearchTier
+from hexamem.memory_types.research import LANES, TIERS, AnswerForm, Lane, Research
 from hexamem.model_tier import ModelTier
 from hexamem.paging import Paging
 from hexamem.recalling import RecallLog
@@ -47,7 +47,6 @@ _CACHED_USERS = 1_024
 _SCOPES = 40  # shown to the planner at most
 _RECALLED = 60  # hits of a plain recall, whose order is one of two in which research reads
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
-_TIERS = (*get_args(ResearchTier), "auto")
 
 
 class Researching:
@@ -117,7 +116,7 @@ class Researching:
         from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchSettings
 
         check_query(question, "question")
-        check_choice(tier, "tier", _TIERS)
+        check_choice(tier, "tier", TIERS)
         check_choice(form, "form", get_args(AnswerForm))
         graph_input = ResearchInput(
             question=question, max_rounds=check_count(max_rounds, "max_rounds", _MOST_ROUNDS), tier=tier, form=form

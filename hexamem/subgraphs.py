@@ -20,8 +20,8 @@ from hexamem.graphs.memory_graph import (
     build_memory_graph,
     build_research_graph,
 )
+from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
 from hexamem.graphs.research_state import ResearchContext
-from hexamem.graphs.scope import MemoryScope, ScopeResolver, resolve_scope
 from hexamem.memory_types.settings import check_settings
 from hexamem.prompting import PromptSettings, recall_for_prompt
 from hexamem.stores.item_mirror import ItemMirror

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from hexamem.memory_types.where import Where
 
 __all__ = [
     "LANES",
+    "TIERS",
     "AnswerForm",
     "Claim",
     "Lane",
@@ -32,6 +33,8 @@ Lane = Literal["vector", "keyword", "page", "intent", "time", "kind"]
 LANES: tuple[Lane, ...] = ("vector", "keyword", "page", "intent", "time", "kind")
 """The searches: by meaning, by words, pages by id or question, by labels, by time, and items by kind."""
 ResearchTier = Literal["recall", "one_shot", "deep"]
+TIERS = (*get_args(ResearchTier), "auto")
+"""The tiers that a call may ask for; with ``auto`` the research chooses one of the others."""
 AnswerForm = Literal["text", "passages", "pages"]
 
 

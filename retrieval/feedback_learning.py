@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hexamem.retrieval.gates import gains_of_operations
 from hexamem.retrieval.logistic import logistic_offset
-from hexamem.retrieval.operations import FREE, NAMES, POWERS, configurations
+from hexamem.retrieval.ranking_operations import FREE, NAMES, POWERS, configurations
 from hexamem.stores.embedders.base import FloatArray
 
 __all__ = ["FeedbackExample", "RankingAdjustment", "inverse_propensity", "learn_offsets", "verdict_reward"]

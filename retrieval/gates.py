@@ -17,8 +17,8 @@ import numpy.typing as npt
 from hexamem.errors import InvalidInputError
 from hexamem.models.sigmoid import sigmoid
 from hexamem.retrieval.logistic import logistic_regression
-from hexamem.retrieval.operations import COSTS, NAMES, POWERS, number_of
 from hexamem.retrieval.ranker import USUAL, answer_signs
+from hexamem.retrieval.ranking_operations import COSTS, NAMES, POWERS, number_of
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.cues import SHAPE, operations_of
 from hexamem.retrieval.signals.features import Features

@@ -16,14 +16,7 @@ from hexamem.errors import ConfigError, HexamemError
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Hit, MemoryItem
 from hexamem.retrieval.caches import RecallCaches
-from hexamem.retrieval.feedback_learning import FeedbackExample
-from hexamem.retrieval.fusion import Candidate, Ranking, add_ranking, best, fuse, spread
-from hexamem.retrieval.gates import OperationGate
-from hexamem.retrieval.hits import LeaveOut, hits_of
-from hexamem.retrieval.label_density import QueryIntent, by_density, weighted_labels
-from hexamem.retrieval.late import late_ranking
-from hexamem.retrieval.learned import LearnedSearch, Measured
-from hexamem.retrieval.operating import (
+from hexamem.retrieval.decide_and_rank import (
     Decision,
     RecallSearches,
     decide_operations,
@@ -32,8 +25,15 @@ from hexamem.retrieval.operating import (
     replay,
     sub_questions,
 )
-from hexamem.retrieval.operations import Search
+from hexamem.retrieval.feedback_learning import FeedbackExample
+from hexamem.retrieval.fusion import Candidate, Ranking, add_ranking, best, fuse, spread
+from hexamem.retrieval.gates import OperationGate
+from hexamem.retrieval.hits import LeaveOut, hits_of
+from hexamem.retrieval.label_density import QueryIntent, by_density, weighted_labels
+from hexamem.retrieval.late import late_ranking
+from hexamem.retrieval.learned import LearnedSearch, Measured
 from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_operations import Search
 from hexamem.retrieval.ranking_weights import load_weights, shipped_weights
 from hexamem.retrieval.request import RecallFilter, Request, Run
 from hexamem.retrieval.retrievers import Retrievers

@@ -33,7 +33,7 @@ __all__ = [
     "KnownItems",
     "earlier_copies",
     "keyed_id",
-    "write_changes",
+    "plan_changes",
 ]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -243,7 +243,7 @@ def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
     return {step_id: first[key] for step_id, key in keys.items() if first.get(key, step_id) != step_id}
 
 
-def write_changes(
+def plan_changes(
     tx: Transaction,
     known: KnownItems,
     kind: OperationKind,

@@ -161,7 +161,9 @@ class Projector:
             return tx.change - _slowest(read_projections(tx, self._home))
 
     def catch_up(self, user: str, progress: Progress | None = None) -> int:
-        """Update every index of the user; returns the number of records written.
+        """Label the steps that are waiting for labels, and update every index of the user.
+
+        Returns the number of records written.
 
         The first call for a user in a process also checks the number of records of each index, and rebuilds an index
         that is wrong. So does a call that fails on a damaged or missing index.

@@ -44,7 +44,7 @@ import hexamem.graphs.ingest
 import hexamem.intent.embedded_labeler
 import hexamem.stores.recording  # noqa: F401
 from hexamem import Memory, Settings, UserMemory
-from hexamem.agents.labelling.intent_labeler import IntentLabeling
+from hexamem.agents.labelling.label_stage import IntentLabeling
 from hexamem.agents.managers.agent import ManagerAgent
 from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.meta_manager import ModelMetaManager

@@ -18,7 +18,7 @@ from hexamem.retrieval.feedback_learning import (
     verdict_reward,
 )
 from hexamem.retrieval.gates import GateExample, GateSettings, learn_gate
-from hexamem.retrieval.operations import FREE, NAMES, configurations
+from hexamem.retrieval.ranking_operations import FREE, NAMES, configurations
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
 from hexamem.retrieval.signals.cues import CUES, SHAPE
 from hexamem.stores.ledger.recalls import read_adjustment

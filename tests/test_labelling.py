@@ -16,7 +16,7 @@ from chromadb.config import Settings as ChromaSettings
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.agents.labelling.intent_labeler import IntentLabeling
+from hexamem.agents.labelling.label_stage import IntentLabeling
 from hexamem.errors import ConfigError, InvalidInputError, UndoRefusedError
 from hexamem.intent.contract import LabelBatch
 from hexamem.memory_types.labels import Label

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hexamem import Memory, UserLabels, UserMemory
 from hexamem.learning import UserExperience
-from hexamem.recording import RunRecorder
+from hexamem.run_recorder import RunRecorder
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -36,7 +36,7 @@ LAYERS = [
     {"distilling", "files", "paging", "recalling"},
     {"experience_runs", "ingesting", "researching"},
     {"reflecting"},
-    {"recording"},
+    {"run_recorder"},
     {"exploring"},
     {"learning"},
     {"user_base"},

@@ -18,8 +18,8 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import Hit, Recall
 from hexamem.retrieval.gates import switched
-from hexamem.retrieval.operations import FREE, NAMES, Search, configurations, explored, order
 from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_operations import FREE, NAMES, Search, configurations, explored, order
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 from hexamem.retrieval.strategies import strategy_named

@@ -13,8 +13,8 @@ import pytest
 from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.errors import ConfigError, CorruptFileError, InvalidInputError
 from hexamem.retrieval.gates import GateExample, GateSettings, OperationGate, gains_of_operations, learn_gate, switched
-from hexamem.retrieval.operations import COSTS, NAMES, configurations, number_of
 from hexamem.retrieval.ranker import ANSWER_SIGNS, USUAL, Ranker, standardised
+from hexamem.retrieval.ranking_operations import COSTS, NAMES, configurations, number_of
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.cues import CUES, OPERATIONS, SHAPE, operations_of

@@ -15,8 +15,8 @@ from hexamem.agents.embedded_research import NOT_HELD
 from hexamem.agents.integrator import IntegrationReply
 from hexamem.agents.planner import PlanReply
 from hexamem.agents.reflector import ReflectionReply
+from hexamem.graphs.memory_scope import MemoryScope
 from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchSettings
-from hexamem.graphs.scope import MemoryScope
 from hexamem.models.schemas import check_strict, strict_schema
 from hexamem.stores.ledger.usage import all_usage
 from hexamem.tools.operations import OPERATIONS, OperationCall

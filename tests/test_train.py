@@ -29,8 +29,8 @@ from hexamem.retrieval.learning import (
     learn_ranking,
 )
 from hexamem.retrieval.logistic import logistic_offset, logistic_regression
-from hexamem.retrieval.operations import configurations
 from hexamem.retrieval.ranker import Ranker, large_share
+from hexamem.retrieval.ranking_operations import configurations
 from hexamem.retrieval.ranking_weights import load_weights
 from hexamem.retrieval.request import Request as SearchRequest
 from hexamem.retrieval.signals.cues import CUES

@@ -10,7 +10,7 @@ from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel
 
 from hexamem.errors import ConfigError, HexamemError
-from hexamem.graphs.scope import ScopeResolver, resolve_scope
+from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
 from hexamem.tools.operations import OPERATIONS, MemoryOperation, OperationCall
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ from hexamem.tools.operation_forms import (
 )
 
 if TYPE_CHECKING:
-    from hexamem.graphs.scope import MemoryScope
+    from hexamem.graphs.memory_scope import MemoryScope
     from hexamem.user import UserMemory
 
 __all__ = ["OPERATIONS", "Caller", "MemoryOperation", "OperationCall"]

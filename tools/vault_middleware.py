@@ -21,7 +21,7 @@ from pydantic import PrivateAttr
 
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError, HexamemError, NotFoundError
-from hexamem.graphs.scope import ScopeResolver, resolve_scope
+from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
 from hexamem.memory_types import Sensitivity, VaultItem
 from hexamem.memory_types.times import shown
 from hexamem.stores.ledger import whole_words

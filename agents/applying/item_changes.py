@@ -72,11 +72,11 @@ class ItemChanges(ItemEdits):
         elif target is not None:
             if new.kind == "episodic" and new.valid_from is None:  # the event did not happen, or happened otherwise
                 ended = closed(target, target.valid_from, new.id)
-                return self.written(checked, "supersede", [(target, ended), (None, new), *extra], new)
+                return self.planned(checked, "supersede", [(target, ended), (None, new), *extra], new)
             return self._place(checked, new, [target], extra)
         elif known := self._known(new):
             return self._join(checked, known, new, extra)
-        return self.written(checked, "add", [(None, new), *extra], new)
+        return self.planned(checked, "add", [(None, new), *extra], new)
 
     def _new(self, checked: CheckedProposal) -> tuple[MemoryItem, Changes]:
         """The new item, and further items for the overflow."""
@@ -111,10 +111,10 @@ class ItemChanges(ItemEdits):
             moment = max(checked.values.get("valid_from") or checked.stated_at, target.valid_from or checked.stated_at)
             item = item.changed(valid_from=item.valid_from or moment, version=known.version + 1 if known else 1)
             changes = [(target, closed(target, moment, item.id)), (known, item)]
-            return self.written(checked, "supersede", changes, item)
+            return self.planned(checked, "supersede", changes, item)
         if not changes:
             return Outcome(applied="noop", item_id=item.id)
-        return self.written(checked, "update" if known else "add", changes, item)
+        return self.planned(checked, "update" if known else "add", changes, item)
 
     def _place(
         self, checked: CheckedProposal, new: MemoryItem, values: Sequence[MemoryItem], extra: Changes
@@ -124,7 +124,7 @@ class ItemChanges(ItemEdits):
         if placed.joined is not None:
             return self._join(checked, placed.joined, new, extra, placed)
         kind: OperationKind = "supersede" if placed.supersedes else "add"
-        return self.written(checked, kind, [*placed.changes, *extra], new)
+        return self.planned(checked, kind, [*placed.changes, *extra], new)
 
     def _join(
         self,
@@ -153,7 +153,7 @@ class ItemChanges(ItemEdits):
         after = after.changed(version=known.version + 1)
         kind: OperationKind = "merge" if not placed.changes and set(fields) == {"sources"} else "update"
         changes: Changes = [*placed.changes, (known, after), *((None, item) for item in rest)]
-        return self.written(checked, kind, changes, after)
+        return self.planned(checked, kind, changes, after)
 
     def _describe_secret(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
         """Update the item of a secret with the description in a proposal."""

@@ -16,7 +16,7 @@ from hexamem.memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, 
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.coarse_dates import PRECISION
 from hexamem.memory_types.proposals import Outcome, Proposal, ProposalKind
-from hexamem.stores.applying import KnownItems, keyed_id, write_changes
+from hexamem.stores.applying import KnownItems, keyed_id, plan_changes
 from hexamem.stores.ledger import Transaction, get_steps
 from hexamem.stores.secrets import Cipher, SecretSpan
 
@@ -82,11 +82,11 @@ class ItemEdits:
         item_id = changed[0].target_id if changed else None
         return Outcome(applied="noop", item_id=item_id, operation_id=operation.id)
 
-    def written(self, checked: CheckedProposal, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
+    def planned(self, checked: CheckedProposal, kind: OperationKind, changes: Changes, item: MemoryItem) -> Outcome:
         """Write the changes as one operation, including the items that it ends; the outcome is that of ``item``."""
         if ending := self._ending(checked, changes, item):
             changes, kind = [*changes, *ending], "supersede" if kind == "add" else kind
-        done = write_changes(
+        done = plan_changes(
             self.tx,
             self.known,
             kind,
@@ -177,7 +177,7 @@ class ItemEdits:
         elif slot and any(item.status == "active" for item in self.in_slot(new.kind, slot)):
             raise InvalidInputError(f"the update would give {old.id} the slot {slot}, which another item has")
         new = new.changed(version=old.version + 1)
-        return self.written(checked, "update", [(old, new), *extra], new)
+        return self.planned(checked, "update", [(old, new), *extra], new)
 
     def _fields(self, checked: CheckedProposal, old: MemoryItem, sources: Any) -> tuple[dict[str, Any], Changes]:
         """The fields that a proposal sets in an item, and new items for the overflow."""
@@ -217,13 +217,13 @@ class ItemEdits:
         for item in merged:
             closing = {"superseded_by": target.id, "superseded_at": max(utc_now(), item.created_at)}
             changes.append((item, item.changed(status="merged", version=item.version + 1, **closing)))
-        return self.written(checked, "merge", [*changes, *extra], new)
+        return self.planned(checked, "merge", [*changes, *extra], new)
 
     def remove(self, checked: CheckedProposal, target: MemoryItem) -> Outcome:
         """Remove an item that was never true or is no longer wanted."""
         sources = join_sources(target.sources, checked.sources)
         removed = target.changed(status="removed", sources=sources, version=target.version + 1)
-        return self.written(checked, "remove", [(target, removed)], removed)
+        return self.planned(checked, "remove", [(target, removed)], removed)
 
 
 def _joined_details(target: MemoryItem, merged: list[MemoryItem], summary: str | None) -> str:

@@ -12,7 +12,7 @@ from hexamem.agents.page_texts import read_page_slots, write_page_notes
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep, StepView, Vectors
 from hexamem.memory_types.times import read_zone
 from hexamem.stores.documents import searchable
-from hexamem.stores.labelling import write_labels
+from hexamem.stores.label_writes import write_labels
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.labels import (
     PendingStep,

@@ -19,7 +19,7 @@ from hexamem.evals.environments.policy import Attempted, act_out
 from hexamem.experience.advising import Include
 from hexamem.exploring import Attempt
 from hexamem.memory import Memory
-from hexamem.recording import RunRecorder
+from hexamem.run_recorder import RunRecorder
 from hexamem.stores.ledger.usage import usage_totals
 
 if TYPE_CHECKING:

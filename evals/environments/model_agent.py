@@ -12,7 +12,7 @@ from hexamem.evals.environments.policy import Attempted
 from hexamem.experience.trouble import TroubleSettings, Turn, trouble_in
 from hexamem.models import CallInput, ModelReply, StructuredCall, UsageMeter
 from hexamem.prompts import load_prompt
-from hexamem.recording import RunRecorder
+from hexamem.run_recorder import RunRecorder
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

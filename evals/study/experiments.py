@@ -33,8 +33,8 @@ from hexamem.evals.study.laboratory import (
 from hexamem.evals.study.records import CUT, FULL, RANKINGS, Observation, Values, arm_recalls, halves, recalls
 from hexamem.evals.study.report import Row, Section
 from hexamem.retrieval.gates import switched
-from hexamem.retrieval.operations import NAMES
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
+from hexamem.retrieval.ranking_operations import NAMES
 from hexamem.retrieval.signals.cues import operations_of
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 

@@ -20,8 +20,8 @@ from hexamem.evals.study.records import DEPTH, FULL, RANKINGS, Observation, Rank
 from hexamem.evals.training import replaced
 from hexamem.retrieval.gates import GateSettings, OperationGate, learn_gate, switched
 from hexamem.retrieval.learning import LearningSettings, learn_ranking
-from hexamem.retrieval.operations import configurations
 from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_operations import configurations
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES
 

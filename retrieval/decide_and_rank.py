@@ -16,7 +16,8 @@ from hexamem.retrieval.feedback_learning import FeedbackExample, verdict_reward
 from hexamem.retrieval.fusion import Candidate, Reason
 from hexamem.retrieval.gates import OperationGate, score_shape, switched
 from hexamem.retrieval.learned import Measured, SignalRanks
-from hexamem.retrieval.operations import (
+from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, answer_signs, standardised
+from hexamem.retrieval.ranking_operations import (
     Search,
     configurations,
     explored,
@@ -24,7 +25,6 @@ from hexamem.retrieval.operations import (
     order_by_configuration,
     ranking_operations,
 )
-from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, answer_signs, standardised
 from hexamem.retrieval.request import Run
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.signals.question import ParsedQuestion

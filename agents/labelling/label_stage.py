@@ -18,7 +18,7 @@ from hexamem.errors import HexamemError
 from hexamem.intent.contract import RECENT, Embed, LabelBatch, Labeler, StepView
 from hexamem.intent.query import QueryFilter
 from hexamem.stores.documents import searchable, with_speaker
-from hexamem.stores.labelling import write_labels
+from hexamem.stores.label_writes import write_labels
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.labels import (
     LabelMarks,
