@@ -17,6 +17,7 @@ from hexamem.agents.applying.slots import slot_name, slot_of
 from hexamem.agents.contract import Batch, BatchStep
 from hexamem.memory_types import MemoryItem, Step
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
+from hexamem.retrieval.packing import with_attached
 
 TOWNS = ("Hangzhou", "Shanghai", "Porto", "Cork", "Galway")
 FIRST = datetime(2020, 1, 1, 12, tzinfo=UTC)
@@ -319,7 +320,8 @@ def test_the_same_value_in_other_letters_joins_and_a_longer_one_supersedes(ann: 
 
 def test_a_learned_item_is_of_the_time_at_which_it_was_stated(ann: UserMemory) -> None:
     fact(ann, FIRST, "Ben is a pilot.", "Ben", "Ben is a pilot")
-    assert [hit.occurred_at for hit in ann.recall("Ben pilot").hits if hit.kind == "semantic"] == [FIRST]
+    hits = with_attached(ann.recall("Ben pilot").hits)
+    assert [hit.occurred_at for hit in hits if hit.kind == "semantic"] == [FIRST]
     for value in ("yesterday", 7, None):  # written by hand, and no time
         item = ann.add(SemanticItem(name="Ben", summary=f"Ben flies, it says {value}", metadata={"said_at": value}))
         (hit,) = [hit for hit in ann.recall(f"Ben flies {value}").hits if hit.id == item.id]

@@ -18,6 +18,7 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import Hit, Recall
 from hexamem.retrieval.gates import switched
+from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_operations import FREE, NAMES, Search, configurations, explored, order
 from hexamem.retrieval.request import Request
@@ -76,7 +77,7 @@ def searches(user: UserMemory, question: str, **given: object) -> tuple[Ranker, 
 
 
 def hit_of(recall: Recall, record_id: str) -> Hit:
-    return next(hit for hit in recall.hits if hit.id == record_id)
+    return next(hit for hit in with_attached(recall.hits) if hit.id == record_id)
 
 
 # What each does.

@@ -405,18 +405,6 @@ def test_the_text_shows_of_items_what_a_prompt_shows(alice: UserMemory) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("said", "fact", "event", "day"),
-    [
-        (
-            "Ina's party is on 14 December",
-            "Ina's party is on 14 December",
-            "Ina's party is on 2026-12-14",
-            "2026-12-14",
-        ),
-        ("我女儿的生日是12月14日。", "女儿的生日是12月14日", "我女儿的生日是2026-12-14", "2026-12-14"),
-    ],
-)
 def test_a_step_and_an_item_learned_from_it_alone_take_one_place(alice: UserMemory) -> None:
     told = alice.remember(["Ina keeps bees in Malmö", "Bees are kept by Otto too", "Otto sells honey"]).step_ids
     sources = [{"step_id": told[0]}]
@@ -436,6 +424,18 @@ def test_a_step_and_an_item_learned_from_it_alone_take_one_place(alice: UserMemo
     assert len(top) == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "fact", "event", "day"),
+    [
+        (
+            "Ina's party is on 14 December",
+            "Ina's party is on 14 December",
+            "Ina's party is on 2026-12-14",
+            "2026-12-14",
+        ),
+        ("我女儿的生日是12月14日。", "女儿的生日是12月14日", "我女儿的生日是2026-12-14", "2026-12-14"),
+    ],
+)
 def test_the_text_says_once_what_a_step_and_its_items_say(
     said: str, fact: str, event: str, day: str, alice: UserMemory
 ) -> None:

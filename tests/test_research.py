@@ -387,7 +387,9 @@ def test_ask_prints_the_evidence_with_its_dates_and_its_trace_when_asked(tmp_pat
         tell(memory.user("nora"))
     where = ("--user", "nora", "--home", home)
     assert "[2025-04-10] Theo: Emil broke his wrist there, poor man." in hexamem("ask", WRIST, *where).out
-    trace = " ".join(hexamem("ask", WRIST, "--trace", "--rounds", "1", "--form", "passages", *where).out.split())
+    trace = " ".join(
+        hexamem("ask", WRIST, "--trace", "--tier", "deep", "--rounds", "1", "--form", "passages", *where).out.split()
+    )
     for words in ("Round 1", "plan by embedded", f"search vector: {WRIST}", "keyword found", "read Theo:", "enough"):
         assert words in trace
     rollouts = tmp_path / "rollouts.jsonl"

@@ -90,7 +90,7 @@ def test_one_call_shows_all_known_items_or_the_80_nearest_of_all_kinds_together(
         for number in range(39):
             user.add({"kind": "episodic", "summary": f"Rowed race {number}", "occurred_at": "2025-03-09"})
         assert len(shown("FACT Bo: paints boats in Kerry")) == 40
-        for number in range(39):
+        for number in range(60):
             user.add({"kind": "semantic", "name": f"hen {number}", "summary": f"hen {number} is brown"})
         lines = shown("FACT Orla: plays the violin in a new hall")
         assert (len(lines), next(line for line in lines if "violin" in line)[:9]) == (80, "semantic1")
