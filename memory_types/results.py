@@ -84,7 +84,8 @@ class Hit(Record):
             day or a moment.
         said_at: when the step, or the latest source of the item, was said; None for an item without sources.
         seq: the order of steps with the same time.
-        superseded: whether it is superseded or no longer valid.
+        superseded: whether it is superseded or no longer valid; of a step, whether this holds for all items learned from it
+            that the ranking has seen.
         place: where the passage of a document is: ``page 40``, ``section Trams``, ``rows 1–30``.
         scope: the scope of a step as a path, such as ``Trip / Day 2``.
         events: the event types of a step, the main one first.

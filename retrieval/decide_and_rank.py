@@ -167,6 +167,7 @@ def rank(
         Search(measured.features, outdated_steps(run, measured.features) if latest else frozenset())
         for measured in searches
     ]
+    run.outdated.update(*(search.outdated for search in searched))
     ordered = order(ranker, searched, steps, on, run.request.k, decision.scores)
     candidates: dict[str, Candidate] = {}
     for number, measured in enumerate(searches):

@@ -212,7 +212,7 @@ def _step_hit(candidate: Candidate, step: ShownStep, run: Run, vocabulary: Vocab
         speaker=step.speaker,
         thread_id=step.thread_id,
         sources=(Source.of_fields(step_id=step.id, quote="", start=None, end=None),),
-        superseded=False,
+        superseded=step.id in run.outdated,
         scope=None if step.scope_id is None else vocabulary.path(step.scope_id),
         events=vocabulary.names(step.event_ids),
         entities=vocabulary.names(step.entity_ids),

@@ -118,6 +118,7 @@ class Run:
         notes: signal → a remark for ``why``.
         passages: item id → passage id → signal → points.
         unindexed: step id → text of new steps that may not be indexed yet.
+        outdated: the steps of which all items are superseded, so far as the ranking has looked.
     """
 
     tx: Transaction
@@ -130,6 +131,7 @@ class Run:
     notes: dict[str, str] = field(default_factory=dict)
     passages: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     unindexed: Mapping[str, str] = field(default_factory=dict)
+    outdated: set[str] = field(default_factory=set)
 
     def by_document(self, signal: str, ranking: Ranking) -> list[tuple[str, float]]:
         """A ranking with passages replaced by their documents, each at its best passage; records the passages."""

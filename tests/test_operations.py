@@ -146,6 +146,7 @@ def test_a_step_that_only_a_superseded_item_cites_loses_but_at_no_time_asked_for
     )
     assert {signal.name: signal.share for signal in hit_of(on, ids[0]).why}["latest_filtering"] < -1
     assert hit_of(on, items[0]).score <= hit_of(off, items[0]).score
+    assert (hit_of(on, ids[0]).superseded, hit_of(on, ids[4]).superseded) == (True, False)
     assert searches(user, RENT, as_of=START + timedelta(days=400))[1][0].outdated == frozenset()
 
 

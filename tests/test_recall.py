@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from hexamem import STRATEGIES, Memory, Settings, UserMemory, Where
-from hexamem.memory_types import MemoryItem, Step
+from hexamem.memory_types import Hit, MemoryItem, Recall, Step
 from hexamem.models.tokens import count_tokens
+from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.signals.cues import OPERATIONS
 from hexamem.retrieval.signals.features import SIGNAL_OF
 from hexamem.stores.ledger.schema import recalls
@@ -165,6 +166,11 @@ FILTERED = given(
 )
 
 
+def in_places_of_their_own(recall: Recall) -> list[Hit]:
+    """The hits with those that share their places, best first."""
+    return sorted(with_attached(recall.hits), key=lambda hit: -hit.score)
+
+
 @MANY
 @FILTERED
 def test_a_filter_costs_no_recall_in_dense_search(
@@ -178,7 +184,7 @@ def test_a_filter_costs_no_recall_in_dense_search(
 ) -> None:
     assume(where is not None or kinds is not None or as_of is not None)
     texts = allowed(everything, where, kinds, as_of)
-    hits = corpus.recall(query, k, "dense", where=where, kinds=kinds, as_of=as_of).hits
+    hits = in_places_of_their_own(corpus.recall(query, k, "dense", where=where, kinds=kinds, as_of=as_of))[:k]
     assert len(hits) == min(k, len(texts))
     if not texts:
         return
@@ -202,8 +208,7 @@ def test_a_filter_costs_no_recall_in_keyword_search(
     everything: list[Step | MemoryItem],
 ) -> None:
     texts = allowed(everything, where, kinds, as_of)
-    found = corpus.recall(query, k, "bm25", where=where, kinds=kinds, as_of=as_of).hits
-    hits = sorted((other for hit in found for other in (hit, *hit.attached)), key=lambda hit: -hit.score)[:k]
+    hits = in_places_of_their_own(corpus.recall(query, k, "bm25", where=where, kinds=kinds, as_of=as_of))[:k]
     # All that the whole index has to say of the query, cut down to what is allowed.
     lexical = corpus.memory.lexical
     everything = lexical.search(corpus.key, query, 2_000)
