@@ -72,14 +72,14 @@ def evaluate(
         dataset: name in the results; by default the conversations' formats, joined by ``+``.
         embedder: name in the results, as are ``weights`` and ``model``.
         weights: see ``embedder``.
-        model: see ``embedder``; None says that the memory has none, hence 0 calls.
+        model: see ``embedder``; None where the memory has none.
         induced: returns the labels that a user's memory induced, read after storing; None where it induces none.
         rounds: of research, at most.
 
     Returns:
         One JSON-ready object a strategy, in the order given: ``dataset``, ``strategy``, ``embedder``, ``weights``,
-        ``model``, ``n_conversations``, ``n_steps``, ``llm_calls``, ``llm_tokens`` (of research; None for a recall with
-        a model) and:
+        ``model``, ``n_conversations``, ``n_steps``, ``llm_calls``, ``llm_tokens`` (of storing, which all strategies
+        share, and of research) and:
 
         - ``n_questions``: those scored; ``skipped_questions``: those without evidence; ``counts``: scored, by group;
         - ``recall``, ``ndcg``, ``all_at_k``, ``any_at_k``: ``{group: {"5": …}}``, means over questions; groups are
@@ -109,11 +109,17 @@ def evaluate(
     }
     sessions = sum(len(_sessions(conversation)) for conversation in conversations)
     advance = counted(progress, sessions + len(strategies) * sum(map(len, asked.values())))
+    stored_calls = stored_tokens = 0
     with memory_factory() as memory:
         for conversation in conversations:
             user = memory.user(conversation.id)
             stored.advance = partial(advance, f"store {conversation.id}")
+            before = _spent(memory)
             turn_of = store_conversation(user, conversation, stored)
+            stored_calls, stored_tokens = (
+                total + after - earlier
+                for total, after, earlier in zip((stored_calls, stored_tokens), _spent(memory), before, strict=True)
+            )
             if conversation.gold and (labels := induced(user)) is not None:
                 agreement.add(conversation, turn_of, labels)
             for strategy, (scores, tally) in measured.items() if asked[conversation.id] else ():
@@ -142,8 +148,8 @@ def evaluate(
             **_tables(scores, locomo),
             "latency_ms": tally.latency(),
             "ingest_steps_per_s": stored.steps / stored.seconds if stored.seconds else None,
-            "llm_calls": tally.calls or (0 if model is None else None),
-            "llm_tokens": tally.tokens or (0 if model is None else None),
+            "llm_calls": stored_calls + tally.calls,
+            "llm_tokens": stored_tokens + tally.tokens,
             "scope": agreement.scope(),
             "events": agreement.events(),
             "degraded": dict(stored.degraded + tally.degraded),
@@ -152,6 +158,12 @@ def evaluate(
         }
         for strategy, (scores, tally) in measured.items()
     ]
+
+
+def _spent(memory: Any) -> tuple[int, int]:
+    """The model calls and tokens of a memory so far; none of a memory of another kind."""
+    tier = getattr(memory, "model_tier", None)
+    return (0, 0) if tier is None else (tier.budget.spent.calls, tier.budget.spent.tokens)
 
 
 def dataset_of(conversations: Sequence[Conversation]) -> str:

@@ -14,6 +14,7 @@ from hexamem.cli.app import run
 from hexamem.evals import Conversation, EvalMessage, Question
 from hexamem.evals.synthetic import QUESTION_TYPES
 
+from .manager_script import answer
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_eval_loaders import came_files
 from .test_research import TALKS
@@ -220,6 +221,19 @@ def test_answers_of_research_are_scored_and_judged(
     of_research = [one for one in server.requests if one.name not in ("SingleReply", "AnswerVerdict")]
     assert result["llm_calls"] == len(of_research) > 0
     assert result["degraded"]
+
+
+def test_the_calls_of_storing_with_a_model_are_counted(
+    tmp_path: Path,
+    scripted_server: ServerFactory,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server = scripted_server(lambda request: Reply(content=answer(request).content, usage=(30, 10)))
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    (result,) = results_of(capsys, "locomo", locomo(tmp_path), "-s", "bm25", "--model", "openai:scripted")
+    assert (result["llm_calls"], result["llm_tokens"]) == (server.calls, 40 * server.calls)
+    assert server.calls > 0
 
 
 def test_the_agreement_of_labels_is_a_note_where_scikit_learn_is_missing(

@@ -144,7 +144,7 @@ def test_a_result_is_json_and_says_what_it_was_measured_on(tmp_path: Path) -> No
     write_json(results, tmp_path / "out.json")
     assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8")) == results
     (unknown,) = evaluate(FakeMemory(), TALKS, ["oldest"], (1,), model="m")
-    assert (unknown["llm_calls"], unknown["llm_tokens"]) == (None, None)
+    assert (unknown["llm_calls"], unknown["llm_tokens"]) == (0, 0)
     (other,) = evaluate(FakeMemory(), [talk("x", [("type 3", ["a"])], dataset="came")], ["oldest"], (1,))
     assert other["recall"] == {"all": {"1": 1.0}, "type 3": {"1": 1.0}, "1-4": None}
 
