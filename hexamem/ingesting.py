@@ -8,6 +8,7 @@ runs the ingest graph over one batch; the items and the end of the job are writt
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -253,17 +254,23 @@ class Ingesting:
         with self._ledger.read(user) as tx:
             return count_waiting(tx) if tx.user_id else 0
 
-    def manage_all(self, user: str, progress: Callable[[int], object] = lambda steps: None) -> bool:
+    def manage_all(
+        self, user: str, progress: Callable[[int], object] = lambda steps: None, *, timeout: float | None = None
+    ) -> bool:
         """Manage all waiting steps of a user in this thread; returns whether none is left.
 
         Args:
             progress: called after each batch with its number of steps.
+            timeout: seconds after which no further batch is begun; None for no limit.
         """
+        deadline = None if timeout is None else time.monotonic() + timeout
         if not self.on:
             return True
         left = self.waiting(user)
         with self.flushing(user):
-            while left and self._runner.run_one(user, timeout=-1):
+            while left and (deadline is None or time.monotonic() < deadline):
+                if not self._runner.run_one(user, timeout=-1):
+                    break
                 before, left = left, self.waiting(user)
                 progress(before - left)
         return not left

@@ -16,6 +16,8 @@ import pytest
 from hexamem import Memory, Settings, UserMemory, __version__
 
 from .commands import Finished, hexamem, write_lines
+from .manager_script import answer
+from .scripted_server import Reply, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 CHAT: list[dict[str, Any]] = [
     {"role": "user", "name": "Alice", "content": "My daughter Mia starts school in Hangzhou.", "id": "m1",
@@ -217,6 +219,24 @@ def test_a_bad_line_is_named_and_nothing_of_the_file_is_stored_unless_it_may_be_
     assert (done.json["steps"], len(done.json["notes"])) == (2, 1)
     assert "line 3: " in done.err
     assert "leave it out" not in done.err
+
+
+def test_ingest_stops_extracting_at_its_timeout_and_says_what_waits_and_what_a_model_cost(
+    tmp_path: Path,
+    scripted_server: ServerFactory,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = scripted_server(lambda request: Reply(content=answer(request).content, usage=(30, 10)))
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    file = tmp_path / "chat.jsonl"
+    lines = ({"role": "user", "content": f"FACT Bo{n}: paints boat {n}", "id": f"m{n}"} for n in range(3))
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    words = ("ingest", file, "--user", "alice", "--home", tmp_path / "home", "--model", "openai:scripted", "--json")
+    stopped = hexamem(*words, "--timeout", "0").json
+    assert (stopped["items"], stopped["waiting"], stopped["llm_calls"], server.calls) == (0, 3, 0, 0)
+    assert any(note.startswith("3 steps were not read yet") for note in stopped["notes"])
+    done = hexamem(*words).json
+    assert (done["items"], done["waiting"], done["llm_calls"], done["llm_tokens"]) == (3, 0, 1, 40)
 
 
 def test_ingest_of_what_is_no_conversation_is_refused_or_noted(home: Path, tmp_path: Path) -> None:
@@ -431,13 +451,13 @@ def test_a_forgotten_thread_is_gone_until_undone_and_redacted_words_until_reveal
 
 def test_erase_asks_first_and_leaves_nothing_of_the_user_after_a_yes(home: Path, chat: Path) -> None:
     where = ("--user", "alice", "--home", home)
-    for answer in ("y\n", "--yes"):
+    for reply in ("y\n", "--yes"):
         hexamem("ingest", chat, *where, "--mode", "off")
         unanswered, refused = hexamem("erase", *where), hexamem("erase", *where, stdin="n\n")
         assert (unanswered.code, unanswered.out, refused.code, refused.out) == (2, "", 1, "")
         assert "--yes" in unanswered.err.splitlines()[-1]
         assert "4 steps" in refused.err
-        words, stdin = ([answer], "") if answer == "--yes" else ([], answer)
+        words, stdin = ([reply], "") if reply == "--yes" else ([], reply)
         receipt = hexamem("erase", *where, *words, "--json", stdin=stdin)
         assert receipt.json["rows"]["steps"] == 4
         assert hexamem("users", "--home", home, "--json").json == []

@@ -87,6 +87,9 @@ class ScopeBoard:
         text = one_line(scope)
         if (handle := self._handle(text)) is not None:
             return self._by_handle.get(handle)
+        first, below = self._below_handle(text)
+        if first is not None and first in self._by_handle:
+            text = f"{self.path(self._by_handle[first])}{SEPARATOR}{below}"
         folded = fold_name(text)
         listed = self.made.keys() | self.handles.keys()
         named = {own for (_, name), own in self._places.items() if name == folded and own in listed}

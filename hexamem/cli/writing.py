@@ -368,6 +368,12 @@ def ingest(
         typer.Option(help="The form of the file."),
     ] = "auto",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave lines out that cannot be read.")] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S", min=0, help="Begin no further extraction of items after so many seconds; the rest waits."
+        ),
+    ] = None,
     timezone: Zone = None,
 ) -> None:
     """Store a conversation. The whole file is checked first: with a bad line nothing of it is stored.
@@ -387,7 +393,12 @@ def ingest(
         began = time.perf_counter()
         stored = _store(memory, messages)
         seconds = time.perf_counter() - began
-        learned = _learn(memory)
+        learned = _learn(memory, timeout)
+    if timeout is not None and learned["waiting"]:
+        waiting = output.counted(learned["waiting"], "step")
+        notes.append(
+            f"{waiting} were not read yet: they are when this home is open again, or by ingest without --timeout"
+        )
     if not messages:
         notes.append(f"{file} holds no message")
     degraded = stored.pop("degraded")
@@ -400,10 +411,11 @@ def ingest(
         f"{stored['repeated']:,} were there already" if stored["repeated"] else "",
         f"{output.counted(stored['secrets'], 'secret')} put into the vault" if stored["secrets"] else "",
         f"{rate:,.0f} steps/s" if steps >= _MANY else "",
-        f"{output.counted(learned, 'item')} learned" if learned else "",
+        f"{output.counted(learned['items'], 'item')} learned" if learned["items"] else "",
+        _account(learned["llm_calls"], learned["llm_tokens"]),
     ]
     summary = {
-        "file": str(file), "format": form, "user": user, "threads": threads, **stored, "items": learned,
+        "file": str(file), "format": form, "user": user, "threads": threads, **stored, **learned,
         "degraded": degraded, "notes": notes, "seconds": round(seconds, 3), "steps_per_s": round(rate, 1),
     }  # fmt: skip
     session.show(summary, ", ".join(filter(None, parts)))
@@ -531,10 +543,27 @@ def _without_place(line: str) -> str:
     return rest if colon and place.startswith("message ") else line
 
 
-def _learn(memory: UserMemory) -> int:
-    """Extract items from the stored steps, with a progress bar; returns how many items were added."""
-    ingesting = memory.memory.ingesting
-    before = len(memory.items())
-    with output.progress_bar("learning", total=ingesting.waiting(memory.name)) as advance:
-        ingesting.manage_all(memory.name, advance)
-    return max(0, len(memory.items()) - before)
+def _learn(memory: UserMemory, timeout: float | None) -> dict[str, int]:
+    """Extract items from the stored steps, with a progress bar; returns the counts of new items, of steps that still wait,
+    and of model calls and tokens."""
+    ingesting, budget = memory.memory.ingesting, memory.memory.model_tier.budget
+    before, total, done = len(memory.items()), ingesting.waiting(memory.name), 0
+    with output.stages("learning") as show:
+
+        def advance(steps: int) -> None:
+            nonlocal done
+            done += steps
+            show(", ".join(filter(None, ("learning", _account(budget.spent.calls, budget.spent.tokens)))), done, total)
+
+        advance(0)
+        ingesting.manage_all(memory.name, advance, timeout=timeout)
+    return {
+        "items": max(0, len(memory.items()) - before),
+        "waiting": ingesting.waiting(memory.name),
+        "llm_calls": budget.spent.calls,
+        "llm_tokens": budget.spent.tokens,
+    }
+
+
+def _account(calls: int, tokens: int) -> str:
+    return f"{output.counted(calls, 'model call')}, {tokens:,} tokens" if calls else ""
