@@ -6,13 +6,13 @@ those of the memos below; after a failed call the extractive text remains.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from hexamem.agents.contract import Job, WorkOutcome
-from hexamem.agents.labelling.checks import Wording, gist_fits, one_line
+from hexamem.agents.labelling.checks import gist_fits, one_line, scripts_of
 from hexamem.intent.page_memos import DIGEST_WORDS
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.times import read_zone
@@ -85,14 +85,14 @@ class MemoFolding:
             with job.write() as tx:
                 job.complete(tx)
             return WorkOutcome()
-        usage, known = UsageMeter(KIND), Wording(memos)
+        usage, scripts = UsageMeter(KIND), scripts_of("\n".join(memos))
         result = self._call.invoke(
             CallInput(
                 messages=self._prompt.render(memos="\n".join(memos), words=DIGEST_WORDS),
                 budget=self._budget,
                 usage=usage,
                 operation=KIND,
-                validate=lambda reply: _problems(self._text(reply), known),
+                validate=lambda reply: _problems(self._text(reply), scripts),
             )
         )
         answered = result.usage.output_tokens > 0
@@ -125,9 +125,9 @@ def _memos(tx: Transaction, digest: DigestRow) -> list[str]:
     return [f"{in_zone(moment, zone):%Y-%m-%d}: {text}" for text, moment, _ in below]
 
 
-def _problems(memo: str, known: Wording) -> list[str]:
+def _problems(memo: str, scripts: Set[str]) -> list[str]:
     if not memo:
         return ["the memo is empty"]
-    if not gist_fits(memo, known):
-        return ["the memo is too long, in another script, or has a number that is in none of the memos"]
+    if not gist_fits(memo, scripts):
+        return ["the memo is too long, or in another script than the memos"]
     return []

@@ -12,17 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import Field, create_model
+from pydantic import create_model
 
 from hexamem.agents.contract import Batch, Instruction, Manager
 from hexamem.agents.labelling.reading import LabelReading
-from hexamem.agents.labelling.schemas import (
-    BatchLabels,
-    PageNotes,
-    ScopeGist,
-    salvaged,
-    salvaged_labels,
-)
+from hexamem.agents.labelling.schemas import BatchLabels, salvaged, salvaged_labels
 from hexamem.agents.labelling.task import LabelTask
 from hexamem.agents.managers.changes import ItemChange, operations_of
 from hexamem.agents.managers.forms import FORMS, ItemOperation
@@ -32,7 +26,7 @@ from hexamem.agents.managers.showing import shown_before, shown_items, shown_ste
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal
-from hexamem.models import Budget, CallInput, Method, ModelReply, StructuredCall, StructuredResult, UsageMeter
+from hexamem.models import Budget, CallInput, Method, StructuredCall, StructuredResult, UsageMeter
 from hexamem.prompts import Prompt, PromptLoader, load_prompt
 
 if TYPE_CHECKING:
@@ -49,12 +43,9 @@ _EMPTY_CHANGE: Mapping[str, Any] = {
 _USABLE = 0.75  # the least share of labels, and of operations; below it the reply is asked for again
 
 
-class SingleReply(ModelReply):
+class SingleReply(BatchLabels):
     """Labels, pages and operations of a batch of steps."""
 
-    steps: list[str]
-    gists: list[ScopeGist]
-    pages: PageNotes = Field(default=[])
     operations: list[ItemChange]
 
 
@@ -187,9 +178,10 @@ class SingleCall:
         degraded = list(result.degraded)
         proposals: list[Proposal] = []
         fell_back: list[str] = []
+        replied = {} if reply is None else _operations(reply, task.readings)
         for kind, reading in task.readings.items():
             fallback = self._managers.get(kind) if kind in task.routed else None
-            operations = None if reply is None else _operations(reply, task.readings)[kind]
+            operations = replied.get(kind)
             of_kind, embedded = reading.proposals(operations, fallback, f"{AGENT}, {kind}")
             proposals += of_kind.proposals
             degraded += of_kind.degraded
@@ -198,22 +190,16 @@ class SingleCall:
             degraded.append(f"{AGENT}: the embedded engine did the work of {', '.join(fell_back)}")
         labels = None
         if reply is not None and reply.steps and task.labelling is not None:
-            labels = task.labelling.labelled(_labels(reply), ())
+            labels = task.labelling.labelled(reply, ())
             degraded += labels.degraded
         return SingleOutcome(proposals=tuple(proposals), labels=labels, degraded=tuple(degraded))
-
-
-def _labels(reply: SingleReply) -> BatchLabels:
-    return BatchLabels(steps=reply.steps, gists=reply.gists, pages=reply.pages)
 
 
 def _problems(task: _Task, reply: SingleReply) -> list[str]:
     """The problems for a repair turn: only where so much is not usable that it is worth a second reply."""
     problems: list[str] = []
-    if task.labelling is not None:
-        labels = _labels(reply)
-        if task.labelling.usable(labels) < _USABLE * len(task.batch.steps):
-            problems += task.labelling.problems(labels)
+    if task.labelling is not None and task.labelling.usable(reply) < _USABLE * len(task.batch.steps):
+        problems += task.labelling.problems(reply)
     operations = _operations(reply, task.readings)
     count = sum(map(len, operations.values()))
     usable = sum(

@@ -109,17 +109,15 @@ def evaluate(
     }
     sessions = sum(len(_sessions(conversation)) for conversation in conversations)
     advance = counted(progress, sessions + len(strategies) * sum(map(len, asked.values())))
-    stored_calls = stored_tokens = 0
     with memory_factory() as memory:
         for conversation in conversations:
             user = memory.user(conversation.id)
             stored.advance = partial(advance, f"store {conversation.id}")
             before = _spent(memory)
             turn_of = store_conversation(user, conversation, stored)
-            stored_calls, stored_tokens = (
-                total + after - earlier
-                for total, after, earlier in zip((stored_calls, stored_tokens), _spent(memory), before, strict=True)
-            )
+            after = _spent(memory)
+            stored.calls += after[0] - before[0]
+            stored.tokens += after[1] - before[1]
             if conversation.gold and (labels := induced(user)) is not None:
                 agreement.add(conversation, turn_of, labels)
             for strategy, (scores, tally) in measured.items() if asked[conversation.id] else ():
@@ -148,8 +146,8 @@ def evaluate(
             **_tables(scores, locomo),
             "latency_ms": tally.latency(),
             "ingest_steps_per_s": stored.steps / stored.seconds if stored.seconds else None,
-            "llm_calls": stored_calls + tally.calls,
-            "llm_tokens": stored_tokens + tally.tokens,
+            "llm_calls": stored.calls + tally.calls,
+            "llm_tokens": stored.tokens + tally.tokens,
             "scope": agreement.scope(),
             "events": agreement.events(),
             "degraded": dict(stored.degraded + tally.degraded),
@@ -263,6 +261,7 @@ class Stored:
 
     def __init__(self) -> None:
         self.steps, self.seconds, self.degraded = 0, 0.0, Counter[str]()
+        self.calls = self.tokens = 0
         self.advance: Callable[[], None] = lambda: None
 
 

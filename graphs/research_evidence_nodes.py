@@ -80,9 +80,8 @@ class EvidenceNodes(ResearchNode):
         seen = {one["id"] for one in state["read"]} | {
             source["step_id"] for one in state["read"] if one["kind"] == "page" for source in one["sources"]
         }
-        passages = state.get("passages") or (
-            settings.passages if state["chosen"] != "auto" else settings.first_passages
-        )
+        brief = state["chosen"] == "auto" and self.parts.integrator is not None  # the model may ask for more
+        passages = state.get("passages") or (settings.first_passages if brief else settings.passages)
         filters = EvidenceFilter.of(state["filters"])
         recalled, failed = self._recalled(context, state, question, filters)
         with self.parts.ledger.read(context.user) as tx:
@@ -119,7 +118,7 @@ class EvidenceNodes(ResearchNode):
             number=state["number"],
             now=datetime.fromisoformat(state["now"]),
             zone=self.zone(context),
-            tokens=settings.prompt_tokens if state["chosen"] != "auto" else settings.first_tokens,
+            tokens=settings.first_tokens if brief else settings.prompt_tokens,
             count=count_tokens,
             parts=reading.parts,
             encode=self.parts.encode,

@@ -41,14 +41,11 @@ def nearest_items(
             kind: select_item_ids(tx, kinds=[kind], superseded=False) for kind in kinds if counts.get(kind, 0) > 0
         }
     if together is not None:
-        fits = sum(map(len, active.values())) <= together
-        most = small = together
+        most, small = together, together if sum(map(len, active.values())) <= together else 0
     nearest: dict[ItemKind, list[str]] = {
-        kind: sorted(ids, reverse=True)
-        for kind, ids in active.items()
-        if (fits if together is not None else len(ids) <= small)
+        kind: sorted(ids, reverse=True) for kind, ids in active.items() if len(ids) <= small
     }
-    many = {kind: ids for kind, ids in active.items() if kind not in nearest}
+    many = {kind: ids for kind, ids in active.items() if len(ids) > small}
     queries = list(dict.fromkeys(text for text in texts if text.strip()))[:_MOST_TEXTS]
     if not many or not queries:
         return nearest

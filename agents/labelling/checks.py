@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from hexamem.intent.contract import LabeledStep
 from hexamem.intent.scope_text import han_number
@@ -78,9 +78,8 @@ def replaced(text: str, replacements: Iterable[tuple[str, str]], known: Wording)
         known: what the model could read, the text included.
     """
     refused, spans = 0, list[tuple[int, int, str]]()
-    references = [match.span() for match in _REFERENCE.finditer(text)]
+    taken = [match.span() for match in _REFERENCE.finditer(text)]
     for words, meaning in replacements:
-        taken = [*references, *((begin, end) for begin, end, _ in spans)]
         free = (
             match.span()
             for match in _occurrences(words, text)
@@ -90,6 +89,7 @@ def replaced(text: str, replacements: Iterable[tuple[str, str]], known: Wording)
         if span is None:
             refused += 1
         else:
+            taken.append(span)
             spans.append((*span, meaning))
     for begin, end, meaning in sorted(spans, reverse=True):
         text = text[:begin] + meaning + text[end:]
@@ -114,9 +114,9 @@ def _meaning_fits(words: str, meaning: str, known: Wording) -> bool:
     return sum(word in known.words for word in added) >= _KNOWN_WORDS * len(added)
 
 
-def gist_fits(gist: str, known: Wording) -> bool:
-    """Whether a gist is acceptable: in known scripts, and not too long."""
-    return bool(gist) and len(gist) <= _LONGEST_GIST and scripts_of(gist) <= known.scripts
+def gist_fits(gist: str, scripts: Set[str]) -> bool:
+    """Whether a gist is acceptable: in scripts that the model was shown, and not too long."""
+    return bool(gist) and len(gist) <= _LONGEST_GIST and scripts_of(gist) <= scripts
 
 
 def _numbers_known(text: str, known: Wording) -> bool:

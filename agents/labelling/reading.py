@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
 
 from hexamem.agents.labelling.checks import (
@@ -73,8 +72,6 @@ class LabelReading:
             at = in_zone(labeled.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M")
             for text in (labeled.step.text, labeled.resolved_text, labeled.step.speaker, at):
                 self.known.add(text)
-        self.loose = deepcopy(self.known)
-        self.loose.numbers.update(map(str, range(13)))  # "two nights" may become "2 nights"
         self.board.scripts = self.known.scripts
 
     # ------------------------------------------------------------------ the prompt
@@ -176,7 +173,7 @@ class LabelReading:
         return LabelBatch(
             steps=tuple(steps),
             labels=tuple(labels_by_id.values()),
-            pages=checked_notes(self.task.pages, notes, self.loose, self.prompt.restore),
+            pages=checked_notes(self.task.pages, notes, self.known.scripts, self.prompt.restore),
             degraded=tuple(degraded),
         )
 
@@ -244,7 +241,7 @@ class LabelReading:
         for scope_gist in reply.gists if reply is not None else ():
             label_id = self.board.known(scope_gist.scope)
             gist = one_line(self.prompt.restore(scope_gist.gist)).replace("|", "¦")
-            if label_id is not None and gist_fits(gist, self.loose):
+            if label_id is not None and gist_fits(gist, self.known.scripts):
                 gists[label_id] = gist
         return gists
 
