@@ -1,6 +1,6 @@
 """Digests (memos of memos) by a model: a durable job with one structured call for each.
 
-A digest has an extractive text as soon as it is stored. The model's text replaces it if it adds no number or script to
+A digest has an extractive text as soon as it is stored. The model's text replaces it if it adds no script to
 those of the memos below; after a failed call the extractive text remains.
 """
 
