@@ -21,7 +21,7 @@ from hexamem.memory_types import InducedLabels
 __all__ = ["NOT_INSTALLED", "NOT_MEASURABLE", "AgreementTally", "Induced", "agreement", "induced_labels"]
 
 NOT_MEASURABLE = "not measurable: one partition"
-NOT_INSTALLED = "not measured: scikit-learn is not installed; run: pip install 'hexamem[evals]'"
+NOT_INSTALLED = "not measured: scikit-learn is not installed; run: pip install scikit-learn"
 _UNLABELLED = "\x00 without a label"
 _SCORES = ("ami", "v_measure", "homogeneity", "completeness")
 

@@ -151,8 +151,6 @@ def _stemmer() -> Callable[[str], str]:
     try:
         from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
     except ImportError:
-        raise ConfigError(
-            "LoCoMo's F1 stems words with NLTK, which is not installed; run: pip install 'hexamem[evals]'"
-        ) from None
+        raise ConfigError("LoCoMo's F1 stems words with NLTK, which is not installed; run: pip install nltk") from None
     stem: Callable[[str], str] = PorterStemmer().stem
     return cache(stem)

@@ -61,6 +61,16 @@ class MemoryInput(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], add_messages]
 
 
+class MemoryNodeInput(MemoryInput, total=False):
+    """The input of ``memory_graph``.
+
+    Attributes:
+        memory: what an earlier entry of the run wrote.
+    """
+
+    memory: str
+
+
 class IngestNodeOutput(TypedDict, total=False):
     """The output of ``ingest_graph``.
 
@@ -73,10 +83,11 @@ class IngestNodeOutput(TypedDict, total=False):
 
 
 class MemoryOutput(TypedDict, total=False):
-    """The output of ``memory_graph``. Where the last message is not the user's, ``memory`` stays as it is in the parent.
+    """The output of ``memory_graph``.
 
     Attributes:
-        memory: the delimited data for the system message; empty where there is none.
+        memory: the delimited data for the system message; empty where there is none. Where the last message is not the
+            user's, that of the earlier entry.
         memory_report: what was done, as ``memory_saved`` of :class:`IngestNodeOutput`, and ``recall`` with its hits.
     """
 
@@ -161,13 +172,13 @@ def build_memory_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, 
         report = state.get("memory_saved") or {}
         query = _asked(state.get("messages") or [])
         if not query:
-            return {"memory_report": report}
+            return {"memory": state.get("memory") or "", "memory_report": report}
         text, recalled, degraded = parts.recall(query, state.get("visible") or [])
         get_stream_writer()({"stage": "recall", "recall": dict(recalled), "degraded": list(degraded)})
         fallbacks = list(dict.fromkeys([*report.get("degraded", ()), *degraded]))
         return {"memory": text, "memory_report": {**report, "recall": dict(recalled), "degraded": fallbacks}}
 
-    graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryInput, output_schema=MemoryOutput)
+    graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryNodeInput, output_schema=MemoryOutput)
     graph.add_node("recall", recall)
     graph.add_edge(_add_writing(graph, parts), "recall")
     graph.add_edge("recall", END)

@@ -13,6 +13,7 @@ from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
 from hexamem.aligning import NOT_STORED, catch_up_thread
+from hexamem.arguments import check_memory
 from hexamem.chat_replies import NO_MODEL, STORED, nearest_passages, reply_by_evidence
 from hexamem.errors import HexamemError
 from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
@@ -81,6 +82,7 @@ def chat_graph(
         ConfigError: for a model that cannot be opened.
         MissingUserError: from a run that names no user.
     """
+    check_memory(memory, "chat_graph")
     if model is False:
         return _evidence_graph(memory, scope, checkpointer)
     chosen = open_chat_model(model, base_url=base_url) if model is not None else memory.model_tier.models.of("chat")

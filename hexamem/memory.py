@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from hexamem.agents.labelling.label_stage import IntentLabeling
+from hexamem.arguments import folder_path
 from hexamem.background import BackgroundWorker, JobHandlers, JobRunner
 from hexamem.calls import Calls, class_in_thread, in_thread, public
 from hexamem.config import DEFAULT_HOME, Settings
@@ -221,7 +221,7 @@ class Memory:
         runnables = manager_runnables(managers, registry)
         load_prompts: PromptLoader = load_prompt if prompts is None else PromptFolder(prompts)
         opened = Home.open(
-            Path(home).expanduser(),
+            folder_path(home, "home"),
             _checked_settings(settings, chat_models),
             registry,
             embedder=embedder,

@@ -19,6 +19,7 @@ from langgraph.config import get_config, get_stream_writer
 from pydantic import Field
 
 from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
+from hexamem.arguments import check_memory
 from hexamem.errors import ConfigError
 from hexamem.forgotten_messages import as_read_now
 from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
@@ -119,6 +120,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self, memory: Memory, *, settings: MiddlewareSettings | None = None, scope: ScopeResolver | None = None
     ) -> None:
         super().__init__()
+        check_memory(memory, "MemoryMiddleware")
         self.settings = check_settings(settings, MiddlewareSettings, "MemoryMiddleware: settings")
         self._memory, self._scope = memory, scope
         self.tools = memory_tools(memory, names=self.settings.tools, scope=scope)

@@ -10,6 +10,7 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from hexamem.aligning import catch_up_thread
+from hexamem.arguments import check_memory
 from hexamem.errors import ConfigError
 from hexamem.graphs.ingest import ingest_graph as build_write_path
 from hexamem.graphs.ingest_state import IngestContext, Recorded
@@ -105,6 +106,8 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
         MissingUserError: from a run that names no user.
     """
 
+    check_memory(memory, "research_graph")
+
     def context() -> ResearchContext:
         return ResearchContext(user=_scope("research_graph", scope).user)
 
@@ -134,6 +137,7 @@ def _parts(
     manage: Manage | None,
     items_in_store: bool,
 ) -> MemoryParts:
+    check_memory(memory, caller)
     chosen = manage or ("background" if memory.settings.background else "full")
     if chosen not in get_args(Manage):
         raise ConfigError(f"{caller}: manage = {manage!r}: use one of {', '.join(get_args(Manage))}")

@@ -119,9 +119,12 @@ class UserPrivacy(UserBase):
             How many entries of each kind were written.
 
         Raises:
+            InvalidInputError: if the file would be inside the home folder, whose files it might replace.
             HomeNotWritableError: if the file cannot be written; a half-written file is never left.
         """
         target = file_path(path)
+        if target.resolve().is_relative_to(self.memory.home.resolve()):
+            raise InvalidInputError(f"path = {str(target)!r} is inside the home folder; give a path outside of it")
         check_optional_text(passphrase=passphrase)
         self.write_recalls()
         return export_file(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar, dataclass_transform
 
@@ -20,9 +22,9 @@ T = TypeVar("T")
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def validated_settings(cls: type[T]) -> type[T]:
     """Make a class of settings: a frozen pydantic dataclass, in strict mode, that raises :class:`ConfigError`."""
-    checked: Any = dataclass(frozen=True, kw_only=True, config=ConfigDict(strict=True, arbitrary_types_allowed=True))(
-        cls
-    )
+    checked: Any = dataclass(
+        frozen=True, kw_only=True, config=ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True)
+    )(cls)
     build: Callable[..., None] = checked.__init__
 
     @wraps(build)
@@ -30,7 +32,8 @@ def validated_settings(cls: type[T]) -> type[T]:
         try:
             build(self, **values)
         except ValidationError as error:
-            raise ConfigError("; ".join(_line(cls.__name__, problem) for problem in error.errors())) from None
+            names = [field.name for field in fields(checked)]
+            raise ConfigError("; ".join(_line(cls.__name__, names, problem) for problem in error.errors())) from None
 
     checked.__init__ = __init__
     return checked  # type: ignore[no-any-return]
@@ -63,9 +66,11 @@ check_zone = AfterValidator(_zone)
 """For a field that names a time zone."""
 
 
-def _line(settings: str, problem: Any) -> str:
+def _line(settings: str, names: Sequence[str], problem: Any) -> str:
     place = ".".join([settings, *(str(part) for part in problem["loc"])])
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "unexpected_keyword_argument":
-        return f"{place}: there is no such setting"
+        near = get_close_matches(str(problem["loc"][-1]), names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(names)}"
+        return f"{place}: there is no such setting; {hint}"
     return f"{place} = {problem['input']!r}: {message[:1].lower()}{message[1:]}"

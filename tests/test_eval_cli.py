@@ -245,7 +245,7 @@ def test_the_agreement_of_labels_is_a_note_where_scikit_learn_is_missing(
     monkeypatch.setattr("hexamem.evals.agreement.find_spec", lambda name: None)
     (result,) = results_of(capsys, "came", turns, "-s", "bm25")
     assert result["scope"]["ami"] is None
-    assert "pip install 'hexamem[evals]'" in result["scope"]["note"]
+    assert "pip install scikit-learn" in result["scope"]["note"]
 
 
 TALK = Conversation(

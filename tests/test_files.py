@@ -224,8 +224,13 @@ def test_what_is_no_file_is_refused_and_a_missing_library_names_the_extra(
         alice.add_file(written(tmp_path, "data.bin", bytes(range(256)) * 40), keep_bytes=False)
     for module in ("pypdf", "docx", "bs4"):
         monkeypatch.setitem(__import__("sys").modules, module, None)
-    for name, data in (("a.pdf", b"%PDF-1.4"), ("a.docx", b"PK\x03\x04"), ("a.html", b"<p>x</p>")):
-        with pytest.raises(InvalidInputError, match=r"hexamem\[files\]"):
+    packages = {
+        "a.pdf": ("pypdf", b"%PDF-1.4"),
+        "a.docx": ("python-docx", b"PK\x03\x04"),
+        "a.html": ("beautifulsoup4", b"<p>"),
+    }
+    for name, (package, data) in packages.items():
+        with pytest.raises(InvalidInputError, match=f"pip install {package}"):
             read_data(data, name)
 
 

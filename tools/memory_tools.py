@@ -9,6 +9,7 @@ from langchain.tools import ToolRuntime
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel
 
+from hexamem.arguments import check_memory
 from hexamem.errors import ConfigError, HexamemError
 from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
 from hexamem.tools.operations import OPERATIONS, MemoryOperation, OperationCall
@@ -39,6 +40,7 @@ def memory_tools(
     Raises:
         ConfigError: for an unknown name.
     """
+    check_memory(memory, "memory_tools")
     available = {operation.name: operation for operation in OPERATIONS if "model" in operation.callers}
     chosen = list(available) if names is None else list(dict.fromkeys(names))
     unknown = [name for name in chosen if name not in available]

@@ -20,6 +20,7 @@ from langsmith import tracing_context
 from pydantic import PrivateAttr
 
 from hexamem.aligning import MEMORY_TOOLS
+from hexamem.arguments import check_memory
 from hexamem.errors import ConfigError, HexamemError, NotFoundError
 from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
 from hexamem.memory_types import Sensitivity, VaultItem
@@ -77,6 +78,7 @@ class VaultMiddleware(AgentMiddleware[Any, Any]):
         scope: ScopeResolver | None = None,
     ) -> None:
         super().__init__()
+        check_memory(memory, "VaultMiddleware")
         self._memory, self._scope = memory, scope
         self._listed = frozenset(tool if isinstance(tool, str) else tool.name for tool in tools)
         self._approve = frozenset(approve)

@@ -56,7 +56,7 @@ def run_study(
     if unknown := [name for name in experiments if name not in EXPERIMENTS]:
         raise InvalidInputError(f"experiment {unknown[0]!r} is unknown; use {', '.join(EXPERIMENTS)}")
     if find_spec("sklearn") is None:
-        raise ConfigError("the study needs scikit-learn, which is not installed; run: pip install 'hexamem[evals]'")
+        raise ConfigError("the study needs scikit-learn, which is not installed; run: pip install scikit-learn")
     advance = progress or (lambda what, done, total: None)
     with memory_factory() as memory:
         full = bool(memory.model_tier.models)

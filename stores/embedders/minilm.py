@@ -1,4 +1,4 @@
-"""The teacher of the static model, all-MiniLM-L6-v2, through sentence-transformers (`pip install hexamem[minilm]`)."""
+"""The teacher of the static model, all-MiniLM-L6-v2, through sentence-transformers (`pip install sentence-transformers`)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MiniLMEmbedder(Embedder):
 
     def __init__(self, folder: str | Path | None = None) -> None:
         if importlib.util.find_spec("sentence_transformers") is None:
-            raise ConfigError("The embedder 'minilm' needs sentence-transformers: pip install hexamem[minilm]")
+            raise ConfigError("The embedder 'minilm' needs sentence-transformers: pip install sentence-transformers")
         if folder is not None and not Path(folder).is_dir():
             raise ConfigError(
                 f"The embedder 'minilm:{folder}' names no folder; give the path of a sentence-transformers model."

@@ -30,7 +30,7 @@ def read_docx(data: bytes, name: str, longest: int, most_bytes: int) -> tuple[st
     try:
         from docx import Document
     except ImportError:
-        raise InvalidInputError(f"{name} is a Word document: pip install 'hexamem[files]' to read it") from None
+        raise InvalidInputError(f"{name} is a Word document: pip install python-docx to read it") from None
     _check(data, name, most_bytes)
     try:
         document: Any = Document(io.BytesIO(data))

@@ -12,11 +12,26 @@ from hexamem.stores.file_readers.text import markdown_sections
 __all__ = ["read_html"]
 
 _UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "head")
-_BLOCKS = [
-    *("p", "div", "section", "article", "header", "footer", "main", "aside", "nav", "ul", "ol", "dl", "dt", "dd"),
-    *("table", "tr", "blockquote", "pre", "figure", "figcaption", "form", "fieldset", "address", "details", "summary"),
-    "hr",
-]
+_BLOCKS = frozenset(
+    [
+        *("p", "div", "section", "article", "header", "footer", "main", "aside", "nav", "ul", "ol", "dl", "dt", "dd"),
+        *(
+            "table",
+            "tr",
+            "blockquote",
+            "pre",
+            "figure",
+            "figcaption",
+            "form",
+            "fieldset",
+            "address",
+            "details",
+            "summary",
+        ),
+        "hr",
+    ]
+)
+_HEADING = re.compile("h[1-6]")
 _BLANKS = re.compile(r"[ \t\r\f\v\n\u00a0]+")
 
 
@@ -29,7 +44,7 @@ def read_html(data: bytes | str, name: str) -> tuple[str, tuple[Section, ...], s
     try:
         from bs4 import BeautifulSoup
     except ImportError:
-        raise InvalidInputError(f"{name} is HTML: pip install 'hexamem[files]' to read it") from None
+        raise InvalidInputError(f"{name} is HTML: pip install beautifulsoup4 to read it") from None
     try:
         page: Any = BeautifulSoup(data, "html.parser")
         title = _BLANKS.sub(" ", page.title.get_text()).strip() if page.title else ""
@@ -40,30 +55,50 @@ def read_html(data: bytes | str, name: str) -> tuple[str, tuple[Section, ...], s
 
 
 def _text(page: Any) -> str:
-    from bs4.element import CData, NavigableString
+    """The text of a parsed page, in one pass without recursion: a page may be nested as deeply as it is long."""
+    from bs4.element import CData, NavigableString, Tag
 
-    for tag in page.find_all(_UNSEEN):
-        tag.decompose()
-    for node in page.find_all(string=True):
-        if type(node) not in (NavigableString, CData):
-            node.extract()  # comments, declarations
-        elif node.find_parent("pre") is None:
-            node.replace_with(NavigableString(_BLANKS.sub(" ", str(node))))
-    for tag in page.find_all("br"):
-        tag.replace_with(NavigableString("\n"))
-    for tag in page.find_all(re.compile(r"^h[1-6]$")):
-        words = _BLANKS.sub(" ", tag.get_text(" ")).strip()
-        tag.replace_with(NavigableString(f"\n\n{'#' * int(tag.name[1])} {words}\n\n" if words else ""))
-    for tag in page.find_all("li"):
-        tag.insert(0, NavigableString("\n- "))
-    for tag in page.find_all(["td", "th"]):
-        row = tag.find_parent("tr")
-        if row is not None and row.find(["td", "th"]) is not tag:
-            tag.insert(0, NavigableString(" | "))
-    for tag in page.find_all(_BLOCKS):
-        tag.insert(0, NavigableString("\n"))
-        tag.append(NavigableString("\n"))
-    return str(page.get_text())
+    written: list[str] = []
+    heading: list[str] | None = None  # the words of the heading ``opened``
+    opened: Any = None
+    preformatted = 0
+    rows: list[bool] = []  # for each open row of a table: whether it has a cell
+    waiting: list[tuple[Any, bool]] = [(page, False)]
+    while waiting:
+        node, closes = waiting.pop()
+        if not isinstance(node, Tag):
+            if type(node) in (NavigableString, CData):  # no comment or declaration
+                text = str(node) if preformatted else _BLANKS.sub(" ", node)
+                (written if heading is None else heading).append(text)
+            continue
+        name = node.name
+        if name in _UNSEEN:
+            continue
+        if not closes:
+            waiting.append((node, True))
+            waiting += [(child, False) for child in reversed(node.contents)]
+        if name == "pre":
+            preformatted += -1 if closes else 1
+        if name == "tr":
+            rows.pop() if closes else rows.append(False)
+        if heading is not None:
+            if node is opened:
+                words = _BLANKS.sub(" ", " ".join(heading)).strip()
+                written.append(f"\n\n{'#' * int(name[1])} {words}\n\n" if words else "")
+                heading = None
+        elif _HEADING.fullmatch(name):
+            heading, opened = [], node
+        elif name in _BLOCKS:
+            written.append("\n")
+        elif not closes:
+            if name == "br":
+                written.append("\n")
+            elif name == "li":
+                written.append("\n- ")
+            elif name in ("td", "th") and rows:
+                written.append(" | " if rows[-1] else "")
+                rows[-1] = True
+    return "".join(written)
 
 
 def _tidy(text: str) -> str:

@@ -27,7 +27,7 @@ def read_pdf(data: bytes, name: str, longest: int) -> tuple[str, tuple[Section, 
     try:
         from pypdf import PdfReader
     except ImportError:
-        raise InvalidInputError(f"{name} is a PDF: pip install 'hexamem[files]' to read it") from None
+        raise InvalidInputError(f"{name} is a PDF: pip install pypdf to read it") from None
     log = logging.getLogger("pypdf")
     if not log.handlers:  # without logging configured, pypdf would write a line to stderr for each flaw
         log.addHandler(logging.NullHandler())

@@ -76,8 +76,8 @@ def _detected(data: bytes, name: str, refused: NotTextError) -> tuple[str, str]:
         from charset_normalizer import from_bytes
     except ImportError:
         raise InvalidInputError(
-            f"{name} is not in UTF-8, and its encoding cannot be recognized without charset-normalizer: "
-            "pip install 'hexamem[files]', or save it as UTF-8"
+            f"{name} is not in UTF-8, and its encoding cannot be recognized: "
+            "pip install charset-normalizer, or save it as UTF-8"
         ) from None
     names = _WIDE if b"\0" in data else _BYTES
     guesses = [

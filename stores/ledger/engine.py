@@ -74,7 +74,7 @@ def open_engine(url: str | URL) -> Engine:
         ) from None
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"the driver for {place_of(url)!r} is missing ({error.name}): pip install 'hexamem[postgres]' "
+            f"the driver for {place_of(url)!r} is missing ({error.name}): pip install 'psycopg[binary]' "
             "and use postgresql+psycopg://…"
         ) from None
     if engine.dialect.name == "sqlite":

@@ -169,7 +169,7 @@ def _from_keyring(account: str, *, create: bool) -> VaultKey:
         import keyring
         from keyring.errors import KeyringError
     except ImportError:
-        raise SecretKeyError("the vault key is to be read from the system keyring: install hexamem[keyring]") from None
+        raise SecretKeyError("the vault key is to be read from the system keyring: pip install keyring") from None
     source = f"keyring entry {_KEYRING_SERVICE!r} / {account!r}"
     try:
         stored = keyring.get_password(_KEYRING_SERVICE, account)
