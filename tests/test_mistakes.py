@@ -49,7 +49,7 @@ def test_a_folder_or_a_users_memory_is_refused_where_a_memory_is_needed(
 ) -> None:
     with Memory.open(tmp_path, embedder="static", settings=Settings(background=False)) as memory:
         for wrong in (str(tmp_path), memory.user("ann"), None):
-            with pytest.raises(ConfigError, match="give the Memory that Memory.open returns"):
+            with pytest.raises(ConfigError, match=r"give the Memory that Memory\.open returns"):
                 build(wrong)
 
 
@@ -70,7 +70,7 @@ def test_an_export_never_replaces_a_file_of_the_home(tmp_path: Path) -> None:
             with pytest.raises(InvalidInputError, match="inside the home folder"):
                 ann.export(target)
         assert {name: (home / name).stat().st_ino for name in os.listdir(home)} == before
-        assert ann.export(tmp_path / "ann.jsonl")["step"] == 1
+        assert ann.export(tmp_path / "ann.jsonl")["steps"] == 1
 
 
 def test_the_memory_of_a_run_is_empty_where_nothing_was_asked(tmp_path: Path) -> None:
