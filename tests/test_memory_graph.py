@@ -285,7 +285,7 @@ def test_its_real_nodes_are_seen(memory: Memory) -> None:
 
 def test_its_schemas_are_narrow(memory: Memory) -> None:
     graph = memory_graph(memory)
-    assert set(graph.get_input_jsonschema()["properties"]) == {"messages"}
+    assert set(graph.get_input_jsonschema()["properties"]) == {"messages", "memory"}
     assert set(graph.get_output_jsonschema()["properties"]) == {"memory", "memory_report"}
     assert set(ingest_graph(memory).get_output_jsonschema()["properties"]) == {"memory_saved"}
 
