@@ -1,7 +1,9 @@
-"""Small memories cut from conversations: a few turns, and questions of which they hold the answer to some.
+"""Training data for the probability that memory contains an answer, beside the unanswerable questions of conversations.
 
-What a long memory teaches of whether it holds an answer misleads in a memory of ten turns: there is always a best
-candidate, and nothing that it stands out from.
+- Small memories cut from conversations, with questions that they answer and as many that they do not: in a memory of ten
+  turns there is always a best candidate, which exceeds nothing.
+- Questions of other conversations: those that a data set calls unanswerable resemble the answerable ones, and a
+  regression on them alone takes a question about something else for an answerable one.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 
 from hexamem.evals.records import Conversation, Question
 
-__all__ = ["SMALL", "small_memories"]
+__all__ = ["SMALL", "small_memories", "with_foreign_questions"]
 
 SMALL = "~small"
 """Stands between the id of a conversation and the number of a memory cut from it."""
@@ -55,6 +57,22 @@ def small_memories(
                 )
             )
     return made
+
+
+def with_foreign_questions(conversations: Sequence[Conversation], *, seed: int = 0) -> list[Conversation]:
+    """Each conversation with as many questions of another conversation as it has unanswerable ones of its own."""
+    random = np.random.default_rng(seed)
+    answerable = [
+        [one for one in conversation.questions if one.evidence and one.category != "5"]
+        for conversation in conversations
+    ]
+    extended = []
+    for place, conversation in enumerate(conversations):
+        others = [one for other, asked in enumerate(answerable) if other != place for one in asked]
+        count = min(len(conversation.questions) - len(answerable[place]), len(others))
+        foreign = [_without(one) for one in _some(others, count, random)]
+        extended.append(replace(conversation, questions=(*conversation.questions, *foreign)))
+    return extended
 
 
 def _some(questions: Sequence[Question], count: int, random: np.random.Generator) -> list[Question]:

@@ -513,7 +513,7 @@ def train(
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
     from hexamem.evals.asked_questions import ask_all
-    from hexamem.evals.small_memories import small_memories
+    from hexamem.evals.small_memories import small_memories, with_foreign_questions
     from hexamem.evals.training import learned_card, train_and_validate
     from hexamem.retrieval.gates import GateSettings
     from hexamem.retrieval.learning import LearningSettings
@@ -524,7 +524,7 @@ def train(
     settings, gate = LearningSettings(seed=seed, **further), GateSettings() if operations else None
     with output.stages("loading") as advance:
         with session.thrown_away() as memory:
-            asked = ask_all(memory, conversations, advance, operations=operations)
+            asked = ask_all(memory, with_foreign_questions(conversations, seed=seed), advance, operations=operations)
             small = ask_all(memory, small_memories(conversations, seed=seed), advance, operations=False)
             fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
         card = learned_card(conversations, asked, settings, embedder, license, gate)
