@@ -179,9 +179,9 @@ def test_every_sentence_of_a_passage_is_encoded_once_a_question_in_bounded_batch
     assert len(alone) == 4 * 101
     assert max(map(len, batches)) <= 64
     batches.clear()
-    again = score_sentences(question, ("which case QX77",), [*first, later], counted, None, read)
+    again = score_sentences(question, ("which case QX77",), [later, *first], counted, None, read)
     assert sum(map(len, batches)) == 3, "the queries and the new passage"
-    assert again == score_sentences(question, ("which case QX77",), [*first, later], encode)
+    assert again == score_sentences(question, ("which case QX77",), [later, *first], encode)
     assert again[0].text == "The case is QX77."
     page = step(1, "a page").model_copy(update={"kind": "page"})
     steps = {page.id: [(f"step_{number}", "It rained all day. " * 600) for number in range(50)]}
