@@ -42,7 +42,7 @@ def test_a_sample_depends_on_its_seed_alone_is_as_long_as_asked_and_gives_nothin
     assert task not in json.dumps([message.as_message() for message in sample.messages])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(task=st.sampled_from(FAMILIES["needle"]), seed=st.integers(0, 10_000))
 def test_each_needle_of_an_asked_key_occurs_once_in_an_evidence_turn(task: str, seed: int) -> None:
     sample = make_ruler(task, 2_000, seed=seed)
@@ -55,7 +55,7 @@ def test_each_needle_of_an_asked_key_occurs_once_in_an_evidence_turn(task: str, 
     assert all(share_found(values_of(sample), contents[turn]) > 0 for turn in question.evidence)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(task=st.sampled_from(FAMILIES["variable_tracking"]), seed=st.integers(0, 10_000))
 def test_following_the_assignments_in_order_gives_the_variables_of_the_chain(task: str, seed: int) -> None:
     sample = make_ruler(task, 2_000, seed=seed)

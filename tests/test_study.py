@@ -16,7 +16,7 @@ from hexamem.cli.app import run
 from hexamem.errors import ConfigError, CorruptFileError, HomeNotWritableError, InvalidInputError
 from hexamem.evals import load_conversations
 from hexamem.evals.metrics import Interval
-from hexamem.evals.study import EXPERIMENTS, StudySet, made_up_sets, run_study, study_sets, write_study
+from hexamem.evals.study import EXPERIMENTS, StudySet, run_study, study_sets, write_study
 from hexamem.evals.study.experiments import (
     COLUMNS_OF,
     expected_under_flips,
@@ -143,14 +143,6 @@ def test_a_folder_is_a_data_set_and_files_are_that_of_their_folder(tmp_path: Pat
         study_sets([folder], limit=0)
     with pytest.raises(InvalidInputError, match="given twice"):
         study_sets([folder, folder / "rosa.json"])
-
-
-def test_made_up_sets_are_the_same_every_time_and_have_evidence() -> None:
-    once = made_up_sets(1)
-    assert [one.name for one in once] == ["synthetic", "ruler"]
-    assert once == made_up_sets(1)
-    assert all(question.evidence for one in once for c in one.conversations for question in c.questions)
-    assert made_up_sets(0) == []
 
 
 def test_the_questions_out_of_distribution_are_read_with_their_conversations(tmp_path: Path) -> None:
@@ -333,26 +325,6 @@ def test_a_table_of_the_report_escapes_bars_and_marks_missing_values() -> None:
 # With a chat model
 
 
-def test_the_ranking_in_full_asks_the_model_of_the_memory_and_is_counted(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
-    server = scripted_server([Reply(content="no JSON at all")])
-    models = {"planner": server.chat_model(max_retries=0), "integrator": server.chat_model(max_retries=0)}
-    sections, _ = run_study(
-        lambda: Memory.open(tmp_path / "home", models=models, embedder="static", settings=PLAIN),
-        study_sets([written(tmp_path / "friends", ["rosa"])]),
-        ["main"],
-        settings=QUICK,
-        samples=20,
-        questions=1,
-    )
-    figures = {row["ranking"]: row for row in sections[0].tables["Rankings"]}[FULL]
-    assert figures["calls"] > 0
-    assert figures["model tokens"] > 0
-    # What gave no answer in its form falls back and is listed.
-    assert any(FULL in line for line in sections[0].remarks if line.startswith("degraded"))
-
-
 def test_the_command_writes_a_study_with_the_calls_of_a_model(
     tmp_path: Path,
     scripted_server: ServerFactory,
@@ -371,8 +343,11 @@ def test_the_command_writes_a_study_with_the_calls_of_a_model(
     data = json.loads((out / "study.json").read_text("utf-8"))
     assert (data["facts"]["model"], list(data["experiments"])) == ("openai:scripted", ["main", "transfer"])
     assert "at least two data sets" in data["experiments"]["transfer"]["remarks"][0]
-    rankings = {row["ranking"]: row for row in data["experiments"]["main"]["tables"]["Rankings"]}
-    assert rankings[FULL]["calls"] > 0
+    main = data["experiments"]["main"]
+    (figures,) = [row for row in main["tables"]["Rankings"] if row["ranking"] == FULL]
+    assert min(figures["calls"], figures["model tokens"]) > 0
+    # What gave no answer in its form falls back and is listed.
+    assert any(FULL in line for line in main["remarks"] if line.startswith("degraded"))
 
 
 @pytest.mark.parametrize(
