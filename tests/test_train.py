@@ -121,7 +121,7 @@ def test_leaving_one_out_never_trains_on_it() -> None:
     turned = [Example(values=-one.values, cues=one.cues, evidence=one.evidence) for one in made_up(20, seed=3)]
     every = asked(made_up(60), "a") + asked(made_up(60, seed=2), "b") + asked(turned, "c")
     how = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0)
-    found = {one.conversation: one.recall[5] for one in cross_validate(every, how, fingerprint="x")}
+    found = {row["conversation"]: row["recall"]["5"] for row in cross_validate(every, how, fingerprint="x")}
     assert found["c"] < 0.3 < found["a"]
     with pytest.raises(InvalidInputError, match="at least 2"):
         cross_validate(asked(made_up(3), "a"), how, fingerprint="x")
