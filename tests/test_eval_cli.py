@@ -103,28 +103,16 @@ def test_synthetic_gives_one_object_a_size_and_strategy_and_exports(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out.json"
-    words = (
-        "synthetic",
-        "--size",
-        "S",
-        "--family",
-        "project",
-        "-s",
-        "bm25",
-        "-s",
-        "dense",
-        "--export",
-        tmp_path / "came",
-    )
+    export = ("--export", tmp_path / "came")
+    words = ("synthetic", "--size", "S", "--family", "project", "-s", "bm25", "-s", "dense", *export)
     assert eval_(*words, "--json", out) == 0
     shown = capsys.readouterr().out
     assert "synthetic S: all categories" in shown
+    assert "induced labels against gold labels" in shown
     assert all(category in shown for category in QUESTION_TYPES)
     results = json.loads(out.read_text(encoding="utf-8"))
-    assert [(one["size"], one["strategy"], one["split"]) for one in results] == [
-        ("S", "bm25", "test"),
-        ("S", "dense", "test"),
-    ]
+    facts = [(result["size"], result["strategy"], result["split"]) for result in results]
+    assert facts == [("S", "bm25", "test"), ("S", "dense", "test")]
     # Two of its files name one trajectory; a glob gives both.
     (came,) = results_of(capsys, "came", *sorted((tmp_path / "came").iterdir()), "-s", "bm25")
     assert (came["n_conversations"], came["recall"]["all"]) == (1, results[0]["recall"]["all"])
