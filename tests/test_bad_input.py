@@ -389,25 +389,18 @@ def test_a_wrong_argument_is_named_with_its_value_and_rule_and_changes_nothing(
         assert last_change() == before, call
 
 
-@pytest.mark.parametrize(
-    ("field", "values"),
-    [
-        *((field, (0, -1, "9", 1.5, True)) for field in ("k", "recall_log", "max_message_bytes")),
-        ("k", (1_001,)),
-        ("timezone", ("Europe/Atlantis", None, "../etc/passwd")),
-        ("strategy", (None,)),
-        ("find_secrets", (1,)),
-        ("background", ("no",)),
-        ("keep_reasoning", (None,)),
-    ],
-)
-def test_a_setting_that_cannot_work_is_refused(field: str, values: tuple[Any, ...]) -> None:
-    for value in values:
+def test_a_setting_that_cannot_work_is_refused_before_a_home_is_made(tmp_path: Path) -> None:
+    wrong: dict[str, tuple[Any, ...]] = {
+        **dict.fromkeys(("k", "recall_log", "max_message_bytes"), (0, -1, "9", 1.5, True)),
+        "timezone": ("Europe/Atlantis", None, "../etc/passwd"),
+        "strategy": (None,),
+        "find_secrets": (1,),
+        "background": ("no",),
+        "keep_reasoning": (None,),
+    }
+    for field, value in [*((field, value) for field, values in wrong.items() for value in values), ("k", 1_001)]:
         with pytest.raises(ConfigError, match=f"Settings.{field} = "):
             Settings(**{field: value})
-
-
-def test_a_strategy_that_there_is_not_is_refused_before_a_home_is_made(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"Settings.strategy = 'rff': use one of rrf, "):
         Memory.open(tmp_path / "home", settings=Settings(strategy="rff"))
     assert not (tmp_path / "home").exists()

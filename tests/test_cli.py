@@ -112,22 +112,6 @@ def test_it_runs_as_a_module_and_a_closed_pipe_is_quiet(stored: Path) -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
-def test_help_names_every_command_and_explains_every_option() -> None:
-    from hexamem.cli.app import _COMMAND
-
-    shown = hexamem("--help", embedder=None)
-    assert hexamem() == shown
-    root: Any = _COMMAND
-    commands: list[tuple[str, Any]] = list(root.commands.items())
-    assert all(f" {name} " in shown.out for name, _ in commands)
-    for name, command in commands:  # grows while it is read
-        commands += [(f"{name} {inner}", each) for inner, each in getattr(command, "commands", {}).items()]
-    assert len(commands) > 40
-    assert [name for name, command in commands if not (command.help or "").strip()] == []
-    assert [f"{name} {option.name}" for name, command in commands for option in command.params if not option.help] == []
-    assert "Their words stay in the history and in exports" in " ".join(hexamem("forget", "--help").out.split())
-
-
 def test_shared_options_work_before_and_after_the_command_and_the_later_one_wins(stored: Path, tmp_path: Path) -> None:
     assert hexamem("--version") == Finished(0, f"hexamem {__version__}\n", "")
     before = hexamem("--home", stored, "--json", "users")

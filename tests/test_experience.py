@@ -216,7 +216,7 @@ def test_runs_and_experience_come_back_from_an_export_and_wait_to_be_distilled(
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.text(max_size=300), min_size=1, max_size=30), st.integers(min_value=20, max_value=400))
+@given(st.lists(st.text(max_size=120), min_size=1, max_size=12), st.integers(min_value=20, max_value=200))
 def test_an_abridged_run_stays_within_its_budget(texts: list[str], budget: int) -> None:
     run = Run(user="alice", task="do it")
     steps = [RunStep(run_id=run.id, position=n, action=t, observation=t * 3) for n, t in enumerate(texts)]
