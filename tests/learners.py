@@ -71,16 +71,16 @@ def opened(home: Path, server: ScriptedServer | None, **settings: Any) -> Memory
 
 
 @pytest.fixture(scope="module")
-def learning_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, ScriptedServer]]:
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, ScriptedServer]]:
     """One memory for a module, and the server of its model: opening one takes longer than most tests."""
     with ScriptedServer([]) as server, opened(tmp_path_factory.mktemp("learning"), server) as memory:
         yield memory, server
 
 
 @pytest.fixture
-def learner(learning_memory: tuple[Memory, ScriptedServer], loopback_only: None) -> Learner:
+def learner(taught: tuple[Memory, ScriptedServer], loopback_only: None) -> Learner:
     """Lets the model follow a script; gives a new user, and the server."""
-    memory, server = learning_memory
+    memory, server = taught
 
     def start(script: Script) -> tuple[UserMemory, ScriptedServer]:
         server.follow(script)

@@ -28,19 +28,7 @@ from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger.usage import usage_totals
 
 from .fork_server import python
-from .learners import (  # noqa: F401
-    INVOICE,
-    INVOICES,
-    SEVEN,
-    Learner,
-    alice,
-    attempt,
-    learner,
-    learning_memory,
-    lesson,
-    opened,
-    replies,
-)
+from .learners import INVOICE, INVOICES, SEVEN, Learner, alice, attempt, learner, lesson, opened, replies, taught  # noqa: F401
 from .ledger_databases import each_memory, each_user, new_database  # noqa: F401
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 

@@ -26,19 +26,7 @@ from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side
 from hexamem.exploring import Attempt
 from hexamem.memory_types.experience import Run, RunStep
 
-from .learners import (  # noqa: F401
-    INVOICE,
-    INVOICES,
-    SEVEN,
-    Learner,
-    alice,
-    attempt,
-    learner,
-    learning_memory,
-    lesson,
-    opened,
-    replies,
-)
+from .learners import INVOICE, INVOICES, SEVEN, Learner, alice, attempt, learner, lesson, opened, replies, taught  # noqa: F401
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 WORDS = ("money", "dates", "names of customers", "errors", "long lists", "drafts", "countries")

@@ -26,7 +26,7 @@ from hexamem.graphs.experience import MARK, add_reflection, trouble_of
 from hexamem.graphs.experience_middleware import ExperienceMiddleware
 from hexamem.graphs.experience_recording import RunRecordingHandler, task_in
 
-from .learners import INVOICE, INVOICES, Learner, alice, attempt, learner, learning_memory, lesson, replies  # noqa: F401
+from .learners import INVOICE, INVOICES, Learner, alice, attempt, learner, lesson, replies, taught  # noqa: F401
 from .scripted_server import Reply, Request, Script, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 in_both_ways = pytest.mark.parametrize("asynchronous", [False, True])

@@ -17,17 +17,7 @@ from hexamem.experience.trouble import TroubleSettings, Turn, tool_of, trouble_i
 from hexamem.memory_types.experience import Outcome, Run, RunStep
 from hexamem.models.tokens import count_tokens
 
-from .learners import (  # noqa: F401
-    INVOICE,
-    INVOICES,
-    Learner,
-    alice,
-    attempt,
-    learner,
-    learning_memory,
-    lesson,
-    replies,
-)
+from .learners import INVOICE, INVOICES, Learner, alice, attempt, learner, lesson, replies, taught  # noqa: F401
 from .scripted_server import loopback_only  # noqa: F401
 
 PLANTS = "Water the plants on the balcony before noon"
