@@ -612,40 +612,46 @@ def test_the_async_twins_never_block_the_event_loop_and_raise_what_their_twins_r
 
     with pytest.raises(BlockingError):  # what would be caught below
         asyncio.run(block())
-    with Memory.open(tmp_path / "home", embedder="static") as memory:
-        alice = memory.user("alice")
-        threads: set[int] = set()
-        inner: Callable[..., Any] = memory.searcher.find
+    threads: set[int] = set()
 
-        def noted(*args: Any) -> Any:
-            threads.add(threading.get_ident())
-            return inner(*args)
+    async def work() -> None:
+        with blockbuster_ctx():
+            async with await Memory.aopen(tmp_path / "home", embedder="static") as memory:
+                inner: Callable[..., Any] = memory.searcher.find
 
-        memory.searcher.find = noted  # type: ignore[method-assign]
+                def noted(*args: Any) -> Any:
+                    threads.add(threading.get_ident())
+                    return inner(*args)
 
-        async def work() -> list[Any]:
-            with blockbuster_ctx():
+                memory.searcher.find = noted  # type: ignore[method-assign]
+                alice = await memory.auser("alice", timezone="Europe/Lisbon")
                 await asyncio.gather(*(alice.aremember(f"tide table {n}", f"t{n % 3}") for n in range(6)))
+                assert await memory.auser("alice") is alice
+                assert (await memory.ausers(), await memory.aflush()) == (["alice"], True)
+                assert await memory.areindex("alice") > 0
                 item = await alice.aadd({"kind": "semantic", "name": "tide", "summary": "twice a day"})
                 await alice.aedit(item.id, summary="two times a day")
-                recalls = await asyncio.gather(
-                    *(alice.arecall(f"tide table {n}", k=1, strategy="bm25") for n in range(6))
-                )
+                queries = [f"tide table {n}" for n in range(6)]
+                recalls = await asyncio.gather(*(alice.arecall(query, k=1, strategy="bm25") for query in queries))
+                assert [recall.hits[0].text for recall in recalls] == queries
                 assert (await alice.aget(item.id)).id == item.id
-                assert len(await alice.asteps()) == 6
-                assert len(await alice.ahistory(item.id)) == 2
+                assert (len(await alice.asteps()), len(await alice.ahistory(item.id))) == (6, 2)
                 await alice.afeedback(recalls[0].id, helped=[recalls[0].hits[0].id])
                 await alice.aexport(tmp_path / "out.jsonl")
                 assert await alice.aflush()
                 await alice.aerase()
                 await alice.aimport_(tmp_path / "out.jsonl")
+                assert len(await alice.asteps()) == 6
                 with pytest.raises(InvalidInputError, match="k = 0"):
                     await alice.arecall("x", k=0)
                 with pytest.raises(HexamemError, match="message 2 of 2 is empty"):
                     await alice.aremember(["fine", ""])
-            return list(recalls)
+            with pytest.raises(StoreClosedError):
+                await memory.ausers()
+            await memory.aclose()
+            with pytest.raises(ConfigError, match="strategy"):
+                await Memory.aopen(tmp_path / "home", settings=Settings(strategy="none"))
 
-        recalls = asyncio.run(work())
-        assert [recall.hits[0].text for recall in recalls] == [f"tide table {n}" for n in range(6)]
-        assert threading.get_ident() not in threads
-        assert len(alice.steps()) == 6
+    asyncio.run(work())
+    assert threads
+    assert threading.get_ident() not in threads

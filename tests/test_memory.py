@@ -13,7 +13,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from blockbuster import blockbuster_ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
@@ -22,7 +21,7 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.calls import Calls
 from hexamem.cli import main
 from hexamem.doctor import examine_home
-from hexamem.errors import ConfigError, CorruptFileError, InvalidInputError, NotFoundError, StoreClosedError
+from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError, StoreClosedError
 from hexamem.stores.ledger.schema import recalls
 
 QUIET = Settings(background=False)
@@ -337,28 +336,3 @@ def test_show_writes_the_media_of_a_step_into_a_folder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert main(["show", step_id, "--user", "alice", "--home", str(tmp_path / "home"), "--media", str(out)]) == 0
     assert [(path.name, path.read_bytes()) for path in out.iterdir()] == [(f"{SHA256}.png", PIXEL)]
-
-
-# Async twins.
-
-
-def test_a_memory_is_opened_used_and_closed_without_blocking_the_event_loop(tmp_path: Path) -> None:
-    async def work() -> None:
-        with blockbuster_ctx():
-            async with await Memory.aopen(tmp_path / "home", embedder="static") as memory:
-                alice = await memory.auser("alice", timezone="Europe/Lisbon")
-                await alice.aremember("a heron")
-                assert await memory.auser("alice") is alice
-                assert await memory.ausers() == ["alice"]
-                assert await memory.aflush()
-                assert await memory.areindex("alice") > 0
-                assert (await alice.arecall("heron")).hits[0].text == "a heron"
-            with pytest.raises(StoreClosedError):
-                await memory.ausers()
-            await memory.aclose()
-            again = await Memory.aopen(tmp_path / "home", embedder="static", settings=QUIET)
-            await again.aclose()
-            with pytest.raises(ConfigError, match="strategy"):
-                await Memory.aopen(tmp_path / "home", settings=Settings(strategy="none"))
-
-    asyncio.run(work())
