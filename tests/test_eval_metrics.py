@@ -11,20 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals import (
-    Aggregator,
-    AgreementTally,
-    Conversation,
-    EvalMessage,
-    Question,
-    all_at_k,
-    any_at_k,
-    ndcg_at_k,
-    paired_bootstrap,
-    published_metrics,
-    recall_at_k,
-)
-from hexamem.evals.agreement import NOT_MEASURABLE, agreement
+from hexamem.evals import Conversation, EvalMessage, Question
+from hexamem.evals.agreement import NOT_MEASURABLE, AgreementTally, agreement
+from hexamem.evals.longmemeval_metrics import published_metrics
+from hexamem.evals.metrics import Aggregator, all_at_k, any_at_k, ndcg_at_k, paired_bootstrap, recall_at_k
 from hexamem.evals.qa_scores import bleu1, exact_match, list_f1, locomo_score, plain_f1, squad_f1, stemmed_f1
 from hexamem.memory_types import InducedLabels
 

@@ -48,6 +48,7 @@ def test_a_run_is_stored_with_its_steps_and_outcome_on_each_database(each_user: 
     run = each_user.experience.start(INVOICE, env="billing", metadata={"try": 1})
     run.step(thought="first look", action="GET /customers/42", observation="a customer")
     run.step(action="POST /invoices", error="400: \x00 and a lone \ud800")
+    run.step(action="GET  /customers/42", error="404")
     receipt = run.finish(True, evidence="reward 1.0", source="test")
     (stored,) = each_user.experience.runs()
     assert stored == receipt.run
@@ -57,10 +58,11 @@ def test_a_run_is_stored_with_its_steps_and_outcome_on_each_database(each_user: 
     assert [(step.position, step.error) for step in each_user.experience.steps(run.id)] == [
         (0, None),
         (1, "400: \x00 and a lone \ud800"),
+        (2, "404"),
     ]
     digest = each_user.experience.digest(run.id)
-    assert digest.actions == ("GET /customers/42", "POST /invoices")
-    assert (digest.first_error, digest.outcome, digest.steps) == ("400: \x00 and a lone \ud800", True, 2)
+    assert digest.actions == ("GET /customers/42", "POST /invoices"), "each action once"
+    assert (digest.first_error, digest.outcome, digest.steps) == ("400: \x00 and a lone \ud800", True, 3)
 
 
 def test_a_killed_run_stays_as_unfinished_with_every_step_and_can_go_on(tmp_path: Path) -> None:
@@ -167,7 +169,8 @@ def test_what_is_erased_redacted_or_forgotten_is_in_no_file(
         if removal == "redact":
             alice.redact(CANARY, caption="a name")
             assert "{{vault:" in alice.experience.digest(run.id).task
-            assert CANARY not in str((alice.experience.items(), alice.experience.runs()))
+            stored = (alice.experience.items(), alice.experience.runs(), alice.experience.steps(run.id))
+            assert CANARY not in str(stored)
         else:
             if removal == "erase":
                 counts = alice.erase().rows
@@ -185,8 +188,9 @@ def test_runs_and_experience_come_back_from_an_export_and_wait_to_be_distilled(
     tmp_path: Path, learner: Learner, memory: Memory
 ) -> None:
     def stored(user: UserMemory) -> Any:
-        experience, runs = user.experience, user.experience.runs()
-        return [(run.model_dump(exclude={"user"}), experience.steps(run.id)) for run in runs], contents(user)
+        runs, items = user.experience.runs(), user.experience.items()
+        steps = [user.experience.steps(run.id) for run in runs]
+        return [record.model_dump(exclude={"user"}) for record in (*runs, *items)], steps
 
     exporter, _ = learner(replies(lesson("Invoices")))
     attempt(exporter, error="400: amount")

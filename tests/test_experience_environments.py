@@ -117,47 +117,31 @@ def test_explored_tasks_are_attempted_several_times_and_teach(tmp_path: Path) ->
 
 
 def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    judged = iter([True, *[False] * 4])
+    lesson = {"title": "Countries", "description": "When send_parcel is called.", "facet": "tool"}
     content = "When send_parcel is called, use `country=IRL`."
-
-    def answer(request: Request) -> Reply:
-        if request.name == "ActionReply":
-            return Reply(content={"thought": "let us see", "action": "check_status"})
-        item = {"title": "Countries", "description": "When send_parcel is called.", "content": content, "facet": "tool"}
-        return Reply(content={"items": [item]})
-
-    server = scripted_server(answer)
-    model = server.chat_model()
-    agent = ModelAgent(model)
-    options: dict[str, Any] = {"agent": agent, "models": {"experience": model}}
-    outcome = run_arm(ARMS["items"], tmp_path, count=5, **options)
-    assert (outcome.success, outcome.steps, agent.degraded) == (0.0, 8.0, [])
-    acts = [request.text for request in server.requests if request.name == "ActionReply"]
-    assert len(acts) == 40
-    assert content not in acts[0]
-    assert content in acts[-1]
-    assert "1. check_status\n   200 OK" in acts[1]
-    server.follow([Reply(content="no JSON")])
-    assert run_arm(ARMS["off"], tmp_path / "bad", count=1, **options).steps == 0.0
-    assert agent.degraded
-
-
-def test_the_judge_is_compared_with_the_environment(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    judged = iter([True, False, False])
 
     def answer(request: Request) -> Reply:
         if request.name == "ActionReply":
             return Reply(content={"thought": "let us see", "action": "check_status"})
         if request.name == "JudgeReply":
             return Reply(content={"success": next(judged), "confidence": 0.9, "reason": "so it seems"})
-        return Reply(content={"items": []})
+        return Reply(content={"items": [{**lesson, "content": content}]})
 
     server = scripted_server(answer)
     model = server.chat_model()
-    options: dict[str, Any] = {"models": {"experience": model}, "judge": True}
-    outcome = run_arm(ARMS["items"], tmp_path, count=3, agent=ModelAgent(model), **options)
-    assert (outcome.success, outcome.judged) == (0.0, 2 / 3)
-    assert {agent: calls for agent, (calls, _, _) in outcome.usage.items()} == {"judge": 3, "distiller": 3}
-    assert all("reward" not in request.text for request in server.requests)
+    agent = ModelAgent(model)
+    options: dict[str, Any] = {"agent": agent, "models": {"experience": model}}
+    outcome = run_arm(ARMS["items"], tmp_path, count=5, judge=True, **options)
+    assert (outcome.success, outcome.steps, outcome.judged, agent.degraded) == (0.0, 8.0, 4 / 5, [])
+    assert {agent: calls for agent, (calls, _, _) in outcome.usage.items()} == {"judge": 5, "distiller": 5}
+    assert all("reward" not in request.text for request in server.requests), "the judge sees no outcome"
+    acts = [request.text for request in server.requests if request.name == "ActionReply"]
+    assert (len(acts), content in acts[0], content in acts[-1]) == (40, False, True)
+    assert "1. check_status\n   200 OK" in acts[1]
+    server.follow([Reply(content="no JSON")])
+    assert run_arm(ARMS["off"], tmp_path / "bad", count=1, **options).steps == 0.0
+    assert agent.degraded
 
 
 def test_the_help_for_a_model_lists_every_form_that_the_scripted_agent_tries() -> None:
