@@ -231,9 +231,11 @@ def test_the_agreement_of_labels_is_a_note_where_scikit_learn_is_missing(
     text = turns.read_text(encoding="utf-8").replace('["topic-GOLD"]', '["other"]', 1)
     turns.write_text(text, encoding="utf-8")
     monkeypatch.setattr("hexamem.evals.agreement.find_spec", lambda name: None)
-    (result,) = results_of(capsys, "came", turns, "-s", "bm25")
+    assert eval_("came", turns, "-s", "bm25", "--json", tmp_path / "out.json") == 0
+    (result,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert result["scope"]["ami"] is None
     assert "pip install 'hexamem[evals]'" in result["scope"]["note"]
+    assert "note: agreement of scope: not measured" in capsys.readouterr().out
 
 
 TALK = Conversation(

@@ -417,9 +417,10 @@ def test_what_cannot_be_loaded_at_all_is_refused_with_the_reason(tmp_path: Path)
         load_conversations(tmp_path / "nowhere.json")
     with pytest.raises(InvalidInputError, match="no conversation of a known form"):
         load_conversations(tmp_path)
-    file = write(tmp_path / "x.json", {"hello": 1})
-    with pytest.raises(InvalidInputError, match="not a conversation of a known form"):
-        load_conversations(file)
+    for content in ([], {"hello": 1}):
+        file = write(tmp_path / "x.json", content)
+        with pytest.raises(InvalidInputError, match="not a conversation of a known form"):
+            load_conversations(file)
     for form in ("locomo", "longmemeval"):
         with pytest.raises(CorruptFileError, match=r"x\.json"):
             load_conversations(file, form)  # type: ignore[arg-type]

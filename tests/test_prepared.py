@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, event, select, update
 
 from hexamem import HexamemError, UserMemory
 from hexamem.stores.ledger import Ledger
@@ -41,6 +41,20 @@ def test_a_prepared_select_gives_the_rows_that_sqlalchemy_gives_for_lists_of_any
         many = [*(f"step_{number}" for number in range(50_000)), ids[2]]  # more than SQLite takes parameters
         (row,) = tx.all(BY_ID, user=tx.user_id, ids=many, most=100)
     assert (row.id, row.metadata) == (ids[2], {"n": [1, "茶"]})
+
+
+def test_listeners_of_the_engine_see_prepared_statements(alice: UserMemory) -> None:
+    ids = alice.remember("x").step_ids
+    ledger, statements = alice.memory.ledger, list[str]()
+
+    def listen(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        statements.append(statement)
+
+    event.listen(ledger.engine, "before_cursor_execute", listen)
+    with ledger.read("alice") as tx:
+        assert tx.all(BY_ID, user=tx.user_id, ids=ids, most=2)
+    event.remove(ledger.engine, "before_cursor_execute", listen)
+    assert "FROM steps" in statements[-1]
 
 
 def test_prepared_and_other_statements_share_a_transaction(alice: UserMemory) -> None:

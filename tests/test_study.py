@@ -16,7 +16,7 @@ from hexamem.cli.app import run
 from hexamem.errors import ConfigError, CorruptFileError, HomeNotWritableError, InvalidInputError
 from hexamem.evals import load_conversations
 from hexamem.evals.metrics import Interval
-from hexamem.evals.study import EXPERIMENTS, StudySet, run_study, study_sets, write_study
+from hexamem.evals.study import EXPERIMENTS, StudySet, made_up_sets, run_study, study_sets, write_study
 from hexamem.evals.study.experiments import (
     COLUMNS_OF,
     expected_under_flips,
@@ -143,6 +143,12 @@ def test_a_folder_is_a_data_set_and_files_are_that_of_their_folder(tmp_path: Pat
         study_sets([folder], limit=0)
     with pytest.raises(InvalidInputError, match="given twice"):
         study_sets([folder, folder / "rosa.json"])
+
+
+def test_made_up_sets_have_evidence() -> None:
+    sets = made_up_sets(1)
+    assert [data_set.name for data_set in sets] == ["synthetic", "ruler"]
+    assert all(question.evidence for group in sets for talk in group.conversations for question in talk.questions)
 
 
 def test_the_questions_out_of_distribution_are_read_with_their_conversations(tmp_path: Path) -> None:
