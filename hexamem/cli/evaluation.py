@@ -397,7 +397,7 @@ def _measure_write_path(session: Session, paths: Sequence[Path]) -> Results:
             advance(1)
 
         return [
-            {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty).as_dict()}
+            {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty)}
             for path, cases in files
         ]
 
