@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals.agreement import AgreementTally, induced_labels
-from hexamem.evals.asking import RESEARCH, Progress, Tally, ask, counted, turns_of
+from hexamem.evals.asking import RESEARCH, Progress, Tally, ask, counted, spent, turns_of
 from hexamem.evals.longmemeval_metrics import PUBLISHED_DEPTH, PUBLISHED_NAMES, published_metrics
 from hexamem.evals.metrics import DEFAULT_K_VALUES, METRICS, Aggregator, Interval, paired_bootstrap
 from hexamem.evals.records import Conversation, EvalMessage, Question
@@ -105,11 +105,11 @@ def evaluate(
         for conversation in conversations:
             user = memory.user(conversation.id)
             stored.advance = partial(advance, f"store {conversation.id}")
-            before = _spent(memory)
+            before = spent(memory)
             turn_of = store_conversation(user, conversation, stored)
-            after = _spent(memory)
-            stored.calls += after[0] - before[0]
-            stored.tokens += after[1] - before[1]
+            after = spent(memory)
+            stored.calls += after.calls - before.calls
+            stored.tokens += after.tokens - before.tokens
             if conversation.gold and (labels := induced_labels(user)) is not None:
                 agreement.add(conversation, turn_of, labels)
             for strategy, (scores, tally) in measured.items() if asked[conversation.id] else ():
@@ -142,12 +142,6 @@ def evaluate(
         }
         for strategy, (scores, tally) in measured.items()
     ]
-
-
-def _spent(memory: Any) -> tuple[int, int]:
-    """The model calls and tokens of a memory so far; none of a memory of another kind."""
-    tier = getattr(memory, "model_tier", None)
-    return (0, 0) if tier is None else (tier.budget.spent.calls, tier.budget.spent.tokens)
 
 
 def dataset_of(conversations: Sequence[Conversation]) -> str:
