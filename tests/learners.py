@@ -73,8 +73,12 @@ def opened(home: Path, server: ScriptedServer | None, **settings: Any) -> Memory
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, ScriptedServer]]:
     """One memory for a module, and the server of its model: opening one takes longer than most tests."""
-    with ScriptedServer([]) as server, opened(tmp_path_factory.mktemp("learning"), server) as memory:
-        yield memory, server
+    with pytest.MonkeyPatch.context() as patch, ScriptedServer([]) as server:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):  # clients read them when they are made
+            patch.delenv(name, raising=False)
+            patch.delenv(name.lower(), raising=False)
+        with opened(tmp_path_factory.mktemp("learning"), server) as memory:
+            yield memory, server
 
 
 @pytest.fixture
