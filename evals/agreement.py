@@ -9,7 +9,7 @@ and completeness (a gold class lies in one label), not corrected for chance. sci
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
@@ -18,7 +18,7 @@ from hexamem.errors import InvalidInputError
 from hexamem.evals.records import Conversation
 from hexamem.memory_types import InducedLabels
 
-__all__ = ["NOT_INSTALLED", "NOT_MEASURABLE", "AgreementTally", "Induced", "agreement", "induced_labels"]
+__all__ = ["NOT_INSTALLED", "NOT_MEASURABLE", "AgreementTally", "agreement", "induced_labels"]
 
 NOT_MEASURABLE = "not measurable: one partition"
 NOT_INSTALLED = "not measured: scikit-learn is not installed; run: pip install scikit-learn"
@@ -26,12 +26,8 @@ _UNLABELLED = "\x00 without a label"
 _SCORES = ("ami", "v_measure", "homogeneity", "completeness")
 
 
-Induced = Callable[[Any], Mapping[str, InducedLabels] | None]
-"""Returns the induced labels of a user's steps by step id; None where its memory induces none."""
-
-
 def induced_labels(user: Any) -> Mapping[str, InducedLabels] | None:
-    """``user.labels.induced()`` where the memory has labels, else None."""
+    """The induced labels of a user's steps by step id; None where the memory has no labels."""
     induced = getattr(getattr(user, "labels", None), "induced", None)
     return None if induced is None else induced()
 

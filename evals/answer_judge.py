@@ -15,7 +15,7 @@ from hexamem.prompts import load_prompt
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from hexamem.models import Method, RetryPolicy
+    from hexamem.models import RetryPolicy
 
 __all__ = ["NO_ANSWER", "AnswerJudge", "AnswerVerdict"]
 
@@ -36,19 +36,16 @@ class AnswerJudge:
 
     Args:
         model: a LangChain chat model. It is not changed: a copy of it is asked at temperature 0, where it has one.
-        method: how the reply's form is asked for.
         retries: what to do about failures of requests.
 
     Attributes:
         usage: what all calls so far have cost.
     """
 
-    def __init__(
-        self, model: BaseChatModel, *, method: Method = "json_schema", retries: RetryPolicy | None = None
-    ) -> None:
+    def __init__(self, model: BaseChatModel, *, retries: RetryPolicy | None = None) -> None:
         if "temperature" in type(model).model_fields:
             model = model.model_copy(update={"temperature": 0.0})
-        self._call = StructuredCall(model, AnswerVerdict, agent="judge", method=method, retries=retries)
+        self._call = StructuredCall(model, AnswerVerdict, agent="judge", retries=retries)
         self._prompt = load_prompt("answer_judge")
         self.usage = Usage()
 

@@ -63,9 +63,7 @@ def evaluate_answers(
     per_conversation: int | None = None,
     judge: AnswerJudge | None = None,
     progress: Progress | None = None,
-    dataset: str | None = None,
-    embedder: str | None = None,
-    model: str | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Store the conversations, ask their questions of research and score the answers.
 
@@ -76,9 +74,7 @@ def evaluate_answers(
         per_conversation: how many questions of each, see :func:`spread`.
         judge: an LLM judge; its verdicts become the score ``judge``.
         progress: called as ``progress(what, done, total)`` after each conversation stored and question answered.
-        dataset: name in the result; by default the conversations' formats.
-        embedder: name in the result, as is ``model``.
-        model: see there.
+        facts: keys of the result that say what was measured, such as ``embedder`` and ``model``.
 
     Returns:
         One JSON-ready object: ``scores`` is ``{score: {group: mean}}`` with the groups ``all``, ``1-4`` (LoCoMo) and
@@ -110,10 +106,9 @@ def evaluate_answers(
                 rows.append(_row(conversation.dataset, question, asked, judge, tally))
                 advance(f"ask {conversation.id}")
     return {
-        "dataset": dataset or dataset_of(conversations),
+        "dataset": dataset_of(conversations),
         "strategy": RESEARCH,
-        "embedder": embedder,
-        "model": model,
+        **(facts or {}),
         "rounds": rounds,
         "n_conversations": len(conversations),
         "n_steps": sum(len(conversation.messages) for conversation in conversations),

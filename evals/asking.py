@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RESEARCH", "Asked", "Progress", "Tally", "ask", "counted", "steps_of", "turns_of"]
+from hexamem.models.usage import Usage
+
+__all__ = ["RESEARCH", "Asked", "Progress", "Tally", "ask", "counted", "spent", "steps_of", "turns_of"]
 
 RESEARCH = "research"
 """The name of ``UserMemory.research`` among the strategies."""
@@ -97,6 +99,12 @@ def ask(user: Any, question: str, *, k: int, strategy: str, rounds: int = 3) -> 
         seconds=time.perf_counter() - started,
         degraded=tuple(recall.degraded),
     )
+
+
+def spent(memory: Any) -> Usage:
+    """The model calls and tokens of a memory so far; none of one without a model tier."""
+    tier = getattr(memory, "model_tier", None)
+    return Usage() if tier is None else tier.budget.spent
 
 
 def steps_of(hits: Sequence[Any]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import BaseModel, Field, model_validator
 
 from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.evals.records import Conversation, EvalMessage, Question, listed, parsed, read_json
+from hexamem.evals.records import Conversation, Question, documents, listed, parsed, read_json
 from hexamem.models.tokens import count_tokens
 
 __all__ = ["is_hotpotqa", "load_hotpotqa"]
@@ -109,19 +109,19 @@ def load_hotpotqa(
 def _distractor(
     path: Path, record: _Distractor, every: Mapping[str, str], tokens: int | None, seed: int
 ) -> Conversation:
-    documents = list(record.paragraphs().items())
+    paragraphs = list(record.paragraphs().items())
     if tokens is not None:
         rng = random.Random(f"{record.id} {seed}")
-        documents += _more(path, documents, every, tokens, rng)
-        rng.shuffle(documents)
+        paragraphs += _more(path, paragraphs, every, tokens, rng)
+        rng.shuffle(paragraphs)
     supporting = {title for title, _ in record.supporting_facts}
     return _conversation(
         record.id,
-        [text for _, text in documents],
+        [text for _, text in paragraphs],
         question=record.question,
         answers=[record.answer],
         category=record.type or "hotpotqa",
-        evidence=tuple(f"doc-{number}" for number, (title, _) in enumerate(documents, 1) if title in supporting),
+        evidence=tuple(f"doc-{number}" for number, (title, _) in enumerate(paragraphs, 1) if title in supporting),
         gold={"supporting_facts": [list(fact) for fact in record.supporting_facts]},
     )
 
@@ -156,7 +156,7 @@ def _concatenated(record: _Concatenated, number: int) -> Conversation:
 
 def _conversation(
     name: str,
-    documents: Sequence[str],
+    texts: Sequence[str],
     *,
     question: str,
     answers: Sequence[str],
@@ -164,16 +164,7 @@ def _conversation(
     evidence: tuple[str, ...] = (),
     gold: Mapping[str, Any] | None = None,
 ) -> Conversation:
-    messages = tuple(
-        EvalMessage(
-            id=f"doc-{number}",
-            role="user",
-            name=None,
-            content=text,
-            thread_id=f"documents_{(number - 1) // _PER_THREAD + 1}",
-        )
-        for number, text in enumerate(documents, 1)
-    )
+    messages = documents(texts, "doc", "documents", _PER_THREAD)
     asked = Question(
         id=f"hotpotqa-{name}",
         text=question,

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from hexamem.evals.jsonl import fits, read_records
-from hexamem.evals.records import Conversation, EvalMessage, Question, listed, parsed, read_json
+from hexamem.evals.records import Conversation, Question, documents, listed, parsed, read_json
 
 __all__ = ["is_narrativeqa", "load_narrativeqa", "passages"]
 
@@ -101,16 +101,7 @@ def passages(text: str, words: int = _WORDS) -> Iterator[str]:
 
 def _conversation(name: str, rows: list[_Row]) -> Conversation:
     document = rows[0].document
-    messages = tuple(
-        EvalMessage(
-            id=f"passage-{number}",
-            role="user",
-            name=None,
-            content=text,
-            thread_id=f"part_{(number - 1) // _PER_THREAD + 1}",
-        )
-        for number, text in enumerate(passages(document.text), 1)
-    )
+    messages = documents(passages(document.text), "passage", "part", _PER_THREAD)
     questions = tuple(
         Question(
             id=f"narrativeqa-{name}-q{number}",

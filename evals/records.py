@@ -26,6 +26,7 @@ __all__ = [
     "DataFormat",
     "EvalMessage",
     "Question",
+    "documents",
     "listed",
     "natural_key",
     "not_scored",
@@ -190,6 +191,14 @@ def not_scored(unknown: Sequence[str], questions: Iterable[Question]) -> list[st
         )
         if names
     ]
+
+
+def documents(texts: Iterable[str], name: str, thread: str, per_thread: int) -> tuple[EvalMessage, ...]:
+    """Texts as messages ``<name>-1``, ``<name>-2``, … of role ``user``, so many to a thread ``<thread>_1``, …"""
+    return tuple(
+        EvalMessage(f"{name}-{number + 1}", "user", None, text, thread_id=f"{thread}_{number // per_thread + 1}")
+        for number, text in enumerate(texts)
+    )
 
 
 def turn_time(start: datetime | None, index: int) -> str | None:

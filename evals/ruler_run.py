@@ -74,8 +74,7 @@ def evaluate_ruler(
     k: int = 10,
     rounds: int = DEFAULT_ROUNDS,
     progress: Progress | None = None,
-    embedder: str | None = None,
-    model: str | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Store samples of each task and length, one user a sample, and ask each strategy its question.
 
@@ -90,8 +89,7 @@ def evaluate_ruler(
         k: hits a recall.
         rounds: rounds of research at most; a chain of h hops needs h + 1.
         progress: called as ``progress(what, done, total)`` after each sample stored and question asked.
-        embedder: name in the results, as is ``model``.
-        model: see there.
+        facts: keys of each result that say what was measured, such as ``embedder`` and ``model``.
 
     Returns:
         One JSON-ready object a strategy: ``tasks`` is ``{length: {task: {…}}}`` with ``n``, ``score`` (mean),
@@ -125,8 +123,7 @@ def evaluate_ruler(
         {
             "dataset": "ruler",
             "strategy": strategy,
-            "embedder": embedder,
-            "model": model,
+            **(facts or {}),
             "form": form,
             "seed": seed,
             "count": count,

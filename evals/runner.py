@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any, Protocol
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals.agreement import AgreementTally, Induced, induced_labels
-from hexamem.evals.asking import RESEARCH, Progress, Tally, ask, counted, turns_of
+from hexamem.evals.agreement import AgreementTally, induced_labels
+from hexamem.evals.asking import RESEARCH, Progress, Tally, ask, counted, spent, turns_of
 from hexamem.evals.longmemeval_metrics import PUBLISHED_DEPTH, PUBLISHED_NAMES, published_metrics
 from hexamem.evals.metrics import DEFAULT_K_VALUES, METRICS, Aggregator, Interval, paired_bootstrap
 from hexamem.evals.records import Conversation, EvalMessage, Question
@@ -54,12 +54,8 @@ def evaluate(
     k_values: Sequence[int] = DEFAULT_K_VALUES,
     progress: Progress | None = None,
     *,
-    dataset: str | None = None,
-    embedder: str | None = None,
-    weights: str | None = None,
-    model: str | None = None,
-    induced: Induced = induced_labels,
     rounds: int = 3,
+    facts: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Store the conversations and measure each strategy on their questions.
 
@@ -69,17 +65,13 @@ def evaluate(
         strategies: names that ``recall`` knows, or ``research``, whose ranking is that of its evidence.
         k_values: cut-offs; ``recall`` is asked for the largest.
         progress: called as ``progress(what, done, total)`` after every session stored and question answered.
-        dataset: name in the results; by default the conversations' formats, joined by ``+``.
-        embedder: name in the results, as are ``weights`` and ``model``.
-        weights: see ``embedder``.
-        model: see ``embedder``; None where the memory has none.
-        induced: returns the labels that a user's memory induced, read after storing; None where it induces none.
         rounds: of research, at most.
+        facts: keys of each result that say what was measured, such as ``embedder``, ``weights`` and ``model``.
 
     Returns:
-        One JSON-ready object a strategy, in the order given: ``dataset``, ``strategy``, ``embedder``, ``weights``,
-        ``model``, ``n_conversations``, ``n_steps``, ``llm_calls``, ``llm_tokens`` (of storing, which all strategies
-        share, and of research) and:
+        One JSON-ready object a strategy, in the order given: ``dataset`` (the conversations' formats, joined by ``+``),
+        ``strategy``, the ``facts``, ``n_conversations``, ``n_steps``, ``llm_calls``, ``llm_tokens`` (of storing, which
+        all strategies share, and of research) and:
 
         - ``n_questions``: those scored; ``skipped_questions``: those without evidence; ``counts``: scored, by group;
         - ``recall``, ``ndcg``, ``all_at_k``, ``any_at_k``: ``{group: {"5": …}}``, means over questions; groups are
@@ -113,12 +105,12 @@ def evaluate(
         for conversation in conversations:
             user = memory.user(conversation.id)
             stored.advance = partial(advance, f"store {conversation.id}")
-            before = _spent(memory)
+            before = spent(memory)
             turn_of = store_conversation(user, conversation, stored)
-            after = _spent(memory)
-            stored.calls += after[0] - before[0]
-            stored.tokens += after[1] - before[1]
-            if conversation.gold and (labels := induced(user)) is not None:
+            after = spent(memory)
+            stored.calls += after.calls - before.calls
+            stored.tokens += after.tokens - before.tokens
+            if conversation.gold and (labels := induced_labels(user)) is not None:
                 agreement.add(conversation, turn_of, labels)
             for strategy, (scores, tally) in measured.items() if asked[conversation.id] else ():
                 for number in range(0 if strategy == RESEARCH else WARM_UP_CALLS):
@@ -126,22 +118,16 @@ def evaluate(
                 for question in asked[conversation.id]:
                     _score(user, conversation, question, strategy, turn_of, rounds, scores, tally)
                     advance(f"{strategy} on {conversation.id}")
-    shared = {
-        "dataset": dataset or dataset_of(conversations),
-        "embedder": embedder,
-        "weights": weights,
-        "model": model,
-        "n_conversations": len(conversations),
-        "n_steps": stored.steps,
-    }
+    n_questions = sum(len(conversation.questions) for conversation in conversations)
     return [
         {
-            "dataset": shared["dataset"],
+            "dataset": dataset_of(conversations),
             "strategy": strategy,
-            **shared,
+            **(facts or {}),
+            "n_conversations": len(conversations),
+            "n_steps": stored.steps,
             "n_questions": len(scores),
-            "skipped_questions": sum(len(conversation.questions) for conversation in conversations)
-            - sum(map(len, asked.values())),
+            "skipped_questions": n_questions - len(scores),
             "counts": scores.counts(),
             **_tables(scores, locomo),
             "latency_ms": tally.latency(),
@@ -156,12 +142,6 @@ def evaluate(
         }
         for strategy, (scores, tally) in measured.items()
     ]
-
-
-def _spent(memory: Any) -> tuple[int, int]:
-    """The model calls and tokens of a memory so far; none of a memory of another kind."""
-    tier = getattr(memory, "model_tier", None)
-    return (0, 0) if tier is None else (tier.budget.spent.calls, tier.budget.spent.tokens)
 
 
 def dataset_of(conversations: Sequence[Conversation]) -> str:

@@ -23,7 +23,7 @@ from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["CrossValidated", "cross_validate", "learned_card", "replaced", "score_on", "train", "train_and_validate"]
+__all__ = ["cross_validate", "learned_card", "replaced", "train"]
 
 _FOLDS = 5
 _SMALL_PENALTY = 3.0
@@ -36,7 +36,6 @@ def train(
     *,
     fingerprint: str,
     card: Mapping[str, object] | None = None,
-    answerable: bool = True,
     gate: GateSettings | None = None,
     small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
@@ -61,7 +60,7 @@ def train(
 
     examples = [question.example for question in asked]
     weights = learn_ranking(examples, settings, fingerprint=fingerprint, card=card, progress=advance)
-    answerable = answerable and any(unanswerable(question.question) for question in asked)
+    answerable = any(unanswerable(question.question) for question in asked)
     gated = gate is not None and any(question.operable is not None for question in asked)
     if not answerable and not gated:
         return weights
@@ -174,50 +173,32 @@ def _gate_tensors(
     return {"operations": learn_gate(examples, settings)} if examples else {}
 
 
-@dataclass(frozen=True, slots=True)
-class CrossValidated:
-    """Means over the questions of one conversation that was held out of training.
-
-    Attributes:
-        recall: cut-off → recall of turns, categories 1 to 4; ``by_category`` at 10.
-        answered: of each question the probability that memory has the answer, and whether it has.
-    """
-
-    conversation: str
-    questions: int
-    recall: Mapping[int, float]
-    by_category: Mapping[str, float]
-    answered: tuple[tuple[float, bool], ...]
-
-
-def score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversation: str) -> CrossValidated:
+def _score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversation: str) -> dict[str, Any]:
     """Measure weights on the questions of one conversation, with the operations that their gate switches on."""
     ranker, gate = Ranker(weights), OperationGate(weights)
     cuts: dict[int, list[float]] = {5: [], 10: [], 20: []}
     categories: dict[str, list[float]] = {}
     answered = []
-    for one in asked:
-        if one.conversation != conversation:
-            continue
-        scores = ranker.score(one.features)
-        size = None if one.operable is None else len(one.operable.searched.steps)
-        probability = ranker.answerable(one.features, scores, size=size)
+    for question in (question for question in asked if question.conversation == conversation):
+        scores = ranker.score(question.features)
+        size = None if question.operable is None else len(question.operable.searched.steps)
+        probability = ranker.answerable(question.features, scores, size=size)
         if probability is not None:
-            answered.append((probability, not unanswerable(one.question)))
-        if not one.question.evidence:
+            answered.append((probability, not unanswerable(question.question)))
+        evidence, category = question.question.evidence, question.question.category
+        if not evidence:
             continue
-        turns = _ranked(one, ranker, gate, scores)
-        categories.setdefault(one.question.category, []).append(recall_at_k(turns, one.question.evidence, 10))
-        if one.question.category != "5":
-            for cut, values in cuts.items():
-                values.append(recall_at_k(turns, one.question.evidence, cut))
-    return CrossValidated(
-        conversation,
-        len(cuts[10]),
-        {cut: float(np.mean(values)) if values else float("nan") for cut, values in cuts.items()},
-        {name: float(np.mean(values)) for name, values in sorted(categories.items())},
-        tuple(answered),
-    )
+        turns = _ranked(question, ranker, gate, scores)
+        categories.setdefault(category, []).append(recall_at_k(turns, evidence, 10))
+        for cut, values in cuts.items() if category != "5" else ():
+            values.append(recall_at_k(turns, evidence, cut))
+    return {
+        "conversation": conversation,
+        "questions": len(cuts[10]),
+        "recall": {str(cut): float(np.mean(values)) if values else float("nan") for cut, values in cuts.items()},
+        "by_category": {name: float(np.mean(values)) for name, values in sorted(categories.items())},
+        "answerable": _answerable_scores(answered),
+    }
 
 
 def _ranked(one: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt.NDArray[np.float32]) -> list[str]:
@@ -234,27 +215,30 @@ def cross_validate(
     settings: LearningSettings,
     *,
     fingerprint: str,
-    answerable: bool = False,
     gate: GateSettings | None = None,
     small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
-) -> list[CrossValidated]:
+) -> list[dict[str, Any]]:
     """Hold out each conversation in turn: train on the others and measure on it.
+
+    Returns:
+        A JSON-ready row a conversation: ``recall`` by cut-off, the mean over its questions of categories 1 to 4;
+        ``by_category``, at 10; ``answerable``, how well the probability of an answer tells its questions apart.
 
     Raises:
         InvalidInputError: fewer than two conversations.
     """
-    names = list(dict.fromkeys(one.conversation for one in asked))
+    names = list(dict.fromkeys(question.conversation for question in asked))
     if len(names) < 2:
         raise InvalidInputError(f"{len(names)} conversation(s); cross-validation needs at least 2")
-    validated = []
+    rows = []
     for index, name in enumerate(names):
         others = [question for question in asked if question.conversation != name]
-        weights = train(others, settings, fingerprint=fingerprint, answerable=answerable, gate=gate, small=small)
-        validated.append(score_on(asked, weights, name))
+        weights = train(others, settings, fingerprint=fingerprint, gate=gate, small=small)
+        rows.append(_score_on(asked, weights, name))
         if progress is not None:
             progress(f"without {name}", index + 1, len(names))
-    return validated
+    return rows
 
 
 def learned_card(
@@ -284,39 +268,6 @@ def learned_card(
 
 def _license(conversation: Conversation, default: str) -> str:
     return str(conversation.metadata.get("license", "Apache-2.0" if conversation.dataset == "synthetic" else default))
-
-
-def train_and_validate(
-    asked: Sequence[AskedQuestion],
-    settings: LearningSettings,
-    *,
-    fingerprint: str,
-    card: Mapping[str, object],
-    weights: bool,
-    folds: bool,
-    gate: GateSettings | None = None,
-    small: Sequence[AskedQuestion] = (),
-    progress: Progress | None = None,
-) -> tuple[RankingWeights | None, list[dict[str, Any]] | None]:
-    """Weights trained on all questions, and the cross-validation as JSON-ready rows; each None unless requested."""
-    trained, rows = None, None
-    if weights:
-        trained = train(asked, settings, fingerprint=fingerprint, card=card, gate=gate, small=small, progress=progress)
-    if folds:
-        validated = cross_validate(
-            asked, settings, fingerprint=fingerprint, answerable=True, gate=gate, small=small, progress=progress
-        )
-        rows = [
-            {
-                "conversation": one.conversation,
-                "questions": one.questions,
-                "recall": {str(cut): value for cut, value in one.recall.items()},
-                "by_category": dict(one.by_category),
-                "answerable": _answerable_scores(one.answered),
-            }
-            for one in validated
-        ]
-    return trained, rows
 
 
 def _answerable_scores(answered: Sequence[tuple[float, bool]]) -> dict[str, float] | None:

@@ -8,9 +8,9 @@ its values (ignoring case; ``six|6`` is either), and has the given validity and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from hexamem.errors import InvalidInputError
 from hexamem.evals.records import parsed, read_json
 from hexamem.memory_types import DEFAULT_TYPES, EpisodicItem, MemoryItem, VaultItem
 
-__all__ = ["Case", "KindScore", "Miss", "WritePathReport", "Wrong", "load_cases", "score"]
+__all__ = ["Case", "load_cases", "score"]
 
 _KINDS = tuple(shipped.name for shipped in DEFAULT_TYPES)
 MemoryFactory = Callable[[str, str], AbstractContextManager[Any]]
@@ -53,78 +53,22 @@ class Case(BaseModel):
     language: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Miss:
-    """An expected item that was not found; ``near`` is what was stored of it with another status or validity."""
-
-    case: str
-    kind: str
-    values: list[str]
-    why: str
-    near: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wrong:
-    """A stored item that should not be there; ``why`` names the rule it breaks."""
-
-    case: str
-    kind: str
-    text: str
-    status: str
-    why: str
-
-
 @dataclass(slots=True)
-class KindScore:
-    """Counts of one kind: expected and found of ``should``; stored and right of what is in memory."""
+class _Counts:
+    """Expected and found of ``should``; stored and right of what is in memory."""
 
     expected: int = 0
     found: int = 0
     stored: int = 0
     right: int = 0
 
-    @property
-    def recall(self) -> float | None:
-        """Found of expected; None where nothing was expected."""
-        return self.found / self.expected if self.expected else None
-
-    @property
-    def precision(self) -> float | None:
-        """Right of stored; None where nothing was stored."""
-        return self.right / self.stored if self.stored else None
+    def __add__(self, other: _Counts) -> _Counts:
+        return _Counts(*map(sum, zip(asdict(self).values(), asdict(other).values(), strict=True)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Counts and shares JSON-ready."""
-        return {**asdict(self), "precision": self.precision, "recall": self.recall}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritePathReport:
-    """The outcome over all cases: counts by kind, and by language; every miss and every wrong item."""
-
-    cases: int
-    kinds: Mapping[str, KindScore]
-    languages: Mapping[str, KindScore]
-    misses: tuple[Miss, ...] = field(repr=False)
-    wrong: tuple[Wrong, ...] = field(repr=False)
-
-    @property
-    def total(self) -> KindScore:
-        """All kinds together."""
-        counts = (asdict(one).values() for one in self.kinds.values())
-        return KindScore(*(sum(column) for column in zip(*counts, strict=True)))
-
-    def as_dict(self) -> dict[str, Any]:
-        """The report JSON-ready."""
-        return {
-            "cases": self.cases,
-            "total": self.total.as_dict(),
-            "kinds": {kind: counts.as_dict() for kind, counts in self.kinds.items()},
-            "languages": {language: counts.as_dict() for language, counts in self.languages.items()},
-            "misses": [asdict(one) for one in self.misses],
-            "wrong": [asdict(one) for one in self.wrong],
-        }
+        """The counts with precision and recall, None where there is nothing to divide by."""
+        precision = self.right / self.stored if self.stored else None
+        return {**asdict(self), "precision": precision, "recall": self.found / self.expected if self.expected else None}
 
 
 def load_cases(path: str | Path) -> list[Case]:
@@ -140,17 +84,22 @@ def load_cases(path: str | Path) -> list[Case]:
         raise InvalidInputError(f"{path} cannot be read ({error.strerror}); name a JSON file with cases") from None
 
 
-def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> WritePathReport:
+def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any]:
     """Store each case in a memory and compare its items with the expected ones.
 
     Args:
         cases: as :func:`load_cases` returns them.
         memory_factory: a new memory for a user and a timezone; it is closed after the case.
+
+    Returns:
+        A JSON-ready report: the number of ``cases``; counts, precision and recall in ``total``, by ``kinds`` and by
+        ``languages``; every expected item that was not found in ``misses``, with what is ``near`` it of another status
+        or validity; every stored item that should not be there in ``wrong``, with the rule that it breaks.
     """
-    kinds = {kind: KindScore() for kind in _KINDS}
-    languages: dict[str, KindScore] = {}
-    misses: list[Miss] = []
-    wrong: list[Wrong] = []
+    kinds = {kind: _Counts() for kind in _KINDS}
+    languages: dict[str, _Counts] = {}
+    misses: list[dict[str, Any]] = []
+    wrong: list[dict[str, Any]] = []
     for case in cases:
         zone = ZoneInfo(case.timezone)
         with memory_factory(case.user, case.timezone) as memory:
@@ -161,17 +110,15 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> WritePathRepo
                 for item in memory.items(superseded=True)
                 if item.kind in kinds and item.status in ("active", "superseded")
             ]
-        language = languages.setdefault(case.language, KindScore())
+        language = languages.setdefault(case.language, _Counts())
         for expected in case.should:
             found = any(_meets(item, text, expected, zone) for item, text in stored)
             for counts in (kinds[expected.kind], language):
                 counts.expected += 1
                 counts.found += found
             if not found:
-                near = _near(expected, stored)
-                misses.append(
-                    Miss(case=case.id, kind=expected.kind, values=expected.values, why=expected.why, near=near)
-                )
+                miss = {"case": case.id, "kind": expected.kind, "values": expected.values, "why": expected.why}
+                misses.append({**miss, "near": _near(expected, stored)})
         for item, text in stored:
             why = _fault(item, text, case, zone)
             for counts in (kinds[item.kind], language):
@@ -179,8 +126,16 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> WritePathRepo
                 counts.right += not why
             if why:
                 shown = item.text if item.kind == "vault" else text
-                wrong.append(Wrong(case=case.id, kind=item.kind, text=shown, status=item.status, why=why))
-    return WritePathReport(cases=len(cases), kinds=kinds, languages=languages, misses=tuple(misses), wrong=tuple(wrong))
+                fault = {"case": case.id, "kind": item.kind, "text": shown, "status": item.status, "why": why}
+                wrong.append(fault)
+    return {
+        "cases": len(cases),
+        "total": sum(kinds.values(), _Counts()).as_dict(),
+        "kinds": {kind: counts.as_dict() for kind, counts in kinds.items()},
+        "languages": {name: counts.as_dict() for name, counts in languages.items()},
+        "misses": misses,
+        "wrong": wrong,
+    }
 
 
 def _text_of(item: MemoryItem, memory: Any, zone: ZoneInfo) -> str:

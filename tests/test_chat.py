@@ -9,6 +9,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,11 @@ def home(tmp_path: Path) -> Path:
 def chat(home: Path) -> Chat:
     """Types lines into ``hexamem chat``; returns what it printed, stderr last."""
 
-    def type_lines(*lines: str, options: tuple[str, ...] = (), user: str = "alice") -> str:
+    def type_lines(
+        *lines: str, options: tuple[str, ...] = (), user: str = "alice", embedder: str | None = "static"
+    ) -> str:
         typed = "".join(f"{line}\n" for line in lines)
-        done = hexamem("chat", "--user", user, "--home", home, *options, stdin=typed, embedder=None)
+        done = hexamem("chat", "--user", user, "--home", home, *options, stdin=typed, embedder=embedder)
         assert done.code == 0, done
         return done.out + done.err
 
@@ -69,7 +72,7 @@ def ask(graph: Any, text: str, config: Any = None) -> str:
 
 
 def steps_of(home: Path) -> list[tuple[str, str]]:
-    with Memory.open(home) as memory:
+    with Memory.open(home, embedder="static") as memory:
         return [(step.role, step.content) for step in memory.user("alice").steps()]
 
 
@@ -166,6 +169,7 @@ async def test_the_served_graphs_are_those_of_langgraph_json_and_share_the_memor
 
 
 def test_a_conversation_goes_on_after_a_restart_and_is_the_users_own(chat: Chat) -> None:
+    chat = partial(chat, embedder=None)
     first = chat(SCHOOL)
     for words in ("there was no memory at", "stored 1 message", "learned semantic"):
         assert words in first
@@ -180,7 +184,7 @@ def test_a_conversation_goes_on_after_a_restart_and_is_the_users_own(chat: Chat)
 def test_commands_list_forget_bring_back_and_explain(chat: Chat) -> None:
     shown = chat(
         SCHOOL, WHERE, "/why", "/forget 1", "/MEMORY school in Hangzhou", "/Undo", "/memory",
-        f"/research {WHERE}", "/why", "/model", "/help", "/quit", "this is never read",
+        f"/research {WHERE}", "/why", "/model", "/help", "/quit", "this is never read", embedder=None,
     )  # fmt: skip
     for pattern in (
         f"Recalled for: {re.escape(WHERE)}",
@@ -241,9 +245,10 @@ def test_a_wrong_command_says_what_is_wrong_and_the_conversation_goes_on(chat: C
     assert "9" * 1_000 not in shown
 
 
-@pytest.mark.parametrize("line", ["exit", "QUIT", "/exit"])
-def test_exit_and_quit_alone_end_the_conversation(chat: Chat, line: str) -> None:
-    chat("I quit", "exit stage left", "退出", line, "I like tea.")
+def test_exit_and_quit_alone_end_the_conversation(chat: Chat) -> None:
+    chat("I quit", "exit stage left", "退出", "exit", "I like tea.")
+    for line in ("QUIT", "/exit"):
+        chat(line, "I like tea.")
     assert "3 messages in thread" in chat("/quit")
 
 
@@ -372,7 +377,7 @@ def test_ctrl_c_at_the_prompt_ends_the_conversation(home: Path) -> None:
                 raise KeyboardInterrupt
             return line
 
-    done = hexamem("chat", "--user", "alice", "--home", home, stdin=Typing("I like figs.\n"), embedder=None)
+    done = hexamem("chat", "--user", "alice", "--home", home, stdin=Typing("I like figs.\n"))
     assert done.code == 130
     assert "stored 1 message" in done.out + done.err
     assert steps_of(home) == [("user", "I like figs.")]

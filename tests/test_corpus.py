@@ -44,6 +44,7 @@ def test_the_list_in_the_readme_seals_its_files_whatever_their_names_hold(tmp_pa
 @pytest.mark.parametrize(
     "entries",
     [
+        None,
         "",
         "- open/a.json",
         "- `open/a.json`\n* `open/b-2.json`",
@@ -53,18 +54,19 @@ def test_the_list_in_the_readme_seals_its_files_whatever_their_names_hold(tmp_pa
         "- `open/a.json`\n\n- `open/b-2.csv`",
     ],
 )
-def test_a_list_that_is_empty_or_holds_a_line_that_is_no_entry_is_an_error(tmp_path: Path, entries: str) -> None:
-    made = corpus(tmp_path, entries)
-    for read in (lambda: sealed_files(made), lambda: refuse_sealed(made / "open" / "c.json", corpus=made)):
-        with pytest.raises(ValueError, match="Sealed"):
+def test_a_list_that_is_missing_empty_or_holds_a_line_that_is_no_entry_is_an_error(
+    tmp_path: Path, entries: str | None
+) -> None:
+    folder = corpus(tmp_path, entries or "")
+    if entries is None:
+        (folder / "README.md").write_text("# Corpus\n", encoding="utf-8")
+    for read in (
+        lambda: sealed_files(folder),
+        lambda: open_files("open", corpus=folder),
+        lambda: refuse_sealed(folder / "open" / "c.json", corpus=folder),
+    ):
+        with pytest.raises(ValueError, match="Sealed" if entries is not None else "lists no sealed file"):
             read()
-
-
-def test_without_its_section_nothing_of_the_corpus_is_read(tmp_path: Path) -> None:
-    made = corpus(tmp_path, "- `open/a.json`")
-    (made / "README.md").write_text("# Corpus\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="lists no sealed file"):
-        open_files("open", corpus=made)
 
 
 def test_every_reader_of_the_training_scripts_refuses_sealed_files() -> None:
@@ -90,7 +92,7 @@ def test_pairs_with_the_same_earlier_statement_are_in_the_same_part() -> None:
     assert len(train) + len(validation) == len(every)
 
 
-# ------------------------------------------------------------------ scripts/check_corpus.py
+# scripts/check_corpus.py
 
 
 def checked(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, text: str) -> list[str]:
@@ -141,35 +143,30 @@ def test_faults_name_files_ids_and_rules_but_no_words(tmp_path: Path, monkeypatc
     assert not [fault for fault in faults if "SECRET" in fault]
 
 
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
+def test_cases_and_trajectories_that_are_trained_on_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = "write_path/development9.json"
+    faults: list[tuple[dict[str, Any], str]] = [
         ({"turns": []}, "has no turns"),
         ({"should": [{"kind": "opinion", "values": ["plot 47"]}]}, "unknown kind"),
         ({"should": [{"kind": "semantic", "values": []}]}, "no values"),
         ({"should": [{"kind": "semantic", "values": ["plot 48"]}]}, "which no turn holds"),
         ({"timezone": "Europe/Atlantis"}, "Error"),
-    ],
-)
-def test_cases_that_are_trained_on_are_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], fault: str
-) -> None:
-    text = json.dumps([CASE])
-    assert checked(monkeypatch, tmp_path, "write_path/development9.json", text) == []
-    (found,) = checked(monkeypatch, tmp_path, "write_path/development9.json", json.dumps([{**CASE, **change}]))
-    assert fault in found
-    twice = checked(monkeypatch, tmp_path, "write_path/development9.json", json.dumps([CASE, CASE]))
-    assert twice == ["write_path/development9.json case-1: occurs twice"]
-
-
-def test_trajectories_that_labels_are_trained_on_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ]
+    for change, fault in faults:
+        (reported,) = checked(monkeypatch, tmp_path, file, json.dumps([{**CASE, **change}]))
+        assert fault in reported
+    twice = checked(monkeypatch, tmp_path, file, json.dumps([CASE, CASE]))
+    assert twice == [f"{file} case-1: occurs twice"]
+    assert checked(monkeypatch, tmp_path, file, json.dumps([CASE])) == []
     name = "intent/dev/dev9_turns.jsonl"
     assert checked(monkeypatch, tmp_path, name, turns(TURN)) == []
-    (fault,) = checked(monkeypatch, tmp_path, name, turns({**TURN, "partition": []}))
-    assert fault == f"{name} a-1: has no partition or no action"
+    (reported,) = checked(monkeypatch, tmp_path, name, turns({**TURN, "partition": []}))
+    assert reported == f"{name} a-1: has no partition or no action"
 
 
-# ------------------------------------------------------------------ scripts/encoder_training/resuming.py
+# scripts/encoder_training/resuming.py
 
 
 def test_a_training_goes_on_on_the_same_data_with_the_same_arguments_alone(tmp_path: Path) -> None:

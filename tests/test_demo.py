@@ -6,6 +6,7 @@ import json
 import re
 import socket
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,61 +21,74 @@ from .commands import hexamem
 PLAINTEXTS = ("marmalade-otter-7719", "sk-proj-q7VwX2mKd9RtLb4ZcHy6NfJ1uGs8PaEo3TiYxM5C")
 
 
-@pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The demo as JSON, run without a network, which leaves nothing behind."""
+@pytest.fixture(scope="module", autouse=True)
+def _offline() -> Iterator[None]:
+    """No test of this module reaches the network."""
 
     def refused(*_: Any, **__: Any) -> None:
         raise AssertionError("the demo tried to reach the network")
 
-    folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(folder / "me"))
-        patch.setattr(tempfile, "tempdir", str(folder))
         patch.setattr(socket.socket, "connect", refused)
         patch.setattr(socket, "getaddrinfo", refused)
-        done = hexamem("demo", "--json", embedder=None)
-    assert list(folder.iterdir()) == []
-    return dict(done.json)
+        yield
 
 
-def test_the_demo_shows_routing_items_scopes_recall_and_research_on_one_screen_and_can_be_repeated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    first, again = (hexamem("demo", "--home", tmp_path / "home", *words) for words in ([], ["--why"]))
-    assert (first.code, again.code, again.err) == (0, 0, "")
-    lines = first.out.splitlines()
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the demo stores its conversation once; what it shows then."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "100")
+        shown = hexamem("demo", "--home", folder / "home", embedder=None)
+    assert shown.code == 0, shown
+    (folder / "shown").write_text(shown.out, encoding="utf-8")
+    return folder / "home"
+
+
+def test_the_demo_shows_routing_items_scopes_recall_and_research_on_one_screen_and_can_be_repeated(home: Path) -> None:
+    first = (home.parent / "shown").read_text(encoding="utf-8")
+    again = hexamem("demo", "--home", home, "--why", embedder=None)
+    assert (again.code, again.err) == (0, "")
+    lines = first.splitlines()
     assert len(lines) <= 60
     assert max(map(cell_len, lines)) <= 100
     for words in ("→ core", "episodic", "semantic", "vault", "scopes", "✓", "round 1", "source:", "answer:", "Next: "):
-        assert words in first.out
+        assert words in first
     every_signal = re.compile(r"dense #\d+ \(0\.\d\d\) [+-]\d\.\d\d")
-    assert (every_signal.search(first.out), bool(every_signal.search(again.out))) == (None, True)
+    assert (every_signal.search(first), bool(every_signal.search(again.out))) == (None, True)
     assert all(question["question"] in " ".join(again.out.split()) for question in load_demo()["questions"])
-    assert not [text for text in PLAINTEXTS if text in first.out + again.out]
-    with Memory.open(tmp_path / "home", embedder="static") as memory:
+    assert not [text for text in PLAINTEXTS if text in first + again.out]
+    with Memory.open(home) as memory:
         assert len(memory.user("maya").steps()) == 117
 
 
-def test_as_json_the_demo_gives_its_items_and_questions_and_no_secret(result: dict[str, Any]) -> None:
+def test_as_json_the_demo_gives_items_questions_and_figures_of_the_ranks_and_no_secret(home: Path) -> None:
+    result = hexamem("demo", "--home", home, "--json", embedder=None).json
     conversation = json.dumps(load_demo(), ensure_ascii=False)
     assert all(text in conversation and text not in json.dumps(result) for text in PLAINTEXTS)
     sources = {(source["step_id"], item["kind"]) for item in result["items"] for source in item["sources"]}
     assert sources == {(step, kind) for step, kinds in result["routed"].items() for kind in kinds}
     assert result["scopes"]
     assert result["research"]["rounds"]
-    assert result["stored"]["messages"] == 117
-    assert len(result["questions"]) == result["summary"]["questions"] == 24
-
-
-def test_the_figures_of_the_demo_follow_from_the_ranks_of_the_evidence(result: dict[str, Any]) -> None:
-    questions = result["questions"]
+    questions, summary = result["questions"], result["summary"]
+    assert (result["stored"]["messages"], len(questions), summary["questions"]) == (117, 24, 24)
     for question in questions:
         assert len(question["ranks"]) == len(question["evidence"]) >= 1
         for step, rank in zip(question["evidence"], question["ranks"], strict=True):
             assert rank is None or question["recall"]["hits"][rank - 1]["id"] == step
     for k in (5, 10):
         shares = [sum(rank is not None and rank <= k for rank in q["ranks"]) / len(q["ranks"]) for q in questions]
-        assert result["summary"]["evidence_recall"][str(k)] == pytest.approx(sum(shares) / len(shares), abs=1e-4)
-    assert result["summary"]["evidence_recall"]["10"] > 0.5
+        assert summary["evidence_recall"][str(k)] == pytest.approx(sum(shares) / len(shares), abs=1e-4)
+    assert summary["evidence_recall"]["10"] > 0.5
+
+
+def test_without_a_home_the_demo_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = load_demo()
+    questions = script["questions"][:1]
+    messages = [message for message in script["messages"] if message["id"] in {"m001", *questions[0]["evidence"]}]
+    monkeypatch.setattr("hexamem.cli.demo.load_demo", lambda: {**script, "messages": messages, "questions": questions})
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert hexamem("demo", "--json").json["stored"]["messages"] == 2
+    assert list(tmp_path.iterdir()) == []

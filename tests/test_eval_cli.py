@@ -103,28 +103,16 @@ def test_synthetic_gives_one_object_a_size_and_strategy_and_exports(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out.json"
-    words = (
-        "synthetic",
-        "--size",
-        "S",
-        "--family",
-        "project",
-        "-s",
-        "bm25",
-        "-s",
-        "dense",
-        "--export",
-        tmp_path / "came",
-    )
+    export = ("--export", tmp_path / "came")
+    words = ("synthetic", "--size", "S", "--family", "project", "-s", "bm25", "-s", "dense", *export)
     assert eval_(*words, "--json", out) == 0
     shown = capsys.readouterr().out
     assert "synthetic S: all categories" in shown
+    assert "induced labels against gold labels" in shown
     assert all(category in shown for category in QUESTION_TYPES)
     results = json.loads(out.read_text(encoding="utf-8"))
-    assert [(one["size"], one["strategy"], one["split"]) for one in results] == [
-        ("S", "bm25", "test"),
-        ("S", "dense", "test"),
-    ]
+    facts = [(result["size"], result["strategy"], result["split"]) for result in results]
+    assert facts == [("S", "bm25", "test"), ("S", "dense", "test")]
     # Two of its files name one trajectory; a glob gives both.
     (came,) = results_of(capsys, "came", *sorted((tmp_path / "came").iterdir()), "-s", "bm25")
     assert (came["n_conversations"], came["recall"]["all"]) == (1, results[0]["recall"]["all"])
@@ -185,6 +173,11 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "a family that is none": (("synthetic", "--family", "cooking"), "cooking"),
     "no trajectory": (("synthetic", "--count", "0"), "count = 0"),
     "no file": (("came",), "PATH"),
+    "an experiment that is none": (("study", "TALK", "-e", "everything"), "--experiment everything is unknown"),
+    "no draws": (("study", "TALK", "--samples", "0"), "--samples 0"),
+    "a ranking of a study": (("study", "TALK", "--strategy", "rrf"), "leave --strategy out"),
+    "a length of a study": (("study", "TALK", "--tokens", "8k"), "--tokens is for"),
+    "a study of nothing": (("study",), "name at least one file or folder"),
     "a ranking of what is written": (("writepath", "FILE", "-s", "bm25"), "--strategy ranks answers"),
     "a home of what is written": (("writepath", "FILE", "--home", "HOME"), "leave --home out"),
     "a seed of what is written": (("writepath", "FILE", "--seed", "1"), "--seed is for synthetic, ruler, hotpotqa"),
@@ -243,9 +236,11 @@ def test_the_agreement_of_labels_is_a_note_where_scikit_learn_is_missing(
     text = turns.read_text(encoding="utf-8").replace('["topic-GOLD"]', '["other"]', 1)
     turns.write_text(text, encoding="utf-8")
     monkeypatch.setattr("hexamem.evals.agreement.find_spec", lambda name: None)
-    (result,) = results_of(capsys, "came", turns, "-s", "bm25")
+    assert eval_("came", turns, "-s", "bm25", "--json", tmp_path / "out.json") == 0
+    (result,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert result["scope"]["ami"] is None
     assert "pip install scikit-learn" in result["scope"]["note"]
+    assert "note: agreement of scope: not measured" in capsys.readouterr().out
 
 
 TALK = Conversation(

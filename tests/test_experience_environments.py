@@ -13,23 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem.evals.environments.distiller import lessons
-from hexamem.evals.environments.experiment import ARMS, Outcome, compare, run_arm
-from hexamem.evals.environments.model_agent import ActionReply, ModelAgent
+from hexamem.evals.environments.experiment import ARMS, compare, run_arm
+from hexamem.evals.environments.model_agent import ModelAgent
 from hexamem.evals.environments.office_api import OfficeApi, _forms
 from hexamem.evals.environments.policy import act_out
 from hexamem.evals.environments.reading import preference, read_hints
-from hexamem.models.schemas import check_strict, strict_schema
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
-
-
-def test_tasks_are_the_same_each_time_and_all_different() -> None:
-    first, again = OfficeApi(0).tasks(30), OfficeApi(0).tasks(30)
-    assert first == again
-    assert len({task.text.casefold() for task in first}) == 30
-    assert first != OfficeApi(1).tasks(30)
-    for task in first[:3]:
-        assert act_out(OfficeApi(0), task, "") == act_out(OfficeApi(0), task, "")
 
 
 class Patient(OfficeApi):
@@ -41,22 +31,28 @@ class Patient(OfficeApi):
         return episode
 
 
-def test_every_task_can_be_done_by_an_agent_with_time_enough() -> None:
+def test_tasks_are_reproducible_all_different_and_solvable_with_enough_time() -> None:
+    tasks = OfficeApi(0).tasks(30)
+    assert tasks == OfficeApi(0).tasks(30) != OfficeApi(1).tasks(30)
+    assert len({task.text.casefold() for task in tasks}) == 30
+    assert act_out(OfficeApi(0), tasks[0], "") == act_out(OfficeApi(0), tasks[0], "")
     for seed in range(2):
         patient = Patient(seed)
         assert [task.text for task in patient.tasks(20) if not act_out(patient, task, "").done] == []
 
 
 @settings(max_examples=15, deadline=None)
-@given(actions=st.lists(st.text(max_size=30), max_size=8))
-def test_no_action_breaks_an_environment_or_does_a_task_by_chance(actions: list[str]) -> None:
+@given(actions=st.lists(st.text(max_size=30), max_size=8), advice=st.text(max_size=300))
+def test_no_text_breaks_an_environment_or_the_reader_or_does_a_task_by_chance(actions: list[str], advice: str) -> None:
     environment = OfficeApi(0)
     episode = environment.begin(environment.tasks(1)[0])
+    hints = read_hints(f"When {advice}, use `{advice}`\n{advice}")
     for action in actions:
+        assert isinstance(preference(action or " ", advice, "", hints, []), float)
         assert not episode.act(action or " ").done
 
 
-# -- reading ----------------------------------------------------------------------------------------------------------
+# Reading advice.
 
 
 @pytest.mark.parametrize(
@@ -78,24 +74,17 @@ def test_no_action_breaks_an_environment_or_does_a_task_by_chance(actions: list[
         ),
     ],
 )
-def test_advice_changes_what_is_preferred(advice: str, task: str, better: str, worse: str) -> None:
+def test_advice_changes_what_is_preferred_in_its_situation_alone(
+    advice: str, task: str, better: str, worse: str
+) -> None:
     hints = read_hints(advice)
     last = "" if "login" not in advice else "post"
     assert preference(better, f"{task} post", last, hints, []) > preference(worse, f"{task} post", last, hints, [])
-
-
-def test_advice_for_another_situation_changes_nothing() -> None:
     hints = read_hints("When add_contact is called, use `country=ESP` instead of `country=Spain`.")
     assert preference("send_parcel country=ESP", "Use send_parcel with country Spain", "", hints, []) == 0.0
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.text(max_size=300), st.text(min_size=1, max_size=40), st.text(max_size=60))
-def test_no_text_breaks_the_reader(advice: str, action: str, task: str) -> None:
-    assert isinstance(preference(action, task, "", read_hints(f"When {advice}, use `{advice}`\n{advice}"), []), float)
-
-
-def test_the_distiller_sees_what_went_wrong_and_what_put_it_right() -> None:
+def test_the_distiller_reads_what_went_wrong_and_what_corrected_it() -> None:
     runs = (
         "Task (done): Use post with amount 42.00\n"
         "1. action: post amount=42.00\n   error: 409: not now\n"
@@ -109,7 +98,7 @@ def test_the_distiller_sees_what_went_wrong_and_what_put_it_right() -> None:
     assert lessons("Task (done): sing\n1. action: sing\n   observation: la") == []
 
 
-# -- measuring --------------------------------------------------------------------------------------------------------
+# Measuring.
 
 
 def test_memory_raises_success_and_saves_steps(tmp_path: Path) -> None:
@@ -122,54 +111,37 @@ def test_memory_raises_success_and_saves_steps(tmp_path: Path) -> None:
 
 
 def test_explored_tasks_are_attempted_several_times_and_teach(tmp_path: Path) -> None:
-    found = run_arm(ARMS["MaTTS parallel"], tmp_path, count=2)
-    assert (found.attempts, len(found.done)) == (6, 2)
-    assert isinstance(found, Outcome)
-    assert found.learned > 0
+    outcome = run_arm(ARMS["MaTTS parallel"], tmp_path, count=2)
+    assert (outcome.attempts, len(outcome.done)) == (6, 2)
+    assert outcome.learned > 0
 
 
 def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    judged = iter([True, *[False] * 4])
+    lesson = {"title": "Countries", "description": "When send_parcel is called.", "facet": "tool"}
     content = "When send_parcel is called, use `country=IRL`."
-
-    def answer(request: Request) -> Reply:
-        if request.name == "ActionReply":
-            return Reply(content={"thought": "let us see", "action": "check_status"})
-        made = {"title": "Countries", "description": "When send_parcel is called.", "content": content, "facet": "tool"}
-        return Reply(content={"items": [made]})
-
-    server = scripted_server(answer)
-    model = server.chat_model()
-    agent = ModelAgent(model)
-    options: dict[str, Any] = {"agent": agent, "models": {"experience": model}}
-    found = run_arm(ARMS["items"], tmp_path, count=5, **options)
-    assert (found.success, found.steps, agent.degraded) == (0.0, 8.0, [])
-    acts = [one.text for one in server.requests if one.name == "ActionReply"]
-    assert len(acts) == 40
-    assert content not in acts[0]
-    assert content in acts[-1]
-    assert "1. check_status\n   200 OK" in acts[1]
-    server.follow([Reply(content="no JSON")])
-    assert run_arm(ARMS["off"], tmp_path / "bad", count=1, **options).steps == 0.0
-    assert agent.degraded
-
-
-def test_the_judge_is_compared_with_the_environment(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    judged = iter([True, False, False])
 
     def answer(request: Request) -> Reply:
         if request.name == "ActionReply":
             return Reply(content={"thought": "let us see", "action": "check_status"})
         if request.name == "JudgeReply":
             return Reply(content={"success": next(judged), "confidence": 0.9, "reason": "so it seems"})
-        return Reply(content={"items": []})
+        return Reply(content={"items": [{**lesson, "content": content}]})
 
     server = scripted_server(answer)
     model = server.chat_model()
-    options: dict[str, Any] = {"models": {"experience": model}, "judge": True}
-    found = run_arm(ARMS["items"], tmp_path, count=3, agent=ModelAgent(model), **options)
-    assert (found.success, found.judged) == (0.0, 2 / 3)
-    assert {agent: calls for agent, (calls, _, _) in found.usage.items()} == {"judge": 3, "distiller": 3}
-    assert all("reward" not in one.text for one in server.requests)
+    agent = ModelAgent(model)
+    options: dict[str, Any] = {"agent": agent, "models": {"experience": model}}
+    outcome = run_arm(ARMS["items"], tmp_path, count=5, judge=True, **options)
+    assert (outcome.success, outcome.steps, outcome.judged, agent.degraded) == (0.0, 8.0, 4 / 5, [])
+    assert {agent: calls for agent, (calls, _, _) in outcome.usage.items()} == {"judge": 5, "distiller": 5}
+    assert all("reward" not in request.text for request in server.requests), "the judge sees no outcome"
+    acts = [request.text for request in server.requests if request.name == "ActionReply"]
+    assert (len(acts), content in acts[0], content in acts[-1]) == (40, False, True)
+    assert "1. check_status\n   200 OK" in acts[1]
+    server.follow([Reply(content="no JSON")])
+    assert run_arm(ARMS["off"], tmp_path / "bad", count=1, **options).steps == 0.0
+    assert agent.degraded
 
 
 def test_the_help_for_a_model_lists_every_form_that_the_scripted_agent_tries() -> None:
@@ -178,10 +150,6 @@ def test_the_help_for_a_model_lists_every_form_that_the_scripted_agent_tries() -
         "duration": "2h30", "weight": "2.5",
     }  # fmt: skip
     assert all(form in OfficeApi.help for kind, value in examples.items() for form in _forms(kind, value))
-
-
-def test_the_agents_reply_is_flat_and_strict() -> None:
-    assert check_strict(strict_schema(ActionReply)) == []
 
 
 def test_the_benchmark_prints_a_table_and_writes_its_figures(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -61,7 +62,9 @@ def test_an_item_of_a_further_type_is_added_recalled_edited_undone_and_supersede
         assert [passage.id for passage in team.research("Which database is the ledger in?").passages][:1] == [item.id]
 
 
-def test_a_home_is_read_without_the_type_and_with_it_again(tmp_path: Path) -> None:
+def test_a_home_is_read_without_the_type_by_the_command_too_and_with_it_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     home, copy, file = tmp_path / "home", tmp_path / "copy", tmp_path / "team.jsonl"
     with Memory.open(home, types=TYPES) as memory:
         item = memory.user("team").add(DecisionItem(title="Postgres for the ledger", votes=3))
@@ -74,6 +77,8 @@ def test_a_home_is_read_without_the_type_and_with_it_again(tmp_path: Path) -> No
         with pytest.raises(InvalidInputError, match="is no memory kind"):
             team.add({"kind": "decision", "title": "Berlin"})
         team.export(file)
+    assert main(["items", "--user", "team", "--home", str(home)]) == 0
+    assert "Postgres for the ledger" in capsys.readouterr().out
     with Memory.open(copy, types=TYPES) as memory:
         memory.user("team").import_(file)
         [again] = memory.user("team").items("decision")
@@ -83,17 +88,12 @@ def test_a_home_is_read_without_the_type_and_with_it_again(tmp_path: Path) -> No
         assert memory.user("team").items("decision") == []
 
 
-def test_the_command_line_shows_items_of_a_further_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with Memory.open(tmp_path, types=TYPES) as memory:
-        memory.user("team").add(DecisionItem(title="Postgres for the ledger"))
-    assert main(["items", "--user", "team", "--home", str(tmp_path)]) == 0
-    assert "Postgres for the ledger" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(("mode", "calls"), [("single_call", 1), ("agents", 3)])
 def test_a_model_proposes_items_of_a_further_type_by_its_prompt(
     tmp_path: Path, scripted_server: ServerFactory, mode: Any, calls: int
 ) -> None:
+    shipped = MemoryType(name="decision", item=DecisionItem, prompt="semantic_manager")  # a shipped prompt fits too
+    assert manager_prompt(form_of(shipped)).sections[0][1] == manager_prompt(FORMS["semantic"]).sections[0][1]
     prompt = tmp_path / "decision_manager.md"
     prompt.write_text("You extract decisions of a team.", encoding="utf-8")
     decision = MemoryType(name="decision", item=DecisionItem, prompt=str(prompt))
@@ -183,38 +183,22 @@ def test_a_manager_that_interrupts_in_the_background_parks_its_batch(tmp_path: P
         assert "checkpointer" in (job.error or "")
 
 
-def test_a_further_type_may_use_a_shipped_prompt() -> None:
-    form = form_of(MemoryType(name="decision", item=DecisionItem, prompt="semantic_manager"))
-    shared = manager_prompt(FORMS["semantic"]).sections[0][1]
-    assert manager_prompt(form).sections[0][1] == shared
-
-
 class WrongKind(MemoryItem):
     kind: Literal["choice"] = "choice"
 
 
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
+def test_types_and_managers_that_cannot_work_are_refused(tmp_path: Path) -> None:
+    wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: MemoryType(name="Decision", item=DecisionItem), "use lower-case letters"),
         (lambda: MemoryType(name="step", item=DecisionItem), "use lower-case letters"),
         (lambda: MemoryType(name="decision", item=WrongKind), "give it kind: Literal"),
         (lambda: MemoryType(name="decision", item=dict), "give a subclass"),  # type: ignore[arg-type]
         (lambda: MemoryType(name="decision", item=DecisionItem, prompt="nowhere.md"), "no such file"),
-    ],
-)
-def test_a_type_that_cannot_work_is_refused(build: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        build()
-
-
-def test_types_and_managers_are_checked_when_the_memory_is_opened(tmp_path: Path) -> None:
-    wrong: list[tuple[dict[str, Any], str]] = [
-        ({"types": (DECISION,)}, "without core"),
-        ({"types": (*TYPES, DECISION)}, "two of the name 'decision'"),
-        ({"managers": {"dream": print}}, "no memory type 'dream'"),
-        ({"managers": {"semantic": 5}}, "pass a Runnable"),
+        (lambda: Memory.open(tmp_path, types=(DECISION,)), "without core"),
+        (lambda: Memory.open(tmp_path, types=(*TYPES, DECISION)), "two of the name 'decision'"),
+        (lambda: Memory.open(tmp_path, managers={"dream": print}), "no memory type 'dream'"),
+        (lambda: Memory.open(tmp_path, managers={"semantic": 5}), "pass a Runnable"),  # type: ignore[dict-item]
     ]
-    for options, message in wrong:
+    for build, message in wrong:
         with pytest.raises(ConfigError, match=message):
-            Memory.open(tmp_path, **options)
+            build()

@@ -1,4 +1,4 @@
-"""The layout: packages as mapped, arrows pointing down, files of one idea, the wheel complete."""
+"""The layout: packages as mapped, imports that point down, are declared and load no extra; what every module and method has."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import ast
 import inspect
 import re
 import subprocess
+import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from hexamem import Memory, UserLabels, UserMemory
 from hexamem.learning import UserExperience
@@ -51,24 +52,77 @@ LAYERS = [
 UPWARD = {"hexamem/user_base.py imports memory, which stands above it"}  # the type of UserMemory.memory
 
 
+IMPORTED_AS = {
+    "beautifulsoup4": {"bs4"},
+    "pydantic": {"pydantic", "pydantic_core"},
+    "python-dateutil": {"dateutil"},
+    "python-docx": {"docx"},
+    "recognizers-text-date-time": {"recognizers_date_time", "recognizers_text"},
+    "scikit-learn": {"sklearn"},
+}
+NOT_IMPORTED = {"tzdata", "psycopg"}  # read by zoneinfo, and by SQLAlchemy from the URL of a ledger
+OF_USERS = ("keyring", "postgres", "files", "minilm", "evals")
+
+
+def names_of(requirements: list[str]) -> set[str]:
+    return {re.split(r"[\[<>=~!; ]", line)[0] for line in requirements}
+
+
+def imported(names: set[str]) -> dict[str, str]:
+    """Top-level module → the requirement that brings it."""
+    return {module: name for name in names for module in IMPORTED_AS.get(name, {name.lower().replace("-", "_")})}
+
+
+RUNTIME = names_of(PROJECT["project"]["dependencies"])
+EXTRAS = {name: names_of(lines) for name, lines in PROJECT["project"]["optional-dependencies"].items()}
+OPTIONAL = set().union(*(EXTRAS[name] for name in OF_USERS))
+
+
 def folder_of(package: str) -> Path:
     head = ".".join(package.split(".")[:2])
-    return (
-        ROOT
-        / MAPPING[head if head in MAPPING else "hexamem"]
-        / Path(*package.split(".")[2 if head in MAPPING else 1 :])
-    )
+    mapped = head in MAPPING
+    return ROOT / MAPPING[head if mapped else "hexamem"] / Path(*package.split(".")[2 if mapped else 1 :])
 
 
-def modules() -> list[Path]:
-    return [path for package in PACKAGES for path in sorted(folder_of(package).glob("*.py"))]
+@cache
+def modules() -> dict[Path, ast.Module]:
+    """Every module that is installed, parsed."""
+    files = [path for package in PACKAGES for path in sorted(folder_of(package).glob("*.py"))]
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
 
 
-def test_every_mapped_package_is_a_folder_with_an_init() -> None:
-    assert [p for p in PACKAGES if not (folder_of(p) / "__init__.py").is_file()] == []
+def place(path: Path, node: ast.AST | None = None) -> str:
+    return f"{path.relative_to(ROOT)}{f':{node.lineno}' if node is not None else ''}"  # type: ignore[attr-defined]
 
 
-def test_every_folder_with_an_init_is_a_mapped_package() -> None:
+def unit_of(path: Path) -> str:
+    """The layer's name for a module: its package, or its own name in hexamem/."""
+    first, *rest = path.relative_to(ROOT).parts
+    return rest[0].removesuffix(".py") if first == "hexamem" else first
+
+
+def imports_in(node: ast.AST, early: bool = True) -> Iterator[tuple[str, ast.AST, bool]]:
+    """Each imported module; whether that happens as the importing one is loaded."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from ((alias.name, child, early) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            below = child.module == "hexamem" and not child.level
+            names = (
+                [f"hexamem.{alias.name}" for alias in child.names] if below else ["." * child.level + f"{child.module}"]
+            )
+            yield from ((name, child, early) for name in names)
+        lazy = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+        lazy |= isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+        yield from imports_in(child, early and not lazy)
+
+
+@cache
+def imports() -> list[tuple[Path, str, ast.AST, bool]]:
+    return [(path, *found) for path, tree in modules().items() for found in imports_in(tree)]
+
+
+def test_the_mapped_packages_are_the_folders_with_an_init_and_the_root_is_none() -> None:
     folders = {
         path.parent.resolve()
         for path in ROOT.rglob("__init__.py")
@@ -78,81 +132,52 @@ def test_every_folder_with_an_init_is_a_mapped_package() -> None:
     assert folders == {folder_of(package).resolve() for package in PACKAGES}
 
 
-def test_the_root_is_no_package() -> None:
-    assert not (ROOT / "__init__.py").exists()
-
-
-def unit_of(path: Path) -> str:
-    """The layer's name for a module: its package, or its own name in hexamem/."""
-    relative = path.relative_to(ROOT)
-    if relative.parts[0] != "hexamem":
-        return relative.parts[0]
-    return relative.parts[1].removesuffix(".py")
-
-
-class Module(NamedTuple):
-    """What a module says it is, and the units that it imports when it is loaded, from its imports."""
-
-    docstring: str | None
-    units: frozenset[str]
-
-
-@cache
-def parsed(path: Path) -> Module:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path.relative_to(ROOT)}:{node.lineno} imports relatively: write from hexamem.…"
-            module = str(node.module)
-            names.update([f"hexamem.{alias.name}" for alias in node.names] if module == "hexamem" else [module])
-        elif isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-    return Module(
-        ast.get_docstring(tree), frozenset(name.split(".")[1] for name in names if name.startswith("hexamem."))
-    )
-
-
-def test_imports_point_down() -> None:
+def test_imports_are_absolute_and_point_down() -> None:
     rank = {unit: level for level, layer in enumerate(LAYERS) for unit in layer}
     assert {unit_of(path) for path in modules()} - rank.keys() <= {"__init__", "prompts"}, "of no layer yet"
-    upward = {
-        f"{path.relative_to(ROOT)} imports {other}, which stands above it"
-        for path in modules()
-        if (unit := unit_of(path)) not in ("__init__", "prompts")
-        for other in parsed(path).units
-        if other in rank and other != unit and rank[other] > rank[unit]
-    }
+    assert [place(path, node) for path, name, node, _ in imports() if name.startswith(".")] == []
+    upward = set()
+    for path, name, _, _ in imports():
+        unit, other = unit_of(path), name.split(".")[1] if name.startswith("hexamem.") else ""
+        if rank.get(other, -1) > rank.get(unit, len(LAYERS)) and other != unit:
+            upward.add(f"{place(path)} imports {other}, which stands above it")
     assert upward == UPWARD
 
 
-def test_no_object_reaches_into_another() -> None:
+def test_every_import_is_declared_and_no_module_needs_an_extra_to_be_loaded() -> None:
+    declared, extras = imported(RUNTIME | OPTIONAL), imported(OPTIONAL - RUNTIME)
+    third_party = [
+        (name.split(".")[0], place(path, node), early)
+        for path, name, node, early in imports()
+        if name.split(".")[0] not in sys.stdlib_module_names | {"hexamem", ""}
+    ]
+    assert [where for name, where, _ in third_party if name not in declared] == []
+    assert {declared[name] for name, *_ in third_party} == (RUNTIME | OPTIONAL) - NOT_IMPORTED
+    assert [where for name, where, early in third_party if early and name in extras] == []
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`([\w-]+)`", page)) >= RUNTIME | OPTIONAL | set(EXTRAS)
+
+
+def test_no_object_reaches_into_another_and_every_module_has_a_docstring() -> None:
     reached = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)}"
-        for path in sorted((ROOT / "hexamem").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        f"{place(path, node)} {ast.unparse(node)}"
+        for path, tree in modules().items()
+        if path.relative_to(ROOT).parts[0] == "hexamem"
+        for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("_")
         if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
     ]
     assert reached == []
-
-
-def test_every_module_says_what_it_is() -> None:
-    named = {path: parsed(path).docstring for path in modules()}
-    assert len(named) > len(PACKAGES)
-    assert [str(path.relative_to(ROOT)) for path, docstring in named.items() if not docstring] == []
+    assert [place(path) for path, tree in modules().items() if not ast.get_docstring(tree)] == []
 
 
 def test_no_file_names_a_path_of_some_machine() -> None:
-    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
-        "\n"
-    )
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     pattern = re.compile(r"/(work|home|root|Users)/[a-z]")
-    texts = {
-        name: (ROOT / name).read_text(encoding="utf-8") for name in files if name.endswith((".py", ".md", ".toml"))
+    files = {name for name in listed.split("\n") if name.endswith((".py", ".md", ".toml"))} - {
+        str(Path(__file__).relative_to(ROOT))
     }
-    here = str(Path(__file__).relative_to(ROOT))
-    assert [name for name, text in texts.items() if pattern.search(text) and name != here] == []
+    assert [name for name in files if pattern.search((ROOT / name).read_text(encoding="utf-8"))] == []
 
 
 def test_every_method_that_reads_or_writes_has_an_async_twin_of_its_signature() -> None:

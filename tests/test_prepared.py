@@ -29,23 +29,27 @@ BY_ID = Prepared(
 ZONE = Prepared(update(users).where(users.c.id == bindparam("user")).values(timezone=bindparam("zone")))
 
 
-def test_a_prepared_select_gives_the_rows_that_sqlalchemy_gives_and_listeners_see_it(alice: UserMemory) -> None:
+def test_a_prepared_select_gives_the_rows_that_sqlalchemy_gives_for_lists_of_any_length(alice: UserMemory) -> None:
     ids = alice.remember([{"role": "user", "content": text} for text in TEXTS], metadata={"n": [1, "茶"]}).step_ids
+    with alice.memory.ledger.read("alice") as tx:
+        for wanted in ([], ids[:1], ids, ["\x00", "\ud83d", '"]', "'", "", ids[0]]):
+            values: Any = {"user": tx.user_id, "ids": wanted, "most": 100}
+            rows = [dict(row._mapping) for row in tx.all(BY_ID, **values)]
+            assert rows == [dict(row._mapping) for row in tx.connection.execute(BY_ID.statement, values)]
+            assert [row["id"] for row in rows] == [step for step in ids if step in wanted]
+        assert [row.content for row in tx.all(BY_ID, user=tx.user_id, ids=ids, most=3)] == TEXTS[:3]
+        many = [*(f"step_{number}" for number in range(50_000)), ids[2]]  # more than SQLite takes parameters
+        (row,) = tx.all(BY_ID, user=tx.user_id, ids=many, most=100)
+    assert (row.id, row.metadata) == (ids[2], {"n": [1, "茶"]})
+
+
+def test_listeners_of_the_engine_see_prepared_statements(alice: UserMemory) -> None:
+    ids = alice.remember("x").step_ids
     ledger, statements = alice.memory.ledger, list[str]()
 
     def listen(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         statements.append(statement)
 
-    with ledger.read("alice") as tx:
-        for wanted in ([], ids[:1], ids, ["\x00", "\ud83d", '"]', "'", "", ids[0]]):
-            values: Any = {"user": tx.user_id, "ids": wanted, "most": 100}
-            rows = [dict(row._mapping) for row in tx.all(BY_ID, **values)]
-            assert rows == [dict(row._mapping) for row in tx.connection.execute(BY_ID.statement, values)]
-            assert [row["id"] for row in rows] == [each for each in ids if each in wanted]
-        assert [row.content for row in tx.all(BY_ID, user=tx.user_id, ids=ids, most=3)] == TEXTS[:3]
-        many = [*(f"step_{number}" for number in range(50_000)), ids[2]]  # more than SQLite takes parameters
-        (row,) = tx.all(BY_ID, user=tx.user_id, ids=many, most=100)
-    assert (row.id, row.metadata) == (ids[2], {"n": [1, "茶"]})
     event.listen(ledger.engine, "before_cursor_execute", listen)
     with ledger.read("alice") as tx:
         assert tx.all(BY_ID, user=tx.user_id, ids=ids, most=2)

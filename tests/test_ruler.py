@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections import Counter
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -42,7 +41,7 @@ def test_a_sample_depends_on_its_seed_alone_is_as_long_as_asked_and_gives_nothin
     assert task not in json.dumps([message.as_message() for message in sample.messages])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(task=st.sampled_from(FAMILIES["needle"]), seed=st.integers(0, 10_000))
 def test_each_needle_of_an_asked_key_occurs_once_in_an_evidence_turn(task: str, seed: int) -> None:
     sample = make_ruler(task, 2_000, seed=seed)
@@ -55,7 +54,7 @@ def test_each_needle_of_an_asked_key_occurs_once_in_an_evidence_turn(task: str, 
     assert all(share_found(values_of(sample), contents[turn]) > 0 for turn in question.evidence)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(task=st.sampled_from(FAMILIES["variable_tracking"]), seed=st.integers(0, 10_000))
 def test_following_the_assignments_in_order_gives_the_variables_of_the_chain(task: str, seed: int) -> None:
     sample = make_ruler(task, 2_000, seed=seed)
@@ -72,19 +71,9 @@ def test_the_words_asked_for_are_the_most_frequent_of_the_text(task: str, n: int
     sample = make_ruler(task, 4_000)
     assert set(most_frequent([text_of(sample)], n)) == set(values_of(sample))
     assert (len(values_of(sample)), sample.questions[0].evidence) == (n, ())
-    counts = Counter(re.findall(r"\d+\. ([a-z]+)", text_of(sample)))
-    if task == "cwe":
-        assert {counts.pop(word) for word in values_of(sample)} == {30}
-        assert set(counts.values()) == {3}
 
 
-def test_prose_hardly_repeats_itself_and_holds_numbers_of_its_own() -> None:
-    sentences = re.split(r"(?<=\.) ", text_of(make_ruler("niah_single_2", 8_000)).replace("\n", " "))
-    assert len(set(sentences)) > 0.9 * len(sentences)
-    assert sum(bool(re.search(r"\d", sentence)) for sentence in sentences) > 0.15 * len(sentences)
-
-
-def test_a_conversation_goes_to_and_fro_over_days_and_documents_do_not() -> None:
+def test_a_conversation_alternates_over_days_documents_do_not_and_prose_hardly_repeats_itself() -> None:
     talk, papers = make_ruler("vt", 6_000), make_ruler("vt", 6_000, form="documents")
     assert [message.role for message in talk.messages[:3]] == ["user", "assistant", "user"]
     assert len({message.thread_id for message in talk.messages}) == -(-len(talk.messages) // 40)
@@ -92,6 +81,9 @@ def test_a_conversation_goes_to_and_fro_over_days_and_documents_do_not() -> None
     assert len(papers.messages) < len(talk.messages)
     times = [str(message.timestamp) for message in talk.messages]
     assert times == sorted(set(times))
+    sentences = re.split(r"(?<=\.) ", text_of(make_ruler("niah_single_2", 8_000)).replace("\n", " "))
+    assert len(set(sentences)) > 0.9 * len(sentences)
+    assert sum(bool(re.search(r"\d", sentence)) for sentence in sentences) > 0.15 * len(sentences)
 
 
 def test_lengths_and_tasks_are_read_as_people_write_them_and_refused_where_they_are_none() -> None:
@@ -113,22 +105,16 @@ def test_lengths_and_tasks_are_read_as_people_write_them_and_refused_where_they_
             make_ruler(**{"task": "vt", "tokens": 2_000, **given_})
 
 
-@pytest.mark.parametrize(
-    ("values", "text", "share"),
-    [
-        (["123"], "it is 123.", 1.0),
-        (["123"], "it is 1234 or 0123", 0.0),
-        (["AB", "CD"], "VAR AB = 1", 0.5),
-        (["AB"], "ab", 0.0),
-        (["a-b"], "x-a-b", 0.0),
-        (["a-b"], "is: a-b.", 1.0),
-    ],
-)
-def test_a_value_counts_where_it_is_a_whole_word(values: list[str], text: str, share: float) -> None:
-    assert share_found(values, text) == share
+def test_a_value_counts_as_a_whole_word_and_aggregation_by_the_words_that_came_back_or_the_models_answer() -> None:
+    for value, text, share in (
+        ("123", "it is 123.", 1.0),
+        ("123", "it is 1234 or 0123", 0.0),
+        ("AB", "ab", 0.0),
+        ("a-b", "x-a-b", 0.0),
+        ("a-b", "is: a-b.", 1.0),
+    ):
+        assert share_found([value], text) == share
 
-
-def test_aggregation_counts_the_words_that_came_back_unless_a_model_answered() -> None:
     def asked(text: str, passages: tuple[str, ...] = (), answer: str | None = None, calls: int = 0) -> Asked:
         return Asked(text=text, passages=passages, steps=(), seconds=0.0, answer=answer, calls=calls)
 
@@ -238,7 +224,8 @@ def test_research_is_asked_with_its_rounds_and_what_it_read_is_shown_beside_what
     assert (shown.count("read 1"), "needle " in shown) == (1, False)
 
 
-@pytest.mark.parametrize("wrong", [{"tokens": []}, {"strategies": []}, {"count": 0}, {"k": 0}])
-def test_nothing_to_measure_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInputError, match="give at least one"):
-        evaluate_ruler(FakeMemory(), **{"tokens": [2_000], "strategies": ["all"], **wrong})
+def test_nothing_to_measure_is_refused() -> None:
+    for wrong in ({"tokens": []}, {"strategies": []}, {"count": 0}, {"k": 0}):
+        options: dict[str, Any] = {"tokens": [2_000], "strategies": ["all"], **wrong}
+        with pytest.raises(InvalidInputError, match="give at least one"):
+            evaluate_ruler(FakeMemory(), **options)

@@ -134,9 +134,10 @@ def main(lab: Laboratory) -> tuple[_Tables, list[str]]:
 
 
 def _figures(lab: Laboratory, observations: Sequence[Observation], arm: str) -> dict[str, Any]:
-    usages = [observation.rankings[arm].usage for observation in observations]
+    rankings = [observation.rankings[arm] for observation in observations]
     gains = [
-        ndcg_at_k(list(observation.rankings[arm].turns), observation.evidence, CUT) for observation in observations
+        ndcg_at_k(list(ranked.turns), observation.evidence, CUT)
+        for ranked, observation in zip(rankings, observations, strict=True)
     ]
     reference, in_tokens = lab.best_learned, None
     if reference is not None:
@@ -160,8 +161,8 @@ def _figures(lab: Laboratory, observations: Sequence[Observation], arm: str) -> 
             np.mean([observation.tokens_of(observation.rankings[arm].turns[:CUT]) for observation in observations])
         ),
         "recall in tokens": in_tokens,
-        "calls": float(np.mean([usage.calls for usage in usages])),
-        "model tokens": float(np.mean([usage.tokens for usage in usages])),
+        "calls": float(np.mean([ranked.calls for ranked in rankings])),
+        "model tokens": float(np.mean([ranked.tokens for ranked in rankings])),
     }
 
 

@@ -9,17 +9,15 @@ import numpy as np
 
 from hexamem.evals.answers import spread
 from hexamem.evals.asked_questions import asked_question, record_turns, unanswerable
-from hexamem.evals.asking import Progress, counted, steps_of, turns_of
+from hexamem.evals.asking import RESEARCH, Progress, ask, counted, spent, turns_of
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.runner import store_conversation
 from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.records import CUT, DEPTH, FULL, Observation, Ranked, StoredConversation
 from hexamem.models.tokens import count_each
-from hexamem.models.usage import Usage
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.strategies import strategy_named
-from hexamem.stores.ledger.usage import usage_totals
 
 __all__ = ["STORED", "observe"]
 
@@ -28,7 +26,6 @@ STORED = ("dense", "bm25", "rrf", "rrf_neighbours", "label_density")
 _RESEARCH_ROUNDS = 3
 _FULL = 20
 """Hits of ``learned_full``; its model reads three times as many."""
-_COSTS = ("calls", "input_tokens", "output_tokens")
 
 
 def observe(
@@ -69,13 +66,6 @@ def observe(
     return observations
 
 
-def _usage_of(memory: Any, user: str) -> Usage:
-    """Calls and tokens of models for a user so far."""
-    with memory.ledger.read(user) as tx:
-        rows = usage_totals(tx) if tx.user_id else []
-    return Usage(**{name: sum(row[name] for row in rows) for name in _COSTS})  # type: ignore[literal-required]
-
-
 def _stored(data_set: str, conversation: Conversation) -> StoredConversation:
     turns = {turn.id: turn for turn in conversation.messages if turn.id is not None}
     lines = [f"[{turn.timestamp or ''}] {turn.name or turn.role}: {_words(turn)}" for turn in turns.values()]
@@ -105,20 +95,14 @@ def _observed(
 
 
 def _ask(user: Any, observation: Observation, turn_of: Mapping[str, str], *, full: bool) -> None:
-    text = observation.asked.question.text
-
-    def ranked(found: Any, usage: Usage | None = None) -> Ranked:
-        turns = tuple(turns_of(steps_of(found.hits), turn_of))
-        return Ranked(turns, usage=usage or Usage(), degraded=tuple(found.degraded))
-
-    for strategy in STORED:
-        observation.rankings[strategy] = ranked(user.recall(text, k=DEPTH, strategy=strategy))
-    result = user.research(text, _RESEARCH_ROUNDS, form="passages")
-    observation.rankings["research"] = ranked(result, Usage(**{name: getattr(result.usage, name) for name in _COSTS}))
-    if full:
-        before = _usage_of(user.memory, user.name)
-        recall = user.recall(text, k=_FULL, strategy=FULL)
-        after = _usage_of(user.memory, user.name)
-        observation.rankings[FULL] = ranked(
-            recall, Usage(**{name: getattr(after, name) - getattr(before, name) for name in _COSTS})
+    for strategy in (*STORED, RESEARCH, *([FULL] if full else [])):
+        before = spent(user.memory)
+        depth = _FULL if strategy == FULL else DEPTH
+        asked = ask(user, observation.asked.question.text, k=depth, strategy=strategy, rounds=_RESEARCH_ROUNDS)
+        after = spent(user.memory)
+        observation.rankings[strategy] = Ranked(
+            tuple(turns_of(asked.steps, turn_of)),
+            calls=after.calls - before.calls,
+            tokens=after.tokens - before.tokens,
+            degraded=asked.degraded,
         )

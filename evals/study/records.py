@@ -12,7 +12,6 @@ import numpy.typing as npt
 from hexamem.evals.asked_questions import AskedQuestion
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.metrics import Interval, paired_bootstrap, recall_at_k
-from hexamem.models.usage import Usage
 from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
@@ -70,7 +69,8 @@ class Ranked:
     """One ranking of a question: turns best first, without duplicates, and the model calls and tokens it took."""
 
     turns: tuple[str, ...]
-    usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    tokens: int = 0
     degraded: tuple[str, ...] = ()
 
 

@@ -123,13 +123,28 @@ def two_speakers(family: Family, rng: random.Random) -> tuple[str, str]:
     return first, second
 
 
+def _exchange(
+    topic: Topic,
+    stage: str,
+    reply: str,
+    speakers: tuple[str, str],
+    slots: dict[str, str],
+    types: tuple[str, ...],
+    antecedent: str | None,
+) -> Exchange:
+    """A turn and the reply that points at it; a confirmation has no slots and types of its own, other replies the same."""
+    key = f"{topic.name}.{stage}"
+    confirms = reply in ("confirm", "switched")
+    same: tuple[dict[str, str], tuple[str, ...]] = ({}, ()) if confirms else (slots, types)
+    return [
+        Beat(key, stage, topic, speakers[0], True, slots, types, (), antecedent),
+        Beat(f"{topic.name}.{reply}", "confirm" if confirms else reply, topic, speakers[1], False, *same, (), key),
+    ]
+
+
 def _choice(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], rng: random.Random) -> list[Episode]:
-    asks, answers = two_speakers(family, rng)
-
-    def by(stage: str) -> tuple[str, str]:
-        return (answers, asks) if stage in family.led_by_second else (asks, answers)
-
-    key = topic.name
+    speakers = asks, answers = two_speakers(family, rng)
+    propose = f"{topic.name}.propose"
     grids = [attribute.all() for attribute in topic.attributes]
     options = tuple(
         Option(name, tuple(rng.choice(grid) for grid in grids))
@@ -138,86 +153,88 @@ def _choice(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], 
     types = (topic.type, *(attribute.type for attribute in topic.attributes))
     episode: Episode = [
         [
-            Beat(f"{key}.ask", "ask", topic, asks, types=(topic.type,)),
-            Beat(f"{key}.propose", "propose", topic, answers, leads=False, types=types, options=options),
+            Beat(f"{topic.name}.ask", "ask", topic, asks, types=(topic.type,)),
+            Beat(propose, "propose", topic, answers, leads=False, types=types, options=options),
         ]
     ]
     focus: tuple[int, str] | None = None
     if rng.random() < 0.5:
-        about = rng.randrange(len(options))
-        detail = rng.choice(topic.details)
-        answer = rng.choice(detail.answers)
-        named = rng.random() < 0.45
-        slots = {"detail": detail.word, "answer": answer, "name": options[about].name}
-        slots["ref"] = slots["name"] if named else family.ordinals[about]
-        pointed = None if named else f"{key}.propose"
-        episode.append(
-            [
-                Beat(f"{key}.detail_ask", "detail_ask", topic, asks, True, slots, (detail.type,), (), pointed),
-                Beat(f"{key}.detail", "detail", topic, answers, False, slots, (detail.type,), (), f"{key}.detail_ask"),
-            ]
-        )
-        by_name = frozenset({"ask"} if named else ())
-        draft = Fact("detail", scope.index, topic, {}, (detail.word, answer), (options[about],), by_name=by_name)
-        facts.append(
-            DraftFact(draft, {"propose": f"{key}.propose", "ask": f"{key}.detail_ask", "answer": f"{key}.detail"})
-        )
-        focus = (about, f"{key}.detail")
+        exchange, about = _detail(family, scope, topic, options, speakers, facts, rng)
+        episode.append(exchange)
+        focus = (about, f"{topic.name}.detail")
     if rng.random() < 0.35:
-        first, second = rng.sample(range(len(options)), 2)
-        best = rng.choice((first, second))
-        which = rng.randrange(len(topic.attributes))
-        slots = {
-            "one": family.ordinals[min(first, second)],
-            "other": family.ordinals[max(first, second)],
-            "attribute": topic.attributes[which].word,
-            "name": options[best].name,
-            "value": options[best].attributes[which],
-        }
-        asked = (topic.type, topic.attributes[which].type)
-        compare = [
-            Beat(f"{key}.compare", "compare", topic, asks, True, slots, asked, (), f"{key}.propose"),
-            Beat(f"{key}.recommend", "recommend", topic, answers, False, slots, asked, (), f"{key}.compare"),
-        ]
-        episode.append(compare)
-        focus = (best, f"{key}.recommend")
+        exchange, best = _comparison(family, topic, options, speakers, rng)
+        episode.append(exchange)
+        focus = (best, f"{topic.name}.recommend")
     chosen = focus[0] if focus and rng.random() < 0.6 else rng.randrange(len(options))
-    leads, follows = by("decide")
     if focus and chosen == focus[0] and rng.random() < 0.6:
-        ref, pointed, named = "that", focus[1], False
+        ref, antecedent, named = "that", focus[1], False
     elif rng.random() < 0.6:
-        ref, pointed, named = family.ordinals[chosen], f"{key}.propose", False
+        ref, antecedent, named = family.ordinals[chosen], propose, False
     else:
-        ref, pointed, named = options[chosen].name, None, True
-    episode.append(
-        [
-            Beat(f"{key}.decide", "decide", topic, leads, True, {"ref": ref}, (topic.type,), (), pointed),
-            Beat(f"{key}.confirm", "confirm", topic, follows, False, {}, (), (), f"{key}.decide"),
-        ]
-    )
-    keys = {"propose": f"{key}.propose", "decide": f"{key}.decide"}
-    naming = {"decide"} if named else set()
-    taken = [chosen]
-    episodes = [episode]
+        ref, antecedent, named = options[chosen].name, None, True
+
+    def led(stage: str) -> tuple[str, str]:
+        return (answers, asks) if stage in family.led_by_second else (asks, answers)
+
+    episode.append(_exchange(topic, "decide", "confirm", led("decide"), {"ref": ref}, (topic.type,), antecedent))
+    keys = {"propose": propose, "decide": f"{topic.name}.decide"}
+    by_name = {"decide"} if named else set()
+    taken, episodes = [chosen], [episode]
     if rng.random() < 0.4:
-        new = rng.choice([i for i in range(len(options)) if i != chosen])
+        new = rng.choice([number for number in range(len(options)) if number != chosen])
         named = rng.random() < 0.5
-        leads, follows = by("switch")
         slots = {"ref": options[new].name if named else family.ordinals[new]}
-        switch = [
-            Beat(
-                f"{key}.switch", "switch", topic, leads, True, slots, (topic.type,), (),
-                None if named else f"{key}.propose",
-            ),
-            Beat(f"{key}.switched", "confirm", topic, follows, False, {}, (), (), f"{key}.switch"),
-        ]  # fmt: skip
-        episodes.append([switch])
-        keys["switch"] = f"{key}.switch"
-        naming |= {"switch"} if named else set()
+        antecedent = None if named else propose
+        episodes.append([_exchange(topic, "switch", "switched", led("switch"), slots, (topic.type,), antecedent)])
+        keys["switch"] = f"{topic.name}.switch"
+        by_name |= {"switch"} if named else set()
         taken.append(new)
-    fact = Fact("choice", scope.index, topic, {}, (), options, tuple(taken), frozenset(naming))
+    fact = Fact("choice", scope.index, topic, {}, (), options, tuple(taken), frozenset(by_name))
     facts.append(DraftFact(fact, keys))
     return episodes
+
+
+def _detail(
+    family: Family,
+    scope: Scope,
+    topic: Topic,
+    options: tuple[Option, ...],
+    speakers: tuple[str, str],
+    facts: list[DraftFact],
+    rng: random.Random,
+) -> tuple[Exchange, int]:
+    """A question about a detail of an option; the option's number."""
+    about = rng.randrange(len(options))
+    detail = rng.choice(topic.details)
+    answer = rng.choice(detail.answers)
+    named = rng.random() < 0.45
+    slots = {"detail": detail.word, "answer": answer, "name": options[about].name}
+    slots["ref"] = slots["name"] if named else family.ordinals[about]
+    keys = {"propose": f"{topic.name}.propose", "ask": f"{topic.name}.detail_ask", "answer": f"{topic.name}.detail"}
+    by_name = frozenset({"ask"} if named else ())
+    fact = Fact("detail", scope.index, topic, {}, (detail.word, answer), (options[about],), by_name=by_name)
+    facts.append(DraftFact(fact, keys))
+    antecedent = None if named else keys["propose"]
+    return _exchange(topic, "detail_ask", "detail", speakers, slots, (detail.type,), antecedent), about
+
+
+def _comparison(
+    family: Family, topic: Topic, options: tuple[Option, ...], speakers: tuple[str, str], rng: random.Random
+) -> tuple[Exchange, int]:
+    """A comparison of two options by an attribute; the number of the better one."""
+    first, second = rng.sample(range(len(options)), 2)
+    best = rng.choice((first, second))
+    number = rng.randrange(len(topic.attributes))
+    slots = {
+        "one": family.ordinals[min(first, second)],
+        "other": family.ordinals[max(first, second)],
+        "attribute": topic.attributes[number].word,
+        "name": options[best].name,
+        "value": options[best].attributes[number],
+    }
+    types = (topic.type, topic.attributes[number].type)
+    return _exchange(topic, "compare", "recommend", speakers, slots, types, f"{topic.name}.propose"), best
 
 
 def _value(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], rng: random.Random) -> list[Episode]:

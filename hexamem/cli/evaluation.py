@@ -257,8 +257,7 @@ def _measured(
                 k=choices.k or 10,
                 rounds=choices.rounds or DEFAULT_ROUNDS,
                 progress=advance,
-                embedder=session.embedder or "bundled",
-                model=session.model,
+                facts=_facts(session),
             )
         return results, lambda: print_ruler(results, console)
     if dataset == "synthetic":
@@ -278,27 +277,21 @@ def _measured(
     if choices.answers:
         scored = _measure_answers(session, dataset, conversations, choices)
         return [scored], lambda: output.write(*_answer_blocks(scored))
-    results = _run(session, dataset, conversations, names, choices.rounds or _ROUNDS)
+    results = _run(session, conversations, names, choices.rounds or _ROUNDS)
     return results, lambda: print_report(results, console)
 
 
-def _run(
-    session: Session, dataset: DataSet, conversations: Sequence[Conversation], names: Sequence[str], rounds: int
-) -> Results:
+def _facts(session: Session) -> dict[str, Any]:
+    """What each result says of the memory that was measured."""
+    return {"embedder": session.embedder or "bundled", "model": session.model}
+
+
+def _run(session: Session, conversations: Sequence[Conversation], names: Sequence[str], rounds: int) -> Results:
     from hexamem.evals import evaluate as measure
 
+    facts = {**_facts(session), "weights": session.weights}
     with output.stages("loading") as advance:
-        return measure(
-            session.scratch,
-            conversations,
-            names,
-            progress=advance,
-            dataset=dataset,
-            embedder=session.embedder or "bundled",
-            weights=session.weights,
-            model=session.model,
-            rounds=rounds,
-        )
+        return measure(session.scratch, conversations, names, progress=advance, rounds=rounds, facts=facts)
 
 
 def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -> Results:
@@ -321,7 +314,7 @@ def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -
     return [
         {**result, "size": size, "split": split, "families": families, "seed": seed}
         for size, conversations in conversations_by_size.items()
-        for result in _run(session, "synthetic", conversations, names, _ROUNDS)
+        for result in _run(session, conversations, names, _ROUNDS)
     ]
 
 
@@ -364,9 +357,7 @@ def _measure_answers(
             per_conversation=None if dataset in _OF_FILE else choices.questions,
             judge=None if choices.judge is None else AnswerJudge(open_chat_model(choices.judge)),
             progress=advance,
-            dataset=dataset,
-            embedder=session.embedder or "bundled",
-            model=session.model,
+            facts=_facts(session),
         )
 
 
@@ -406,7 +397,7 @@ def _measure_write_path(session: Session, paths: Sequence[Path]) -> Results:
             advance(1)
 
         return [
-            {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty).as_dict()}
+            {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty)}
             for path, cases in files
         ]
 
@@ -512,9 +503,9 @@ def train(
         raise InvalidInputError("Missing option '--out': name a file, or give --cross-validate to measure alone")
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
+    from hexamem.evals import training
     from hexamem.evals.asked_questions import ask_all
     from hexamem.evals.small_memories import small_memories, with_foreign_questions
-    from hexamem.evals.training import learned_card, train_and_validate
     from hexamem.retrieval.gates import GateSettings
     from hexamem.retrieval.learning import LearningSettings
     from hexamem.retrieval.ranking_weights import save_weights
@@ -527,18 +518,10 @@ def train(
             asked = ask_all(memory, with_foreign_questions(conversations, seed=seed), advance, operations=operations)
             small = ask_all(memory, small_memories(conversations, seed=seed), advance, operations=False)
             fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
-        card = learned_card(conversations, asked, settings, embedder, license, gate)
-        weights, folds = train_and_validate(
-            asked,
-            settings,
-            fingerprint=fingerprint,
-            card=card,
-            weights=out is not None,
-            folds=cross_validate,
-            gate=gate,
-            small=small,
-            progress=advance,
-        )
+        card = training.learned_card(conversations, asked, settings, embedder, license, gate)
+        how: dict[str, Any] = {"fingerprint": fingerprint, "gate": gate, "small": small, "progress": advance}
+        weights = None if out is None else training.train(asked, settings, card=card, **how)
+        folds = training.cross_validate(asked, settings, **how) if cross_validate else None
     lines = []
     if out is not None and weights is not None:
         output.write_file("--out", out, lambda path: save_weights(weights, path))
