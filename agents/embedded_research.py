@@ -70,6 +70,7 @@ class Thresholds:
 
     Attributes:
         answers: the least score of a sentence that answers the question; below it, research abstains.
+        held: the least probability that memory contains an answer (``Recall.answerable``); below it, research abstains.
         enough: the least score that makes a further round unnecessary.
         sure: the least score with which the automatic tier calls no model.
         follows: the least score of a sentence that starts a second hop.
@@ -81,6 +82,7 @@ class Thresholds:
     """
 
     answers: float = 0.32
+    held: float = 0.5
     enough: float = 0.7
     sure: float = 0.72
     follows: float = 0.25
@@ -219,15 +221,17 @@ def best_score(sentences: Sequence[ScoredSentence]) -> float:
     return max((sentence.direct for sentence in sentences), default=0.0)
 
 
-def extract(sentences: Sequence[ScoredSentence], zone: tzinfo, number: int) -> Extraction:
-    """The one to three best sentences as claims; none where no sentence answers the question itself.
+def extract(sentences: Sequence[ScoredSentence], zone: tzinfo, number: int, *, held: float | None = None) -> Extraction:
+    """The one to three best sentences as claims; none where no sentence answers the question itself, or memory probably
+    contains no answer.
 
     Args:
         sentences: the best first.
         zone: the timezone of days in the answer.
         number: the round, counted from 1.
+        held: the probability that memory contains an answer; None where it is not estimated.
     """
-    if best_score(sentences) < THRESHOLDS.answers:
+    if best_score(sentences) < THRESHOLDS.answers or (held is not None and held < THRESHOLDS.held):
         return Extraction((), NOT_HELD, False)
     quoted: list[ScoredSentence] = []
     for sentence in sentences:

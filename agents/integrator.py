@@ -65,6 +65,7 @@ class IntegrateTask(ResearchTask):
         encode: the encoder, for the work without a model.
         read: cache of the sentences that it has encoded.
         needs: the parts of the question: what must be known to answer it.
+        held: the probability that memory contains an answer; None where it is not estimated.
     """
 
     fresh: tuple[Passage, ...]
@@ -79,6 +80,7 @@ class IntegrateTask(ResearchTask):
     encode: Encode
     read: ReadSentences = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    held: float | None = None
 
     def sentences(self) -> list[ScoredSentence]:
         """The sentences of all passages, scored by the encoder, best first."""
@@ -219,7 +221,7 @@ def embedded_outcome(task: IntegrateTask, degraded: tuple[str, ...] = ()) -> Out
     Args:
         degraded: why a model did not integrate.
     """
-    extracted = extract(task.sentences(), task.zone, task.number)
+    extracted = extract(task.sentences(), task.zone, task.number, held=task.held)
     of_model = tuple(claim for claim in task.claims if claim.text != claim.quote) if degraded else ()
     known = {claim.quote for claim in task.claims}
     new = tuple(claim for claim in extracted.claims if claim.quote not in known)

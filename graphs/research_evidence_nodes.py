@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -16,7 +16,7 @@ from hexamem.agents.research_question import Question
 from hexamem.agents.research_showing import joined
 from hexamem.graphs.research_filter import EvidenceFilter
 from hexamem.graphs.research_outcome import finished
-from hexamem.graphs.research_parts import ResearchNode, claims_in, run_context, say, searched, spend
+from hexamem.graphs.research_parts import PlainRecall, ResearchNode, claims_in, run_context, say, searched, spend
 from hexamem.graphs.research_reading import Reading, read_round
 from hexamem.graphs.research_state import LaneFound, ResearchContext, ResearchState
 from hexamem.graphs.research_superseded import superseding, with_superseding
@@ -97,7 +97,7 @@ class EvidenceNodes(ResearchNode):
                     number=state["number"],
                     passages=passages,
                     filters=filters,
-                    recalled=recalled,
+                    recalled=recalled.ids,
                     bags=self.parts.bags,
                     speakers=self.parts.spoke,
                     worths=self.parts.worths,
@@ -127,7 +127,9 @@ class EvidenceNodes(ResearchNode):
             asked=tuple(state["asked"]),
             budget=self.budget(context, state),
             usage=context.usage,
+            held=recalled.answerable if state["number"] == 1 else state.get("held"),
         )
+        update["held"] = task.held
         if state["chosen"] == "auto" and self.parts.integrator is None:
             update["chosen"], update["why_tier"] = choose_tier(best_score(task.sentences()))
         reading.unfiltered, reading.degraded = not filters, failed
@@ -187,16 +189,18 @@ class EvidenceNodes(ResearchNode):
 
     def _recalled(
         self, context: ResearchContext, state: ResearchState, question: Question, filters: EvidenceFilter
-    ) -> tuple[Sequence[str], list[str]]:
-        """The hits of a plain recall for the question, and lines for ``degraded``; none if its two lanes are not both used."""
+    ) -> tuple[PlainRecall, list[str]]:
+        """A plain recall of the question, and lines for ``degraded``; empty if its two lanes are not both used."""
         if state["number"] > 1 or not {"vector", "keyword"}.issubset(self.settings(context).lanes):
-            return (), []
+            return PlainRecall(), []
         try:
             return self.parts.recalled(context.user, question.text, filters), []
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - as in the lanes: the order without it answers; this becomes `degraded`
-            return (), [f"read in the order of the lanes alone, a recall failed ({type(error).__name__}: {error})"]
+            return PlainRecall(), [
+                f"read in the order of the lanes alone, a recall failed ({type(error).__name__}: {error})"
+            ]
 
     def _settled(
         self,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.config import get_config, get_stream_writer
 from langgraph.runtime import get_runtime
@@ -33,6 +33,18 @@ if TYPE_CHECKING:
 __all__ = ["ResearchNode", "ResearchParts", "claims_in", "run_context", "say", "searched", "spend"]
 
 
+class PlainRecall(NamedTuple):
+    """A recall of the question by the learned ranking.
+
+    Attributes:
+        ids: of its hits, best first.
+        answerable: the probability that memory contains an answer; None where it is not estimated.
+    """
+
+    ids: tuple[str, ...] = ()
+    answerable: float | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class ResearchParts:
     """The stores and agents of the graph.
@@ -47,8 +59,7 @@ class ResearchParts:
         cut_pages: assigns a user's newest steps to pages, for an answer with whole pages.
         clean: ``(user, question)`` to the question without secrets.
         repair: repairs a damaged index of a user; returns whether it could.
-        recalled: ``(user, question, filter)`` to the ids of the hits of a plain recall, best first; none without trained
-            weights.
+        recalled: ``(user, question, filter)`` to a plain recall of the question; empty without trained weights.
         bags, spoke, worths: caches of the token vectors of steps and items, of speakers, and of how much a step states.
         settings: of research.
         encode: the bundled encoder, which extracts sentences if no model integrates.
@@ -68,7 +79,7 @@ class ResearchParts:
     encode: Encode
     repair: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
-    recalled: Callable[[str, str, EvidenceFilter], Sequence[str]] = lambda user, question, filters: ()
+    recalled: Callable[[str, str, EvidenceFilter], PlainRecall] = lambda user, question, filters: PlainRecall()
     bags: ReadBags | None = None
     spoke: ReadSpeakers | None = None
     worths: ReadWorths | None = None

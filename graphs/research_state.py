@@ -134,6 +134,7 @@ class ResearchState(ResearchInput, total=False):
         pool: candidates for the question that were not read yet, as ``[id, score, lanes, reasons]``, best first.
         read: passages, in the order of reading. claims, answer, answerable: the evidence so far; reason: the
             integrator's comment on it.
+        held: the probability, by a recall in the first round, that memory contains an answer.
         current: the round so far. rounds: the finished rounds.
         chosen, why_tier: the tier, and why.
         round_calls: model calls of this round. spent: calls, tokens and seconds so far.
@@ -155,6 +156,7 @@ class ResearchState(ResearchInput, total=False):
     answer: str
     answerable: bool
     reason: str
+    held: float | None
     current: dict[str, Any]
     rounds: list[dict[str, Any]]
     chosen: str

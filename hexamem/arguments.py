@@ -8,14 +8,13 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.errors import InvalidInputError
 from hexamem.memory_types.messages import MessageDraft
 from hexamem.memory_types.times import shown
 
 __all__ = [
     "check_choice",
     "check_count",
-    "check_memory",
     "check_message_size",
     "check_optional_text",
     "check_query",
@@ -131,21 +130,6 @@ def json_mapping(value: object, what: str) -> dict[str, Any]:
         return dict(json.loads(json.dumps(dict(value), allow_nan=False)))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(f"{what} is not JSON: {error}; use strings, numbers, lists and mappings") from None
-
-
-def check_memory(memory: object, caller: str) -> None:
-    """Check that a graph, middleware or tool gets an open memory, rather than a folder or the memory of one user.
-
-    Raises:
-        ConfigError: it is of another type.
-    """
-    from hexamem.memory import Memory
-
-    if not isinstance(memory, Memory):
-        raise ConfigError(
-            f"{caller}: memory = {shown(memory)} is of type {type(memory).__name__}; give the Memory that Memory.open "
-            "returns: the user comes from the run"
-        )
 
 
 def folder_path(value: object, what: str) -> Path:

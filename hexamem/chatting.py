@@ -13,10 +13,10 @@ from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
 from hexamem.aligning import NOT_STORED, catch_up_thread
-from hexamem.arguments import check_memory
 from hexamem.chat_replies import NO_MODEL, STORED, nearest_passages, reply_by_evidence
 from hexamem.errors import HexamemError
 from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
+from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.research import Research
 from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
 from hexamem.models.chat_models import open_chat_model
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.types import Checkpointer
 
-    from hexamem.memory import Memory
     from hexamem.user import UserMemory
 
 __all__ = ["ChatContext", "chat_graph", "research_as_recall"]

@@ -27,7 +27,7 @@ from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Remembered
 from hexamem.memory_types.registry import DEFAULT_TYPES, MemoryType, TypeRegistry
 from hexamem.memory_types.settings import check_settings
-from hexamem.memory_types.times import read_zone
+from hexamem.memory_types.times import read_zone, shown
 from hexamem.model_tier import ModelTier, check_models
 from hexamem.models.chat_models import Models
 from hexamem.models.encoder import forget_texts
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "check_memory"]
 
 
 class Memory:
@@ -518,3 +518,16 @@ def _query_intent(home: Home, tier: ModelTier, labelling: IntentLabeling | None,
     if labelling is None:
         return QueryFilter()
     return tier.query(user, query, labelling.query(user, query), home.without_secrets)
+
+
+def check_memory(memory: object, caller: str) -> None:
+    """Check that a graph, middleware or tool gets an open memory, rather than a folder or the memory of one user.
+
+    Raises:
+        ConfigError: it is of another type.
+    """
+    if not isinstance(memory, Memory):
+        raise ConfigError(
+            f"{caller}: memory = {shown(memory)} is of type {type(memory).__name__}; give the Memory that Memory.open "
+            "returns: the user comes from the run"
+        )

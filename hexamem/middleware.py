@@ -19,12 +19,12 @@ from langgraph.config import get_config, get_stream_writer
 from pydantic import Field
 
 from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
-from hexamem.arguments import check_memory
 from hexamem.errors import ConfigError
 from hexamem.forgotten_messages import as_read_now
 from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
 from hexamem.hiding import redact_messages
 from hexamem.intent.topic_likeness import TopicLikeness
+from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings, validated_settings
 from hexamem.models.encoder import open_encoder
 from hexamem.prompting import PromptSettings, RecallOrError, prompt_memory, search_for_prompt
@@ -34,7 +34,6 @@ from hexamem.tools.memory_tools import memory_tools
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    from hexamem.memory import Memory
     from hexamem.user import UserMemory
 
 __all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings"]

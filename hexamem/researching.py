@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from hexamem.graphs.research_filter import EvidenceFilter
-    from hexamem.graphs.research_parts import ResearchParts
+    from hexamem.graphs.research_parts import PlainRecall, ResearchParts
     from hexamem.graphs.research_state import ResearchSettings
     from hexamem.models.encoder import EncodedText
     from hexamem.retrieval.label_density import QueryIntent
@@ -199,10 +199,12 @@ class Researching:
             **self._models(),
         )
 
-    def _recalled(self, user: str, question: str, filters: EvidenceFilter) -> list[str]:
-        """Ids of the hits of a plain recall by the learned ranking, best first; none if the embedder has no weights."""
+    def _recalled(self, user: str, question: str, filters: EvidenceFilter) -> PlainRecall:
+        """A plain recall by the learned ranking; empty if the embedder has no weights."""
+        from hexamem.graphs.research_parts import PlainRecall
+
         if isinstance(self._searcher.ranker, str):
-            return []
+            return PlainRecall()
         request = Request(
             query=question,
             k=_RECALLED,
@@ -212,7 +214,7 @@ class Researching:
             known_at=filters.known_at,
         )
         result = self._searcher.find(user, request, strategy_named("learned"))
-        return [hit.id for hit in result.hits]
+        return PlainRecall(tuple(hit.id for hit in result.hits), result.answerable)
 
     def _encode(self, texts: Sequence[str]) -> list[EncodedText]:
         """Texts encoded by the bundled encoder, which is loaded when first needed."""

@@ -10,7 +10,6 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from hexamem.aligning import catch_up_thread
-from hexamem.arguments import check_memory
 from hexamem.errors import ConfigError
 from hexamem.graphs.ingest import ingest_graph as build_write_path
 from hexamem.graphs.ingest_state import IngestContext, Recorded
@@ -23,6 +22,7 @@ from hexamem.graphs.memory_graph import (
 )
 from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
 from hexamem.graphs.research_state import ResearchContext
+from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings
 from hexamem.prompting import PromptSettings, recall_for_prompt
 from hexamem.stores.item_mirror import ItemMirror
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.store.base import BaseStore
 
-    from hexamem.memory import Memory
 
 __all__ = ["Manage", "ingest_graph", "memory_graph", "mirror_items", "research_graph"]
 

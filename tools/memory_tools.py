@@ -9,15 +9,14 @@ from langchain.tools import ToolRuntime
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel
 
-from hexamem.arguments import check_memory
 from hexamem.errors import ConfigError, HexamemError
 from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
+from hexamem.memory import Memory, check_memory
 from hexamem.tools.operations import OPERATIONS, MemoryOperation, OperationCall
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-    from hexamem.memory import Memory
 
 __all__ = ["memory_tools"]
 

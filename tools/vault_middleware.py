@@ -20,9 +20,9 @@ from langsmith import tracing_context
 from pydantic import PrivateAttr
 
 from hexamem.aligning import MEMORY_TOOLS
-from hexamem.arguments import check_memory
 from hexamem.errors import ConfigError, HexamemError, NotFoundError
 from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
+from hexamem.memory import Memory, check_memory
 from hexamem.memory_types import Sensitivity, VaultItem
 from hexamem.memory_types.times import shown
 from hexamem.stores.ledger import whole_words
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.prebuilt.tool_node import ToolCallRequest
 
-    from hexamem.memory import Memory
     from hexamem.user import UserMemory
 
 __all__ = ["VaultMiddleware"]
