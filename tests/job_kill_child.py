@@ -86,7 +86,7 @@ def _again(job: JobContext) -> JobOutcome:
 
 def _open(home: Path) -> Memory:
     # A job may be killed many times in a row here; parking it for that has a test of its own.
-    memory = Memory.open(home, settings=Settings(background=False, max_job_attempts=1_000))
+    memory = Memory.open(home, embedder="static", settings=Settings(background=False, max_job_attempts=1_000))
     memory.handlers.register("once", _once)
     memory.handlers.register("again", _again)
     return memory
