@@ -47,14 +47,3 @@ def test_one_who_is_registered_anew_by_a_clock_that_was_set_back_finds_what_is_s
     assert texts(alice, "bicycle") == texts(alice, "bicycle") == [BICYCLE]
     alice.remember(UMBRELLA)
     assert UMBRELLA in texts(alice, "umbrella")
-
-
-def test_an_index_that_was_emptied_is_behind_until_it_is_filled(alice: UserMemory) -> None:
-    alice.remember(BICYCLE)
-    assert texts(alice, "bicycle") == texts(alice, "bicycle") == [BICYCLE]
-    projector = alice.memory.projector
-    before = alice.memory.ledger.state("alice")
-    projector._empty_lexical("alice")
-    assert alice.memory.ledger.state("alice") is not before
-    assert projector.catch_up("alice") == 1
-    assert projector.catch_up("alice") == 0
