@@ -33,11 +33,9 @@ from hexamem.cli.operations import JOBS
 from hexamem.cli.session import Session
 from hexamem.doctor import Finding, examine
 from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
-from hexamem.stores.ledger import read_items
 from hexamem.stores.ledger.jobs import Job, enqueue
 from hexamem.stores.ledger.schema import jobs as jobs_table
 
-from .fork_server import python
 from .ledger_databases import NewDatabase, new_database  # noqa: F401
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
@@ -543,25 +541,6 @@ def test_a_memory_may_be_closed_while_a_handler_uses_it(tmp_path: Path, by_handl
 
 
 # -- killing and leaving -----------------------------------------------------------------------------------------------
-
-
-_JOBS = 250  # more than two workers do before they are killed from outside
-
-
-def test_after_workers_were_killed_at_different_points_each_job_took_effect_exactly_once(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    script = Path(__file__).with_name("job_kill_child.py")
-    command = [*python(), str(script), str(home), str(_JOBS), "7", "5"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    died = json.loads(done.stdout)
-    assert len(died) >= 5
-    assert len(set(died)) >= 4
-    with opened(home, background=False) as memory:
-        assert memory.jobs() == []
-        with memory.ledger.read("ann") as tx:
-            names = [getattr(item, "name", "") for item in read_items(tx)]
-    assert sorted(names) == sorted(f"{('once', 'again')[number % 2]} {number}" for number in range(_JOBS))
 
 
 _LEAVING = """

@@ -22,9 +22,9 @@ from .fork_server import WRITE_PATH, python
 from .manager_script import answer
 from .scripted_server import ScriptedServer
 
-KILLS = {"embedded": 10, "agents,single_call": 5}
-"""Workers killed in one home whose modes take turns: in each stage; four times as many with HEXAMEM_TEST_ALL_KILLS."""
-STAGES = {"record", "label", "manage", "apply", "project"}
+KILLS = {"embedded": 6, "agents,single_call": 6}
+"""Workers killed in one home whose modes take turns, one in each stage; four times as many with HEXAMEM_TEST_ALL_KILLS."""
+STAGES = {"record", "label", "manage", "apply", "project", "queue"}
 TEXTS = [
     "Ada planted twelve tulips behind the observatory",
     "Boris tuned the harpsichord before the rehearsal",
@@ -88,7 +88,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Killed]:
 @pytest.mark.parametrize("modes", list(KILLS))
 def test_processes_killed_in_every_stage_lose_and_double_nothing(killed: dict[str, Killed], modes: str) -> None:
     home, died = killed[modes]
-    assert {one["stage"] for one in died} == STAGES
+    assert {one["stage"] for one in died} == STAGES, died
     acknowledged = home.with_suffix(".acknowledged").read_text().splitlines()
     facts = [line for line in acknowledged if "swordfish" not in line]
     codes = [line.split()[-1] for line in acknowledged if "swordfish" in line]
@@ -147,12 +147,9 @@ def damage(home: Path, how: str, pattern: str) -> None:
 
 DAMAGES = {
     "both folders are gone": [("remove", "lexical"), ("remove", "chroma")],
-    "keyword index and database are gone": [("remove", "lexical/KEY"), ("remove", "chroma/chroma.sqlite3")],
     "no segments, garbage for a database": [("remove", "lexical/KEY/meta.json"), ("garbage", "chroma/chroma.sqlite3")],
-    "terms cut short, an empty database": [("cut", "lexical/KEY/*.term"), ("empty", "chroma/chroma.sqlite3")],
-    "no postings, HNSW files cut short": [("empty", "lexical/KEY/*.idx"), ("cut", "chroma/*/data_level0.bin")],
+    "terms and HNSW files cut short": [("cut", "lexical/KEY/*.term"), ("cut", "chroma/*/data_level0.bin")],
     "garbage for segments and headers": [("garbage", "lexical/KEY/meta.json"), ("garbage", "chroma/*/header.bin")],
-    "the HNSW folders are gone": [("remove", "chroma/*-*")],
 }
 
 
@@ -222,22 +219,6 @@ def test_a_keyword_index_that_is_deleted_or_damaged_while_open_is_rebuilt_by_the
     assert answers(alice) == expected
     assert failures == []
     assert_indexes_match_the_ledger(alice)
-
-
-def test_a_damaged_index_does_not_hinder_erasure(
-    sound_home: tuple[Path, str, list[list[tuple[str, float]]]], tmp_path: Path
-) -> None:
-    home, key = tmp_path / "home", sound_home[1]
-    shutil.copytree(sound_home[0], home)
-    for pattern in ("chroma/*/data_level0.bin", "lexical/*/*.term"):
-        damage(home, "cut", pattern)
-    with reopened(home) as memory:
-        assert memory.user("alice").erase().rows["steps"] == 20 * len(TEXTS)
-        assert memory.users() == ["bob"]
-        assert not (home / "lexical" / key).exists()
-        assert memory.vectors.count(key, "steps") == 0
-        memory.user("alice").remember("a new beginning")
-        assert memory.user("alice").recall("beginning").hits[0].text == "a new beginning"
 
 
 def test_an_index_that_cannot_be_written_raises_and_one_that_failed_half_way_goes_on_without_a_second_copy(

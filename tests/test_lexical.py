@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import signal
@@ -24,6 +25,7 @@ from hexamem.errors import (
     StoreClosedError,
 )
 from hexamem.stores.lexical import LexicalDocument, LexicalFilter, LexicalSettings, LexicalStore
+from hexamem.stores.lexical import store as lexical_store
 from hexamem.stores.lexical.files import read_segments
 from hexamem.stores.lexical.records import EXACT, STEMMED, open_index
 from hexamem.stores.lexical.tokens import tokenize_document
@@ -92,26 +94,11 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> LexicalStore:
     return store
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "",
-        " ",
-        "!?",
-        "😀",
-        "\0",
-        "\ud800",
-        'zz AND (b OR "',
-        "text:* -x +y ^2 ~",
-        "[* TO *]",
-        "/.*/",
-        "\\",
-        "a" * 10_000,
-    ],
-)
-def test_a_query_is_plain_text_whatever_it_holds(store: LexicalStore, query: str) -> None:
+def test_a_query_is_plain_text_whatever_it_holds(store: LexicalStore) -> None:
     store.upsert("u", [doc("a", "something else entirely")])
-    assert found(store, query) == []
+    signs = ("", " ", "!?", "😀", "\0", "\ud800", "[* TO *]", "/.*/", "\\")
+    for query in (*signs, 'zz AND (b OR "', "text:* -x +y ^2 ~", "a" * 10_000):
+        assert found(store, query) == [], query
 
 
 @FEW
@@ -301,8 +288,11 @@ def test_text_is_not_stored_and_purge_removes_the_terms_of_deleted_and_replaced_
     assert store.damaged("u") is None
 
 
-def test_a_segment_too_large_to_merge_is_not_purged(store: LexicalStore, tmp_path: Path) -> None:
-    documents = [doc(f"d{n}", "ordinary") for n in range(17_500)]
+def test_a_segment_too_large_to_merge_is_not_purged(
+    store: LexicalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical_store, "_MERGED_DOCUMENTS", 50)
+    documents = [doc(f"d{n}", "ordinary") for n in range(60)]
     store.upsert("u", [*documents, doc("secret", "walrus")])
     store.delete("u", ["secret"])
     assert store.purge("u") is False
@@ -326,10 +316,11 @@ def test_reset_removes_the_folder_of_this_user_alone(store: LexicalStore, tmp_pa
 # -- damage ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", ["idx", "pos", "term", "store", "fast", "fieldnorm", "del", "json"])
-def test_damage_to_any_file_is_named_and_a_rebuild_heals_it(tmp_path: Path, suffix: str) -> None:
-    for how in ("missing", "empty", "cut", "flipped"):
-        home = tmp_path / how
+def test_damage_to_any_file_is_named_and_a_rebuild_heals_it(tmp_path: Path) -> None:
+    suffixes = ("idx", "pos", "term", "store", "fast", "fieldnorm", "del", "json")
+    ways = itertools.cycle(("missing", "cut", "empty"))
+    for suffix, how in [(suffix, way) for suffix in suffixes for way in ("flipped", next(ways))]:
+        home = tmp_path / suffix / how
         writing = LexicalStore.open(home)
         writing.upsert("u", [doc(f"d{n}", f"lion number{n}") for n in range(50)])
         writing.delete("u", ["d3"])
@@ -341,7 +332,7 @@ def test_damage_to_any_file_is_named_and_a_rebuild_heals_it(tmp_path: Path, suff
             data[len(data) // 3] ^= 0xFF
             file.write_bytes({"empty": b"", "cut": data[: len(data) // 2], "flipped": data}[how])
         store = LexicalStore.open(home)
-        assert file.name in str(store.damaged("u")), how
+        assert file.name in str(store.damaged("u")), (suffix, how)
         assert file.name in str(writing.damaged("u")), "an open index is checked on disk too"
         if how in ("missing", "empty"):
             with pytest.raises(CorruptFileError):
@@ -417,7 +408,7 @@ while True:
 
 
 def test_a_killed_writer_leaves_the_last_commit_and_nothing_that_stops_the_next(tmp_path: Path) -> None:
-    for pause in (0.05, 0.25):
+    for pause in (0.15,):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
         assert writer.stdout is not None
         first = writer.stdout.readline()
