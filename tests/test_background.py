@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -33,7 +34,7 @@ from hexamem.cli.operations import JOBS
 from hexamem.cli.session import Session
 from hexamem.doctor import Finding, examine
 from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
-from hexamem.stores.ledger.jobs import Job, enqueue
+from hexamem.stores.ledger.jobs import Job, backoff, enqueue
 from hexamem.stores.ledger.schema import jobs as jobs_table
 
 from .ledger_databases import NewDatabase, new_database  # noqa: F401
@@ -151,12 +152,15 @@ def test_a_job_that_keeps_failing_waits_longer_each_time_and_is_parked_with_its_
         job = only(queue)
         assert (job.status, job.attempts, len(seen)) == ("parked", 3, 3)
         clock.move(1e6)
+    for attempts, pause in ((1, 5), (3, 20), (10_000, 3600)):
+        waits = [backoff(attempts, random.Random(seed)).total_seconds() for seed in range(20)]
+        assert pause / 2 <= min(waits) < max(waits) <= pause
 
 
 @pytest.mark.parametrize(
     ("outcome", "status", "attempts", "error", "wait"),
     [
-        (JobOutcome.park("the file is gone"), "parked", 1, "the file is gone", None),
+        (JobOutcome.park("the file\nis gone" + "!" * 900), "parked", 1, "the file is gone!!!", None),
         (JobOutcome.defer("no model is set"), "deferred", 0, "no model is set", timedelta(minutes=10)),
         (JobOutcome.retry("busy", timedelta(hours=2)), "waiting", 1, "busy", timedelta(hours=2)),
         (None, "parked", 1, "its handler returned NoneType, not a JobOutcome", None),
@@ -182,6 +186,7 @@ def test_what_a_handler_returns_or_raises_becomes_of_its_job(
     job = only(queue)
     assert (job.status, job.attempts) == (status, attempts)
     assert error in str(job.error)
+    assert len(str(job.error)) <= 500
     assert wait in (None, job.due_at - NOW)
 
 

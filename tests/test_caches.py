@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import gc
 import shutil
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -18,14 +20,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, event, select, update
 
 from hexamem import Memory, Settings, UserMemory, Where
+from hexamem.memory_types import utc_now
 from hexamem.models.encoder import open_encoder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.static import StaticEmbedder
 from hexamem.stores.ledger import Transaction, user_key
-from hexamem.stores.ledger.schema import recalls
+from hexamem.stores.ledger.schema import recalls, users
 from hexamem.stores.projections import _TARGETS
 from hexamem.stores.record_cache import RecordCache
 from hexamem.stores.working_set_cache import WorkingSetCache
@@ -255,7 +258,7 @@ def test_cached_records_are_those_that_a_transaction_would_read_and_bounded_in_n
     records.rows["b"] = (2, "committed")
     assert records.of(2, "b") == "committed"
     assert records.of(2, "b", registered=2) == "committed"
-    assert records.read_ids == ["ab", "c", "x", "b", "b", "b", "b"]
+    assert records.read_ids == ["ab", "c", "x", *"bbbbb"]
     records.cache.drop("ann")
     assert records.of(2, "a") == "a"
     assert records.read_ids[-1] == "a"
@@ -457,3 +460,36 @@ def test_an_index_that_was_emptied_is_filled_before_it_is_asked(indexed: UserMem
         assert projector.unindexed(indexed.name) is None
     assert texts(indexed, "Where is the blue kettle?")[0] == "The blue kettle is in the shed."
     assert projector.behind(indexed.name) == 0
+
+
+def found_by_keywords(user: UserMemory, query: str) -> list[str]:
+    return [hit.text for hit in user.recall(query, strategy="bm25").hits]
+
+
+def test_what_was_committed_when_its_call_was_interrupted_is_found(alice: UserMemory) -> None:
+    alice.remember(SHED[0])
+    assert found_by_keywords(alice, "bicycle") == found_by_keywords(alice, "bicycle") == [SHED[0]]
+    pool = alice.memory.ledger.engine.pool
+
+    def interrupt(driver: sqlite3.Connection, _: object) -> None:
+        if driver.execute("SELECT count(*) FROM steps").fetchone() == (2,):
+            raise KeyboardInterrupt
+
+    event.listen(pool, "checkin", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        alice.remember(NEW)
+    event.remove(pool, "checkin", interrupt)
+    assert NEW in found_by_keywords(alice, "accordion")
+
+
+def test_one_who_is_registered_anew_by_a_clock_that_was_set_back_finds_what_is_stored(alice: UserMemory) -> None:
+    alice.remember([SHED[0], "It needs a new tyre.", "And a bell."])
+    with alice.memory.ledger.write("alice") as tx:
+        tx.connection.execute(update(users).values(created_at=utc_now() + timedelta(days=1)))
+    assert SHED[0] in found_by_keywords(alice, "bicycle")
+    alice.remember("The tyre is here.")
+    alice.erase()
+    alice.remember(SHED[0])
+    assert found_by_keywords(alice, "bicycle") == found_by_keywords(alice, "bicycle") == [SHED[0]]
+    alice.remember(NEW)
+    assert NEW in found_by_keywords(alice, "accordion")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import threading
@@ -26,13 +27,10 @@ KILLS = {"embedded": 6, "agents,single_call": 6}
 """Workers killed in one home whose modes take turns, one in each stage; four times as many with HEXAMEM_TEST_ALL_KILLS."""
 STAGES = {"record", "label", "manage", "apply", "project", "queue"}
 TEXTS = [
-    "Ada planted twelve tulips behind the observatory",
-    "Boris tuned the harpsichord before the rehearsal",
-    "Chen mailed the lighthouse keys to Lisbon",
-    "Dora repaired a vintage espresso machine",
-    "Emil adopted a greyhound called Comet",
-    "Fatima finished her thesis on glacier moss",
-]
+    "Ada planted twelve tulips behind the observatory", "Boris tuned the harpsichord before the rehearsal",
+    "Chen mailed the lighthouse keys to Lisbon", "Dora repaired a vintage espresso machine",
+    "Emil adopted a greyhound called Comet", "Fatima finished her thesis on glacier moss",
+]  # fmt: skip
 QUIET = Settings(background=False, mode="off")
 
 
@@ -136,13 +134,22 @@ def sound_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, lis
 
 def damage(home: Path, how: str, pattern: str) -> None:
     paths = sorted(home.glob(pattern))
-    assert paths, f"no {pattern} under {home}"
+    assert paths or how == "switched off", f"no {pattern} under {home}"
+    if how == "switched off":
+        (home / pattern).write_text("another boot\n")
     for path in paths:
-        if how == "remove":
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        else:
-            content = {"empty": b"", "garbage": b"\xff{oops" * 99, "cut": path.read_bytes()[: path.stat().st_size // 2]}
-            path.write_bytes(content[how])
+        data = path.read_bytes() if path.is_file() else b""
+        match how:
+            case "remove":
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            case "empty":
+                path.write_bytes(b"")
+            case "cut":
+                path.write_bytes(data[: len(data) // 2])
+            case "garbage":
+                path.write_bytes(b"\xff{oops" * 99)
+            case "noise":  # behind a head that is read at once
+                path.write_bytes(data[:8192] + random.Random(0).randbytes(len(data) - 8192))
 
 
 DAMAGES = {
@@ -150,6 +157,12 @@ DAMAGES = {
     "no segments, garbage for a database": [("remove", "lexical/KEY/meta.json"), ("garbage", "chroma/chroma.sqlite3")],
     "terms and HNSW files cut short": [("cut", "lexical/KEY/*.term"), ("cut", "chroma/*/data_level0.bin")],
     "garbage for segments and headers": [("garbage", "lexical/KEY/meta.json"), ("garbage", "chroma/*/header.bin")],
+    "no postings, links cut short": [("empty", "lexical/KEY/*.idx"), ("cut", "chroma/*/link_lists.bin")],
+    "no terms, lengths cut short": [("remove", "lexical/KEY/*.term"), ("cut", "chroma/*/length.bin")],
+    "no keyword index, no HNSW folders": [("remove", "lexical/KEY"), ("remove", "chroma/*-*")],
+    "no keyword index, vectors that were not sealed": [("remove", "lexical"), ("remove", "chroma/hexamem-seal.json")],
+    "no keyword index, a machine switched off": [("remove", "lexical"), ("switched off", "chroma/hexamem-open")],
+    "no keyword index, noise in the database": [("remove", "lexical"), ("noise", "chroma/chroma.sqlite3")],
 }
 
 

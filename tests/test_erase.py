@@ -100,24 +100,6 @@ def test_no_row_is_left_the_receipt_counts_what_was_there_and_the_user_begins_an
     assert tables_with(memory.home, WORD) == {}
 
 
-def test_other_users_keep_everything(memory: Memory, traces: Traces) -> None:
-    bob = memory.user("bob")
-    ids = fill(bob, "mongoose", everywhere=True)
-    before = bob.recall("mongoose", k=20)
-    steps, items, history = bob.steps(), bob.items(), bob.history()
-    fill(memory.user("alice"), everywhere=True)
-    memory.user("alice").erase()
-    assert (bob.steps(), bob.items(), bob.history()) == (steps, items, history)
-    after = bob.recall("mongoose", k=20)
-    assert [(hit.id, hit.score) for hit in after] == [(hit.id, hit.score) for hit in before]
-    assert [hit.id for hit in bob.recall("mongoose", strategy="dense", k=20)]
-    assert bob.get(ids["item"]).details == "likes mongoose"
-    assert bob.reveal(bob.items("vault")[0].id, reason="test") == "hunter2x9"
-    assert memory.media.get(user_key("bob"), steps[1].media[0].sha256).startswith(b"\x89PNG")
-    assert traces(memory.home / "media", "mongoose")
-    assert memory.users() == ["bob"]
-
-
 def test_erasing_while_the_background_still_indexes_leaves_nothing(tmp_path: Path, traces: Traces) -> None:
     home = tmp_path / "home"
     with Memory.open(home, embedder="static") as memory:

@@ -496,13 +496,7 @@ def test_others_write_while_an_export_runs(memory: Memory, tmp_path: Path, monke
     ],
 )
 def test_a_new_user_takes_the_timezone_over_unless_another_was_chosen_whatever_the_line_ends(
-    memory: Memory,
-    exported: dict[str, Any],
-    tmp_path: Path,
-    zone: str,
-    chosen: str | None,
-    expected: str,
-    offset: int,
+    memory: Memory, exported: dict[str, Any], tmp_path: Path, zone: str, chosen: str | None, expected: str, offset: int
 ) -> None:
     data = rewritten(exported["plain"], lambda entry: {**entry, "timezone": zone} if "timezone" in entry else entry)
     (tmp_path / "windows.jsonl").write_bytes(data.replace(b"\n", b"\r\n"))

@@ -14,19 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Integer,
-    MetaData,
-    Select,
-    Table,
-    event,
-    insert,
-    inspect,
-    select,
-    text,
-)
+from sqlalchemy import BigInteger, Column, Integer, MetaData, Select, Table, event, insert, inspect, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 

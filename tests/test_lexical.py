@@ -17,14 +17,9 @@ import tantivy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexamem.errors import (
-    ConfigError,
-    CorruptFileError,
-    InvalidInputError,
-    MissingUserError,
-    StoreClosedError,
-)
-from hexamem.stores.lexical import LexicalDocument, LexicalFilter, LexicalSettings, LexicalStore
+from hexamem.errors import CorruptFileError, InvalidInputError, MissingUserError, StoreClosedError
+from hexamem.stores.lexical import LexicalDocument, LexicalFilter, LexicalStore
+from hexamem.stores.lexical import query as lexical_query
 from hexamem.stores.lexical import store as lexical_store
 from hexamem.stores.lexical.files import read_segments
 from hexamem.stores.lexical.records import EXACT, STEMMED, open_index
@@ -132,8 +127,8 @@ def test_scores_are_bm25_by_the_statistics_of_one_user(store: LexicalStore) -> N
     assert alone[0][1] / alone[1][1] == pytest.approx(weight, rel=1e-5)
 
 
-def test_of_too_many_query_terms_the_rarest_are_searched(tmp_path: Path) -> None:
-    store = LexicalStore.open(tmp_path, settings=LexicalSettings(max_query_terms=4))
+def test_of_too_many_query_terms_the_rarest_are_searched(store: LexicalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical_query, "_MAX_TERMS", 4)
     store.upsert("u", [doc("rare", "needle"), *(doc(f"d{n}", "common words everywhere again") for n in range(20))])
     assert found(store, "common words everywhere again needle " + "unknown " * 500)[0] == "rare"
 
@@ -251,12 +246,6 @@ def test_what_cannot_be_stored_asked_or_set_is_refused(store: LexicalStore) -> N
             store.label_density("u", {"x": weight}, 5)
     with pytest.raises(InvalidInputError, match="k=0"):
         store.search("u", "x", 0)
-    wrong: list[dict[str, Any]] = [
-        {"max_open": 0}, {"stemmed_weight": -1.0}, {"stemmed_weight": 0.0, "exact_weight": 0.0}, {"bulk_heap_bytes": 1},
-    ]  # fmt: skip
-    for values in wrong:
-        with pytest.raises(ConfigError):
-            LexicalSettings(**values)
     store.close()
     for call in (lambda: store.search("u", "x", 1), lambda: store.upsert("u", [doc("a")])):
         with pytest.raises(StoreClosedError):
@@ -363,10 +352,11 @@ LIMITED = """
 import os, resource, sys
 from pathlib import Path
 from hexamem.errors import StorageFullError
-from hexamem.stores.lexical import LexicalDocument, LexicalSettings, LexicalStore
+from hexamem.stores.lexical import LexicalDocument, LexicalStore, store as lexical_store
 def doc(name, text="lion"):
     return LexicalDocument(id=name, text=text, kind="step")
-store = LexicalStore.open(Path(sys.argv[1]), settings=LexicalSettings(max_open=4))
+lexical_store._MAX_OPEN = 4
+store = LexicalStore.open(Path(sys.argv[1]))
 store.upsert("u", [doc("a")])
 unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, unlimited[1]))

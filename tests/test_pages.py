@@ -84,13 +84,13 @@ def bounds(rows: list[tuple[int, int, str | None, bool]]) -> list[BoundStep]:
     return found
 
 
-@given(bound_steps, st.integers(1, 9), st.integers(10, 200))
-@example([*[(1, 0, None, False)] * 4, (44, 0, None, True), (5, 0, None, False)], 5, 48)
-def test_every_step_lies_in_exactly_one_page_and_only_the_last_is_open(
-    rows: list[tuple[int, int, str | None, bool]], most: int, tokens: int
+@given(bound_steps, st.integers(1, 9), st.integers(10, 200), st.integers(1, 7))
+@example([*[(1, 0, None, False)] * 4, (44, 0, None, True), (5, 0, None, False)], 5, 48, 3)
+def test_every_step_lies_in_one_page_of_which_only_the_last_is_open_however_the_thread_came(
+    rows: list[tuple[int, int, str | None, bool]], most: int, tokens: int, piece: int
 ) -> None:
-    steps = bounds(rows)
-    cuts = cut_pages(steps, PageLimits(steps=most, tokens=tokens, scope_steps=3))
+    steps, limits = bounds(rows), PageLimits(steps=most, tokens=tokens, scope_steps=3)
+    cuts = cut_pages(steps, limits)
     assert [at for cut in cuts for at in range(cut.start, cut.end)] == list(range(len(steps)))
     assert [cut.closed for cut in cuts] == [True] * (len(cuts) - 1) + [False] * bool(cuts)
     for cut in cuts:
@@ -99,14 +99,6 @@ def test_every_step_lies_in_exactly_one_page_and_only_the_last_is_open(
         assert len(inside) == 1 or sum(step.tokens for step in inside) <= tokens
         pauses = [abs(b.occurred_at - a.occurred_at) for a, b in pairwise(inside)]
         assert all(pause <= timedelta(hours=6) for pause in pauses)
-
-
-@given(bound_steps, st.integers(1, 9), st.integers(1, 7))
-def test_a_thread_is_cut_the_same_in_pieces_as_at_once(
-    rows: list[tuple[int, int, str | None, bool]], most: int, piece: int
-) -> None:
-    steps = bounds(rows)
-    limits = PageLimits(steps=most, tokens=150, scope_steps=3)
     closed, start, session = [], 0, 1
     for reached in range(piece, len(steps) + piece, piece):
         for cut in cut_pages(steps[start:reached], limits, session):
@@ -115,8 +107,7 @@ def test_a_thread_is_cut_the_same_in_pieces_as_at_once(
             else:
                 opened, session = start + cut.start, cut.session
         start = opened
-    whole = cut_pages(steps, limits)
-    assert closed == [(cut.start, cut.end, cut.session) for cut in whole if cut.closed]
+    assert closed == [(cut.start, cut.end, cut.session) for cut in cuts if cut.closed]
 
 
 def test_an_aside_makes_no_page_a_question_stays_with_its_answer_and_the_hosts_sessions_go_before_pauses() -> None:
@@ -328,9 +319,7 @@ def stated(user: UserMemory, canary: str = CANARY) -> tuple[str, ...]:
     return steps
 
 
-def test_forgetting_takes_the_words_out_of_pages_at_once_and_undo_brings_them_back(
-    tmp_path: Path,
-) -> None:
+def test_forgetting_takes_the_words_out_of_pages_at_once_and_undo_brings_them_back(tmp_path: Path) -> None:
     with small(tmp_path) as memory:
         alice = memory.user("alice")
         steps = stated(alice)

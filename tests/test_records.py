@@ -28,18 +28,12 @@ from hexamem.memory_types.base import new_ids
 MOMENT = datetime(2024, 5, 1, 12, tzinfo=UTC)
 EXAMPLES: dict[str, dict[str, object]] = {
     "core": {"label": "human", "value": "Maya, nurse in Porto"},
-    "episodic": {
-        "occurred_at": MOMENT,
-        "actor": "Maya",
-        "event_type": "move",
-        "summary": "moved",
-        "details": "to Porto",
-    },
+    "episodic": {"occurred_at": MOMENT, "actor": "Maya", "event_type": "move", "summary": "moved", "details": "to Porto"},
     "semantic": {"name": "Kvarn", "summary": "a mill", "details": "old", "source": "chat", "tree_path": ["places"]},
     "procedural": {"entry_type": "recipe", "summary": "bread", "steps": ["mix", "bake"], "tree_path": ["food"]},
     "resource": {"title": "lease", "summary": "flat", "resource_type": "pdf", "content": "…", "tree_path": ["home"]},
     "vault": {"entry_type": "password", "caption": "wifi password", "source": "chat", "sensitivity": "high"},
-}
+}  # fmt: skip
 
 
 def test_each_kind_comes_back_from_json_as_it_was_and_is_searched_by_its_words() -> None:
@@ -55,8 +49,7 @@ def test_each_kind_comes_back_from_json_as_it_was_and_is_searched_by_its_words()
     ("values", "message"),
     [
         ({"kind": "semantic"}, "name is missing; summary is missing"),
-        ({"kind": "dream"}, "'dream' is no memory kind; use one of core, episodic"),
-        ({}, "None is no memory kind"),
+        ({"kind": "dream"}, "'dream' is no memory kind; use one of core, episodic"), ({}, "None is no memory kind"),
         ({"kind": "core", "label": "x", "value": "y" * 30, "limit": 10}, "30 characters, over the block's limit of 10"),
         ({"kind": "semantic", "name": "a", "summary": "b", "colour": 1}, "colour is not a field of SemanticItem"),
         ({"kind": "semantic", "name": "a", "summary": "b", "labels": [" "]}, "contain a blank one"),
@@ -65,12 +58,10 @@ def test_each_kind_comes_back_from_json_as_it_was_and_is_searched_by_its_words()
         ({"kind": "episodic", "summary": "b", "occurred_at": datetime(2024, 1, 1)}, "has no timezone"),
         ({"kind": "vault", "caption": "c", "sensitivity": "secret"}, "'low', 'medium' or 'high'"),
         ({"kind": "vault", "caption": "c", "secret": "x"}, "secret is not a field"),
-        (
-            {"kind": "semantic", "name": "a", "summary": "b", "valid_from": MOMENT, "valid_to": MOMENT - timedelta(1)},
-            "lies before valid_from",
-        ),
+        ({"kind": "semantic", "name": "a", "summary": "b", "valid_from": MOMENT, "valid_to": MOMENT - timedelta(1)},
+         "lies before valid_from"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_item_is_refused_with_the_field_the_value_and_the_rule(values: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         TypeRegistry().parse(values)
