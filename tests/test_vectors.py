@@ -35,9 +35,18 @@ from hexamem.stores.vectors.chroma import ChromaVectorStore
 from hexamem.testing import check_vector_store
 
 from .fork_server import python, run_program
-from .memory_vector_store import MemoryVectorStore
 from .word_labeler import WordLabeler
 
+
+def example_of_the_documentation() -> Any:
+    """The vector store of the page for implementers, which consists of dictionaries."""
+    page = Path(__file__).parents[1].joinpath("docs", "vector-stores.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    exec(page.partition("```python\n")[2].partition("from hexamem import Memory")[0], names)
+    return names["MemoryVectorStore"]
+
+
+MemoryVectorStore: Any = example_of_the_documentation()
 D = 16
 HOME = "0123456789abcdef" * 2
 ALICE, BOB = "a11ce000" * 2, "b0b00000" * 2
