@@ -435,6 +435,7 @@ def test_jobs_and_users_take_turns_and_work_that_no_call_waits_for_comes_last(
     assert 0.25 < (worker.step() or 0) <= 0.3
     assert worker.step() == 0.0
     assert order[4:] == ["tidied ben"]
+    worker.stop()  # of a thread that was never started
 
 
 def test_a_queue_that_cannot_be_read_is_tried_again_after_a_pause(

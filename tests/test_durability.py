@@ -161,6 +161,8 @@ DAMAGES = {
     "no terms, lengths cut short": [("remove", "lexical/KEY/*.term"), ("cut", "chroma/*/length.bin")],
     "no keyword index, no HNSW folders": [("remove", "lexical/KEY"), ("remove", "chroma/*-*")],
     "no keyword index, vectors that were not sealed": [("remove", "lexical"), ("remove", "chroma/hexamem-seal.json")],
+    "no keyword index, garbage for a seal": [("remove", "lexical"), ("garbage", "chroma/hexamem-seal.json")],
+    "no keyword index, no database": [("remove", "lexical/KEY"), ("remove", "chroma/chroma.sqlite3")],
     "no keyword index, a machine switched off": [("remove", "lexical"), ("switched off", "chroma/hexamem-open")],
     "no keyword index, noise in the database": [("remove", "lexical"), ("noise", "chroma/chroma.sqlite3")],
 }

@@ -492,7 +492,7 @@ def test_others_write_while_an_export_runs(memory: Memory, tmp_path: Path, monke
     [
         ("Asia/Shanghai", None, "Asia/Shanghai", 480),
         ("Asia/Shanghai", "Europe/Lisbon", "Europe/Lisbon", 60),
-        ("Mars/Olympus", "Europe/Lisbon", "Europe/Lisbon", 60),
+        ("Mars/Olympus", None, "UTC", 0),
     ],
 )
 def test_a_new_user_takes_the_timezone_over_unless_another_was_chosen_whatever_the_line_ends(

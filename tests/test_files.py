@@ -154,6 +154,7 @@ def test_the_encoding_of_a_text_of_any_name_is_found_or_guessed_and_reported_unl
         ("locked.pdf", lambda: pdf(["Hello"], password="open sesame"), "encrypted"),
         ("broken.pdf", lambda: b"%PDF-1.7\n" + b"x" * 200, "cannot be read as PDF"),
         ("scanned.pdf", lambda: pdf(["", ""]), "OCR"),
+        ("broken.docx", lambda: docx([("A", "b")])[:900], "cannot be read as docx"),
         ("other.docx", lambda: b"PK\x05\x06" + b"\0" * 18, "cannot be read as docx"),
         ("locked.docx", lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 600, "encrypted"),
         ("bomb.docx", zip_bomb, "unpacks to"),
@@ -176,6 +177,7 @@ def test_a_bad_file_is_refused_in_one_line_and_nothing_is_stored(
     [
         ("cut.png", b"PNG\r\n\x1a\n" + bytes(range(256)) * 8, "file"),
         ("notes.txt", bytes(range(256)) * 40, "file"),
+        ("log.txt", b"ab\x01\x02\x03\x04" * 100, "file"),
         ("wide.txt", b"\xff\xfea\0b", "file"),
         ("photos.zip", b"PK\x03\x04" + b"x" * 100, "archive"),
         ("notes.md", b"SQLite format 3\0" + b"x" * 100, "file"),

@@ -338,7 +338,7 @@ class Rollback(Exception):
     """Ends an example without leaving anything."""
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=MOVES)
 @example(moves=[("add", 0), ("edit", 1), ("undo", 1), ("edit", 2), ("redo", 0), ("redo", 0), ("undo", 0), ("redo", 1)])
 @example(moves=[("add", 0), ("edit", 0), ("undo", 0), ("redo", 1), ("redo", 0)])
@@ -388,7 +388,7 @@ def play_through(tx: Transaction, cipher: Any, moves: list[tuple[str, int]]) -> 
     return play
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=MOVES, seed=st.integers(0, 2**32))
 def test_recall_at_any_time_gives_just_the_items_of_that_time(
     each_memory: Memory, moves: list[tuple[str, int]], seed: int

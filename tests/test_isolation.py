@@ -31,7 +31,7 @@ PHOTO = hashlib.sha256(b"hi").hexdigest()
 THREAD, MESSAGE = "the family thread", "message-1"
 SEMANTIC = {"kind": "semantic", "name": "n", "summary": "s"}
 FEW = examples(
-    max_examples=12,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )

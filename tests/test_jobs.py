@@ -259,7 +259,8 @@ def test_usage_is_summed_by_operation_and_agent_and_a_negative_one_is_refused(ea
     nothing = {"operation": "x", "agent": "y", "calls": 0, "input_tokens": 0, "output_tokens": 0, "seconds": 0.0}
     with each_ledger.write(user) as tx:
         add_usage(tx, [{**row, "seconds": 0.5}, {**row, "agent": "memorizer", "seconds": 1.0}])  # type: ignore[typeddict-item]
-        add_usage(tx, [{**row, "calls": 2, "seconds": 0.25}, nothing])  # type: ignore[typeddict-item,list-item]
+        add_usage(tx, [{**row, "calls": 2, "seconds": 0.25}])  # type: ignore[typeddict-item,list-item]
+        add_usage(tx, [nothing])  # type: ignore[list-item]
         with pytest.raises(InvalidInputError, match="calls = -1"):
             add_usage(tx, [{**row, "calls": -1, "seconds": 0.0}])  # type: ignore[typeddict-item]
     with each_ledger.read(user) as tx:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import BigInteger, Column, Integer, MetaData, Select, Table, event, insert, inspect, select, text
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ResourceClosedError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from hexamem import Memory, UserMemory
@@ -355,6 +356,9 @@ def test_whatever_ends_a_transaction_leaves_nothing_of_it_behind(
         fail(user)
     with each_ledger.write(user) as tx:  # by the connection that was given back
         assert (tx.change, [number for number, _ in changed_steps(tx, 0, 10)]) == (1, [1])
+    for call in (lambda: get_steps(tx, ["step_1"]), tx.next_change):  # it has ended
+        with pytest.raises((RuntimeError, ResourceClosedError)):
+            call()
 
 
 def test_threads_that_write_wait_for_each_other_and_users_number_their_changes_apart(each_ledger: Ledger) -> None:

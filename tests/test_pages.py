@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -291,6 +292,14 @@ def test_the_index_of_pages_is_rebuilt_from_the_ledger(tmp_path: Path) -> None:
         memory.reindex("alice")
         assert [(hit.id, hit.score) for hit in alice.search_pages("beans in bed 3")] == before
         assert memory.vectors.count(alice.key, "pages") == memory.lexical.count(f"{alice.key}.pages") == 2
+
+
+def test_where_nobody_calls_for_a_while_pages_are_indexed_in_the_background(tmp_path: Path) -> None:
+    with small(tmp_path, background=True, pages=True, mode="off") as memory:
+        alice, waiting = memory.user("alice"), threading.Event()
+        alice.remember(chatter(9))
+        alice.recall("beans")
+        assert any(memory.lexical.count(f"{alice.key}.pages") == 2 or waiting.wait(0.01) for _ in range(3_000))
 
 
 # -- taking out -------------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def test_the_words_lie_in_the_vault_and_are_found_by_their_caption(
 TEXTS = st.lists(st.sampled_from(["ab", "ab cd", " ", "x", ",", "。", "ab cd ef"]), max_size=12).map("".join)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(text=TEXTS, data=st.data())
 def test_any_quote_lies_where_its_span_says_and_covers_what_it_covered(
     shared: Memory, text: str, data: st.DataObject
@@ -376,9 +376,7 @@ def cached(memory: Memory) -> set[str]:
 
 def test_what_labelling_and_managers_cut_out_of_the_words_goes_with_them(tmp_path: Path, traces: Traces) -> None:
     phrase = "crimson walrus tango umbrella velvet sundial"
-    with Memory.open(
-        tmp_path / "home", embedder="static", settings=Settings(background=False), labeler=WordLabeler
-    ) as memory:
+    with Memory.open(tmp_path / "home", settings=Settings(background=False), labeler=WordLabeler) as memory:
         alice = memory.user("alice")
         (step_id,) = alice.remember(f"The phrase is {phrase}, and the budget is 300 euros.").step_ids
         alice.flush()
