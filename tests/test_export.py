@@ -31,6 +31,8 @@ from hexamem.stores.ledger.schema import feedback
 from hexamem.stores.ledger.transfer import _line
 from hexamem.stores.secrets import KEY_VARIABLE, find_references, new_key
 
+from .ledger_rows import failing_inserts
+
 Traces = Callable[..., list[str]]
 PASSPHRASE = "open sesame 42"
 SECRET = "hunter2-x9Q"
@@ -376,37 +378,23 @@ def test_a_place_that_cannot_be_read_or_written_is_named_and_left_as_it_was(
     assert sorted(path.name for path in place.iterdir()) == ["alice.jsonl", "alice.jsonl.partial", "folder"]
 
 
-def failing(memory: Memory, table: str) -> Callable[[], None]:
-    """Let every insert into a table fail until the returned function is called."""
-
-    def execute(statement: str) -> None:
-        with closing(sqlite3.connect(memory.home / "ledger.sqlite3")) as database:
-            database.execute(statement)
-
-    raised = "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-    execute(f"CREATE TRIGGER failing BEFORE INSERT ON {table} {raised}")
-    return lambda: execute("DROP TRIGGER failing")
-
-
 def test_a_failure_half_way_leaves_nothing_half_in_and_no_export_without_its_audit(
     bob: UserMemory, exported: dict[str, Any], tmp_path: Path
 ) -> None:
-    repair = failing(bob.memory, "feedback")
-    with pytest.raises(StorageFullError):
+    with failing_inserts(bob.memory.home, "feedback"), pytest.raises(StorageFullError):
         bob.import_(exported["sealed"], passphrase=PASSPHRASE)
     assert bob.memory.users() == []
     assert bob.recall("sunset").hits == ()
     assert not any(path.is_file() for path in (bob.memory.home / "media").rglob("*"))
-    repair()
     bob.import_(exported["sealed"], passphrase=PASSPHRASE)
     assert state(bob) == state(exported["alice"])
-    failing(bob.memory, "reveals")
     folder = tmp_path / "exports"
     folder.mkdir()
-    with pytest.raises(StorageFullError):
-        bob.export(folder / "bob.jsonl", passphrase=PASSPHRASE)
-    assert list(folder.iterdir()) == []
-    bob.export(folder / "bob.jsonl")  # without secrets there is nothing to audit
+    with failing_inserts(bob.memory.home, "reveals"):
+        with pytest.raises(StorageFullError):
+            bob.export(folder / "bob.jsonl", passphrase=PASSPHRASE)
+        assert list(folder.iterdir()) == []
+        bob.export(folder / "bob.jsonl")  # without secrets there is nothing to audit
 
 
 # -- secrets -------------------------------------------------------------------------------------------------------

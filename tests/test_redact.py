@@ -23,6 +23,7 @@ from hexamem.stores.lexical import store as lexical_store
 from hexamem.stores.lexical.records import EXACT, LABEL, SPEAKER, STEMMED
 from hexamem.stores.secrets import find_references, restore_references
 
+from .ledger_rows import failing_inserts
 from .word_everywhere import WORD, fill, indexed_fields, tables_with
 from .word_labeler import WordLabeler
 
@@ -289,15 +290,9 @@ def test_a_text_file_is_rewritten_and_its_old_bytes_are_gone(alice: UserMemory) 
 def test_a_redaction_that_fails_changes_nothing(alice: UserMemory, traces: Traces) -> None:
     fill(alice, WORD)
     before, files = rows(alice.memory.home), sorted(alice.memory.home.glob("media/*/*"))
-    with closing(sqlite3.connect(alice.memory.home / "ledger.sqlite3")) as database:
-        database.execute(
-            "CREATE TRIGGER failing BEFORE INSERT ON operations BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-        )
-    with pytest.raises(OSError, match="room") as caught:
+    with failing_inserts(alice.memory.home, "operations"), pytest.raises(OSError, match="room") as caught:
         alice.redact(WORD, caption="home town")
     assert WORD not in str(caught.value)
-    with closing(sqlite3.connect(alice.memory.home / "ledger.sqlite3")) as database:
-        database.execute("DROP TRIGGER failing")
     assert rows(alice.memory.home) == before
     assert sorted(alice.memory.home.glob("media/*/*")) == files
     alice.redact(WORD, caption="home town")

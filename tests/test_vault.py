@@ -36,6 +36,8 @@ from hexamem.stores.ledger import list_secrets, user_key
 from hexamem.stores.media import text_of
 from hexamem.stores.secrets import KEY_VARIABLE, find_references, new_key, restore_references
 
+from .ledger_rows import failing_inserts
+
 Traces = Callable[..., list[str]]
 ALNUM = string.ascii_letters + string.digits
 DIGITS, HEX = string.digits, "0123456789abcdef"
@@ -592,9 +594,6 @@ def test_no_error_tells_a_secret(shared: Memory, what: str) -> None:
         assert list_secrets(tx) == []
 
 
-FAILING = "CREATE TRIGGER failing BEFORE INSERT ON {} BEGIN SELECT RAISE(ABORT, '{}'); END"
-
-
 @pytest.mark.parametrize(
     ("table", "message", "kind"),
     [
@@ -608,15 +607,11 @@ def test_a_database_or_a_folder_that_fails_after_the_secret_was_found_shows_and_
 ) -> None:
     alice = memory.user("alice")
     alice.remember("hello")
-    with closing(sqlite3.connect(memory.home / "ledger.sqlite3")) as database:
-        database.execute(FAILING.format(table, message))
     picture = _image(caption="the wifi password is hunter2-x9Q")
-    with pytest.raises(kind) as caught:
+    with failing_inserts(memory.home, table, message), pytest.raises(kind) as caught:
         alice.remember([*picture, *says("the wifi password is hunter2-x9Q")])
     assert leaks(caught.value, "hunter2-x9Q") == []
     assert "picture" not in str(caught.value)
-    with closing(sqlite3.connect(memory.home / "ledger.sqlite3")) as database:
-        database.execute("DROP TRIGGER failing")
     assert [step.content for step in alice.steps()] == ["hello"]
     assert traces(memory.home, "hunter2-x9Q") == []
     assert [path for path in (memory.home / "media").rglob("*") if path.is_file()] == []
