@@ -86,7 +86,7 @@ ACTIONS = (
 )  # fmt: skip
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @example(["forget", "say", "restore", "redact", "reopen", "forget late"])
 @example(["elsewhere", "redact", "forget", "restore", "elsewhere", "reopen", "rename", "say"])
 @example(["add", "edit", "reopen", "remove", "erase", "say", "add", "reopen", "move"])

@@ -350,7 +350,7 @@ def test_labels_that_a_model_made_go_with_the_words_too(
 WORDS = ("zebrafinch", "okapi", "narwhal", "pangolin", "quokka", "axolotl")
 ACTIONS = ("say", "say", "say", "learn", "edit", "forget", "forget a part", "redact", "rename", "undo", "undo")
 MOVES = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 20)), min_size=3, max_size=10)
-quick = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def move(user: UserMemory, action: str, pick: int) -> str | None:

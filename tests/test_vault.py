@@ -367,7 +367,7 @@ def plain(user: UserMemory, text: str) -> str:
     return restore_references(text, known)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(PIECES, min_size=1, max_size=6).map(" ".join).filter(str.strip))
 def test_all_but_the_secrets_is_kept_byte_for_byte(shared: Memory, text: str) -> None:
     user = shared.user("of any text")
