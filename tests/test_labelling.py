@@ -16,7 +16,6 @@ from chromadb.config import Settings as ChromaSettings
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.agents.labelling.label_stage import IntentLabeling
 from hexamem.errors import ConfigError, InvalidInputError, UndoRefusedError
 from hexamem.intent.contract import LabelBatch
 from hexamem.memory_types.labels import Label
@@ -159,25 +158,23 @@ def test_a_batch_that_fails_loses_nothing_is_tried_again_and_given_up_after_thre
     assert set(alice.labels.induced()) == {step, failed, later}
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda batch: LabelBatch(steps=batch.steps[1:], labels=batch.labels),
-        lambda batch: LabelBatch(steps=batch.steps[::-1], labels=batch.labels),
-        lambda batch: LabelBatch(steps=batch.steps, labels=(Label(user="bob", kind="scope", name="x"),)),
-        lambda batch: LabelBatch(steps=batch.steps),
-        lambda batch: LabelBatch(steps=(batch.steps[0], replace(batch.steps[1], confidence=None)), labels=batch.labels),
-    ],
-    ids=["a step is missing", "another order", "another user", "unknown labels", "no confidence"],
-)
-def test_an_answer_that_does_not_fit_is_a_failure(
-    alice: UserMemory, monkeypatch: pytest.MonkeyPatch, wrong: Callable[[LabelBatch], LabelBatch]
-) -> None:
+WRONG: list[Callable[[LabelBatch], LabelBatch]] = [
+    lambda batch: LabelBatch(steps=batch.steps[1:], labels=batch.labels),  # a step is missing
+    lambda batch: LabelBatch(steps=batch.steps[::-1], labels=batch.labels),  # another order
+    lambda batch: LabelBatch(steps=batch.steps, labels=(Label(user="bob", kind="scope", name="x"),)),
+    lambda batch: LabelBatch(steps=batch.steps),  # unknown labels
+    lambda batch: LabelBatch(steps=(batch.steps[0], replace(batch.steps[1], confidence=None)), labels=batch.labels),
+]
+
+
+def test_an_answer_that_does_not_fit_is_a_failure(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     right = WordLabeler.label
-    monkeypatch.setattr(WordLabeler, "label", lambda self, steps: wrong(right(self, steps)))
-    steps = says(alice, "one", "two")
-    recall = alice.recall("one")
-    assert ({hit.id for hit in recall}, len(recall.degraded), alice.labels.induced()) == (set(steps), 1, {})
+    for number, wrong in enumerate(WRONG):
+        monkeypatch.setattr(WordLabeler, "label", lambda self, steps, wrong=wrong: wrong(right(self, steps)))
+        user = memory.user(f"user {number}")
+        steps = says(user, "one", "two")
+        recall = user.recall("one")
+        assert ({hit.id for hit in recall}, len(recall.degraded), user.labels.induced()) == (set(steps), 1, {})
 
 
 # -- revisions -------------------------------------------------------------------------------------------------------
@@ -246,64 +243,48 @@ def test_after_a_stop_a_labeler_goes_on_where_the_last_one_was(tmp_path: Path, l
     ]
 
 
-@pytest.mark.parametrize("change", ["rename", "undo", "forget", "redact", "import"])
 def test_a_labeler_is_restored_after_labels_were_changed_by_others(
-    alice: UserMemory, labelers: Labelers, tmp_path: Path, change: str
+    memory: Memory, labelers: Labelers, tmp_path: Path
 ) -> None:
-    steps = says(alice, "scope:Work one", "scope:Work two")
-    done = alice.labels.rename("Work", "Office")
-    says(alice, "three")
-    alice.flush()
-    match change:
-        case "rename":
-            alice.labels.rename("Office", "Desk")
-        case "undo":
-            alice.undo(done.id)
-        case "forget":
-            alice.forget(steps[:1])
-        case "redact":
-            alice.redact("two", caption="a number")
-        case "import":
-            alice.memory.user("bob").remember("hello", "elsewhere")
-            alice.memory.user("bob").export(tmp_path / "bob.jsonl")
-            alice.import_(tmp_path / "bob.jsonl")
-    before = len(labelers.made)
-    says(alice, "four")
-    alice.flush()
-    assert len(labelers.made) == before + 1
-    restored = labelers.made[-1].restored
-    assert restored is not None
-    texts = [step.step.text for recent in restored[1].values() for step in recent]
-    assert ("scope:Work one" in texts) == (change != "forget")
-    assert not any("two" in text for text in texts) or change != "redact"
+    memory.user("bob").remember("hello", "elsewhere")
+    memory.user("bob").export(tmp_path / "bob.jsonl")
+    changes: dict[str, Callable[[UserMemory, list[str], str], object]] = {
+        "rename": lambda user, steps, done: user.labels.rename("Office", "Desk"),
+        "undo": lambda user, steps, done: user.undo(done),
+        "forget": lambda user, steps, done: user.forget(steps[:1]),
+        "redact": lambda user, steps, done: user.redact("two", caption="a number"),
+        "import": lambda user, steps, done: user.import_(tmp_path / "bob.jsonl"),
+    }
+    for name, change in changes.items():
+        user = memory.user(name)
+        steps = says(user, "scope:Work one", "scope:Work two")
+        done = user.labels.rename("Work", "Office")
+        says(user, "three")
+        user.flush()
+        change(user, steps, done.id)
+        before = len(labelers.made)
+        says(user, "four")
+        user.flush()
+        assert len(labelers.made) == before + 1, name
+        restored = labelers.made[-1].restored
+        assert restored is not None
+        texts = [step.step.text for recent in restored[1].values() for step in recent]
+        assert ("scope:Work one" in texts) == (name != "forget")
+        assert not any("two" in text for text in texts) or name != "redact"
 
 
-def test_labelers_are_cached_for_few_users_steps_come_in_batches_and_a_forgetful_one_doubles_no_label(
-    memory: Memory, labelers: Labelers
-) -> None:
+def test_a_forgetful_labeler_doubles_no_label(tmp_path: Path) -> None:
     class Forgetful(WordLabeler):
         def label(self, steps: Any) -> LabelBatch:
             self.labels, self.scope = {}, {}
             return super().label(steps)
 
-    def use(made: Callable[[str], WordLabeler], **options: int) -> None:
-        parts = (memory.ledger, made, open_encoder().vectors, lambda user, line: None)
-        memory.labelling = memory.projector.labelling = IntentLabeling(*parts, **options)
-
-    use(labelers, cached_users=2, batch=3)
-    for name in ("a", "b", "c", "c", "a"):
-        says(memory.user(name), *(str(n) for n in range(8)))
-        memory.user(name).flush()
-    assert [labeler.user for labeler in labelers.made] == ["a", "b", "c", "a"]
-    assert labelers.made[-1].restored is not None
-    given = [[step.text for step in batch] for batch in labelers.made[1].given]
-    assert given == [["0", "1", "2"], ["3", "4", "5"], ["6", "7"]]
-    use(Forgetful)
-    user = memory.user("d")
-    for text in ("scope:Trip/Day one", "scope:Trip/Day two"):
-        says(user, text)
-        user.flush()
-    assert {label.path: label.steps for label in user.labels.list("scope")} == {"Trip": 0, "Trip / Day": 2}
+    with opened(tmp_path / "home", Forgetful) as memory:
+        user = memory.user("d")
+        for text in ("scope:Trip/Day one", "scope:Trip/Day two"):
+            says(user, text)
+            user.flush()
+        assert {label.path: label.steps for label in user.labels.list("scope")} == {"Trip": 0, "Trip / Day": 2}
 
 
 # -- privacy ---------------------------------------------------------------------------------------------------------

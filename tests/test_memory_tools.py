@@ -38,19 +38,21 @@ def result(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> 
     return json.loads(message.text)
 
 
-def test_the_tools_are_those_of_the_table_that_a_model_may_call(memory: Memory) -> None:
-    offered = {one.name for one in OPERATIONS if "model" in one.callers}
-    assert {one.name for one in memory_tools(memory)} == offered == MEMORY_TOOLS
-    assert [one.name for one in memory_tools(memory, names=["forget"])] == ["forget"]
+def test_the_tools_are_those_of_the_table_that_a_model_may_call_and_no_schema_names_a_user_or_breaks_a_strict_mode(
+    memory: Memory,
+) -> None:
+    offered = {operation.name for operation in OPERATIONS if "model" in operation.callers}
+    assert {tool.name for tool in memory_tools(memory)} == offered == MEMORY_TOOLS
+    assert [tool.name for tool in memory_tools(memory, names=["forget"])] == ["forget"]
     with pytest.raises(ConfigError, match="undo"):
         memory_tools(memory, names=["undo"])
-
-
-def test_no_tool_lets_a_model_name_a_user_or_see_the_runtime(memory: Memory) -> None:
-    for one in memory_tools(memory):
-        fields = set(convert_to_openai_tool(one)["function"]["parameters"]["properties"])
+    for tool in memory_tools(memory):
+        fields = set(convert_to_openai_tool(tool)["function"]["parameters"]["properties"])
         assert fields
         assert not fields & {"user", "runtime", "state", "store", "config"}
+    for operation in OPERATIONS:
+        text = json.dumps(operation.input.model_json_schema())
+        assert not any(word in text for word in ("oneOf", "discriminator", '"additionalProperties": {'))
 
 
 def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory) -> None:
@@ -58,7 +60,7 @@ def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory)
     alice.remember(["Mia goes to school in Hangzhou.", f"My mail password is {SECRET}."])
     stored = result(memory, "remember", title="Tea", text="Alice likes jasmine tea.")
     given: dict[str, dict[str, Any]] = {
-        "search_memory": {"query": "Mia"},
+        "search_memory": {"query": "Mia's school", "kinds": ["step"], "until": "2020-01-01"},
         "research_memory": {"question": "Where does Mia go to school?"},
         "remember": {"title": "Leek soup", "text": "Cut leek.\nBoil it.", "kind": "procedural"},
         "update_core": {"label": "human", "value": "Alice"},
@@ -75,14 +77,6 @@ def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory)
     assert stored["id"] not in {item.id for item in alice.items()}
 
 
-def test_search_and_research_find_what_was_said(memory: Memory) -> None:
-    memory.user("alice").remember("Mia goes to school in Hangzhou.", thread_id="old")
-    found = result(memory, "search_memory", query="Mia's school", kinds=["step"], since="2020-01-01")
-    assert found["results"][0]["text"] == "Mia goes to school in Hangzhou."
-    assert result(memory, "search_memory", query="Mia's school", until="2020-01-01")["results"] == []
-    assert "Hangzhou" in result(memory, "research_memory", question="Where does Mia go to school?")["answer"]
-
-
 def test_a_search_says_once_what_a_step_and_the_item_copied_from_it_say(memory: Memory) -> None:
     alice = memory.user("alice")
     [step] = alice.remember("Mia goes to school in Hangzhou, by bus.", thread_id="old").step_ids
@@ -95,6 +89,8 @@ def test_a_search_says_once_what_a_step_and_the_item_copied_from_it_say(memory: 
     copied, more = "Mia goes to school in Hangzhou", "Mia is a pupil of the school of music"
     assert told(kinds=["step", "semantic"]) == {f"{copied}, by bus.", more}
     assert told(kinds=["semantic"]) == {copied, more}
+    assert told(until="2020-01-01") == set()
+    assert "Hangzhou" in result(memory, "research_memory", question="Where does Mia go to school?")["answer"]
 
 
 def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory) -> None:
@@ -168,25 +164,24 @@ def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Mem
     assert alice.items("semantic") == []
 
 
-def test_what_is_remembered_twice_is_stored_once(memory: Memory) -> None:
+def test_what_is_stored_twice_is_stored_once_and_a_core_block_is_changed(memory: Memory) -> None:
     for expected in ("new", "known already"):
         assert result(memory, "remember", title="Tea", text="Alice likes tea.")["stored"] == expected
     when = {"kind": "episodic", "title": "Concert", "text": "Alice played.", "when": "2025-03-04T20:00:00+01:00"}
     event = memory.user("alice").get(result(memory, "remember", **when)["id"])
     assert event.occurred_at.isoformat() == "2025-03-04T19:00:00+00:00"
-
-
-def test_a_core_block_is_written_changed_and_kept(memory: Memory) -> None:
     states = [result(memory, "update_core", label="Human", value=value)["stored"] for value in ("A", "B", "B")]
     assert states == ["new", "changed", "known already"]
     assert [item.value for item in memory.user("alice").items("core")] == ["B"]
 
 
-def test_forgetting_is_whole_or_not_at_all_and_can_be_undone(memory: Memory) -> None:
+def test_forgetting_is_by_ids_whole_or_not_at_all_and_can_be_undone(memory: Memory) -> None:
     alice = memory.user("alice")
     [step] = alice.remember("I like Ann.").step_ids
-    refused = use(memory, "forget", ids=[step, "item_nope"])
-    assert (refused.status, "item_nope" in refused.text) == ("error", True)
+    for arguments in ({"ids": [step, "item_nope"]}, {}, {"ids": []}, {"what": "that I like Ann"}):
+        refused = use(memory, "forget", **arguments)
+        assert (refused.status, len(alice.steps())) == ("error", 1)
+        assert "item_nope" in refused.text or "ids" in refused.text
     done = result(memory, "forget", ids=[step], reason="she asked")
     assert alice.steps() == []
     for operation_id in done["undo_with"]:
@@ -194,40 +189,25 @@ def test_forgetting_is_whole_or_not_at_all_and_can_be_undone(memory: Memory) -> 
     assert [one.id for one in alice.steps()] == [step]
 
 
-def test_a_search_for_what_is_to_be_forgotten_forgets_nothing_and_lists_ids(memory: Memory) -> None:
+def test_a_search_for_what_to_forget_forgets_nothing_and_lists_ids_of_a_time_with_the_message_behind_an_item(
+    memory: Memory,
+) -> None:
     alice = memory.user("alice")
-    ids = alice.remember(["I stay at the Anker Hotel.", "Ann likes tea."], thread_id="old").step_ids
-    found = result(memory, "find_to_forget", query="the Anker Hotel", k=1)
-    assert [(one["id"], one["text"]) for one in found["records"]] == [(ids[0], "I stay at the Anker Hotel.")]
-    assert [one.id for one in alice.steps()] == list(ids)
-    done = result(memory, "forget", ids=[one["id"] for one in found["records"]])
-    assert done["forgotten"] == [ids[0]]
-    assert [one.content for one in alice.steps()] == ["Ann likes tea."]
-
-
-def test_a_search_for_what_is_to_be_forgotten_lists_the_message_behind_an_item(memory: Memory) -> None:
-    alice = memory.user("alice")
-    [step] = alice.remember("We sleep where the ships lie.", thread_id="old").step_ids
-    stay = {"kind": "semantic", "name": "stay", "summary": "Stays at the Anker Hotel", "sources": [{"step_id": step}]}
-    item = alice.add(stay)
-    listed = [one["id"] for one in result(memory, "find_to_forget", query="Anker Hotel", k=1)["records"]]
-    assert listed == [item.id, step]
-
-
-def test_a_search_for_what_is_to_be_forgotten_may_be_of_a_time(memory: Memory) -> None:
-    alice = memory.user("alice")
+    ids = alice.remember(["I stay at the Anker Hotel.", "We sleep where the ships lie."], thread_id="old").step_ids
     for day in (3, 4):
         message = {"role": "user", "content": f"Tulips, day {day}.", "timestamp": f"2026-05-0{day}T10:00:00Z"}
         alice.remember(message, thread_id="old")
-    found = result(memory, "find_to_forget", query="tulips", since="2026-05-04")
-    assert [one["text"] for one in found["records"]] == ["Tulips, day 4."]
-
-
-@pytest.mark.parametrize("arguments", [{}, {"ids": []}, {"what": "the Anker Hotel"}])
-def test_words_alone_forget_nothing(arguments: dict[str, Any], memory: Memory) -> None:
-    memory.user("alice").remember("I stay at the Anker Hotel.")
-    assert use(memory, "forget", **arguments).status == "error"
-    assert len(memory.user("alice").steps()) == 1
+    listed = result(memory, "find_to_forget", query="the Anker Hotel", k=1)["records"]
+    assert [(record["id"], record["text"]) for record in listed] == [(ids[0], "I stay at the Anker Hotel.")]
+    listed = result(memory, "find_to_forget", query="tulips", since="2026-05-04")["records"]
+    assert "Tulips, day 4." in [record["text"] for record in listed]
+    assert "Tulips, day 3." not in [record["text"] for record in listed]
+    assert len(alice.steps()) == 4
+    assert result(memory, "forget", ids=[ids[0]])["forgotten"] == [ids[0]]
+    stay = {"kind": "semantic", "name": "stay", "summary": "Stays at the Anker Hotel", "sources": [{"step_id": ids[1]}]}
+    item = alice.add(stay)
+    listed = result(memory, "find_to_forget", query="Anker Hotel", k=1)["records"]
+    assert [record["id"] for record in listed] == [item.id, ids[1]]
 
 
 def test_the_request_to_forget_is_not_listed(memory: Memory) -> None:
@@ -268,12 +248,6 @@ def test_a_run_without_a_user_fails(memory: Memory) -> None:
     agent = create_agent(ScriptedChat([calls("list_memory"), "Done."]), memory_tools(memory))
     with pytest.raises(MissingUserError, match="context="):
         agent.invoke({"messages": [HumanMessage("Go.")]})
-
-
-def test_the_schemas_keep_to_what_strict_modes_take(memory: Memory) -> None:
-    for operation in OPERATIONS:
-        text = json.dumps(operation.input.model_json_schema())
-        assert not any(word in text for word in ("oneOf", "discriminator", '"additionalProperties": {'))
 
 
 def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memory: Memory) -> None:

@@ -5,12 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,7 +31,6 @@ from hexamem.prompts import load_prompt
 from hexamem.stores.ledger.labels import read_intents
 from hexamem.stores.ledger.usage import all_usage, usage_totals
 
-from .fork_server import WRITE_PATH, python
 from .manager_script import step_line
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
@@ -115,17 +109,9 @@ def user(shared: tuple[ScriptedServer, Memory], helper: ScriptedServer, request:
 # -- when it works ---------------------------------------------------------------------------------------------------
 
 
-def test_a_memory_without_a_model_loads_none_and_a_setting_that_needs_one_or_cannot_work_is_refused(
+def test_a_setting_that_needs_a_model_or_cannot_work_is_refused(
     tmp_path: Path,
 ) -> None:
-    code = (
-        "import sys, hexamem\n"
-        "with hexamem.Memory.open(sys.argv[1], settings=hexamem.Settings(background=False, mode='off')) as memory:\n"
-        "    memory.user('a').remember('We fly to Porto on Friday.'); memory.user('a').recall('Porto')\n"
-        "print([m for m in sys.modules if m.startswith(('langchain_core.language_models', 'langchain_openai'))])"
-    )
-    done = subprocess.run([sys.executable, "-c", code, tmp_path / "a"], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
     needing: list[dict[str, Any]] = [{"labels": "model"}, {"labels": "uncertain"}, {"query_intent": "model"}]
     for values in needing:
         with pytest.raises(ConfigError, match=r"needs a model"):
@@ -389,60 +375,19 @@ def test_a_step_that_the_model_never_answers_is_passed_over_at_the_last_attempt(
     assert tiers(user) == ["embedded"] + ["model"] * 11
 
 
-def test_a_process_killed_between_the_call_and_the_write_resumes_where_it_was(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
-    child: list[subprocess.Popen[bytes]] = []
-    started, number = threading.Event(), tmp_path / "number"
-
-    def script(request: Request) -> Reply:
-        if request.number == 1:
-            started.wait(20)
-            os.kill(int(number.read_text()), signal.SIGKILL)
-            child[0].wait()
-        return reply_for(request)
-
-    server = scripted_server(script)
-    code = (
-        "import json, os, sys\nfrom hexamem import Memory, Settings\nfrom langchain_openai import ChatOpenAI\n"
-        "print(os.getpid(), end='', file=open(sys.argv[3], 'w'), flush=True)\n"
-        "model = ChatOpenAI(model='scripted', base_url=sys.argv[2], api_key='k', max_retries=0)\n"
-        "settings = Settings(background=False, labels='model', mode='off')\n"
-        "memory = Memory.open(sys.argv[1], embedder='static', model=model, settings=settings)\n"
-        "memory.user('ann').remember(json.load(sys.stdin))\nmemory.user('ann').flush()\n"
+def test_it_serves_async_by_another_method_of_structured_output(tmp_path: Path, server: ScriptedServer) -> None:
+    chosen = Settings(
+        background=False, labels="model", query_intent="model", mode="off", model_method="function_calling"
     )
-    forked = python(*WRITE_PATH, "langchain_openai.chat_models.base")
-    arguments = [*forked, "-c", code, str(tmp_path / "home"), server.base_url, str(number)]
-    child.append(subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL))
-    started.set()
-    child[0].communicate(json.dumps(talk(36)).encode(), timeout=300)
-    assert (child[0].returncode, server.calls) == (-signal.SIGKILL, 2)
-    with opened(tmp_path / "home", server) as memory:
-        user = memory.user("ann")
-        assert tiers(user) == ["model"] * 12 + ["embedded"] * 24
-        assert user.flush()
-        assert (tiers(user), len(user.steps())) == (["model"] * 36, 36)
-        assert sum(row["calls"] for row in all_usage(memory.ledger)) == 3
-    assert server.calls == 4
-
-
-@pytest.mark.parametrize("method", ["function_calling", "json_mode"])
-def test_every_method_of_structured_output_serves_sync_and_async(
-    tmp_path: Path, server: ScriptedServer, method: Any
-) -> None:
-    chosen = Settings(background=False, labels="model", query_intent="model", mode="off", model_method=method)
 
     async def run() -> None:
-        async with await Memory.aopen(
-            tmp_path / "home", embedder="static", model=server.chat_model(), settings=chosen
-        ) as memory:
+        model, home = server.chat_model(), tmp_path / "home"
+        async with await Memory.aopen(home, embedder="static", model=model, settings=chosen) as memory:
             user = memory.user("ann")
             await user.aremember(talk(12))
             assert await user.aflush()
-            user.remember(talk(24)[12:])
-            assert user.flush()
             assert set(tiers(user)) == {"model"}
-            assert server.requests[0].method == method
+            assert server.requests[0].method == "function_calling"
             server.follow([Reply(content={"scopes": ["S1"], "events": [], "entities": []})])
             assert (await user.arecall("the kitchen", strategy="label_density")).hits
 
@@ -525,7 +470,7 @@ REPLIES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(REPLIES)
 def test_no_reply_loses_a_step_or_brings_in_what_is_no_label_or_was_never_stated(task: LabelTask, content: Any) -> None:
     reading = LabelReading("ann", task, open_encoder().vectors, load_prompt("intent_labeler"))

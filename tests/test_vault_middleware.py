@@ -121,18 +121,25 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
     assert traces(memory.home, SECRET) == []
 
 
-def test_the_reveal_is_audited_with_the_tools_name(memory: Memory, doors: Doors) -> None:
-    made, _ = agent(memory, [calls("login", password=keep(memory)), "In."], doors)
-    made.invoke(ask(), context=ALICE)
-    [entry] = memory.user("alice").reveals()
-    assert (entry.actor, entry.reason) == ("tool:login", "given to the tool login")
-
-
-def test_a_reference_without_its_caption_is_understood(memory: Memory, doors: Doors) -> None:
-    short = keep(memory).split("|")[0] + "}}"
+def test_a_reveal_is_audited_a_short_reference_and_a_short_value_work_and_nobody_else_and_no_other_tool_gets_it(
+    memory: Memory, doors: Doors
+) -> None:
+    alice, reference = memory.user("alice"), keep(memory, secret="4711")
+    short = reference.split("|")[0] + "}}"
     made, _ = agent(memory, [calls("login", password=short), "In."], doors)
+    out = made.invoke(ask(), context=ALICE)
+    assert doors.given == [("4711", None)]
+    assert json.loads(out["messages"][2].text)["echo"] == f"used {reference}"  # taken out as a whole word
+    [entry] = alice.reveals()
+    assert (entry.actor, entry.reason) == ("tool:login", "given to the tool login")
+    made, _ = agent(memory, [calls("login", password=reference), "No."], doors)
+    out = made.invoke(ask(), context={"user": "bob"})
+    assert isinstance(out["messages"][2], ToolMessage)
+    assert "no secret" in out["messages"][2].text
+    made, _ = agent(memory, [calls("login", password=reference), "In."], doors, tools=["fails"])
     made.invoke(ask(), context=ALICE)
-    assert doors.given == [(SECRET, None)]
+    assert doors.given[1:] == [(reference, None)]
+    assert len(alice.reveals()) == 1
 
 
 def test_high_sensitivity_needs_approval(memory: Memory, doors: Doors) -> None:
@@ -158,11 +165,11 @@ def test_what_is_rejected_is_told_to_the_model_and_not_revealed(memory: Memory, 
     assert [step.content for step in memory.user("alice").steps()] == ["Log in.", "", "Not today.", "I may not."]
 
 
-@pytest.mark.parametrize("answer", ["yes", 1, {"decisions": []}, {"decisions": [{"type": "edit"}]}, ["approve"]])
-def test_an_answer_that_is_no_decision_is_asked_for_again(memory: Memory, doors: Doors, answer: Any) -> None:
+def test_an_answer_that_is_no_decision_is_asked_for_again(memory: Memory, doors: Doors) -> None:
     made, _ = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
     made.invoke(ask(), THREAD, context=ALICE)
-    for _ in range(2):
+    answers: list[Any] = ["yes", 1, {"decisions": []}, {"decisions": [{"type": "edit"}]}, ["approve"]]
+    for answer in answers:
         out = made.invoke(Command(resume=answer), THREAD, context=ALICE)
         [asked] = out["__interrupt__"]
         assert "which is no decision: resume with" in asked.value["action_requests"][0]["description"]
@@ -194,29 +201,6 @@ def test_errors_of_the_tool_do_not_tell_the_value(memory: Memory, doors: Doors) 
         made.invoke(ask(), context=ALICE)
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in model.said()
-
-
-def test_a_tool_that_is_not_listed_gets_the_reference(memory: Memory, doors: Doors) -> None:
-    reference = keep(memory)
-    made, _ = agent(memory, [calls("login", password=reference), "In."], doors, tools=["fails"])
-    made.invoke(ask(), context=ALICE)
-    assert doors.given == [(reference, None)]
-    assert memory.user("alice").reveals() == []
-
-
-def test_secrets_of_another_user_are_not_found(memory: Memory, doors: Doors) -> None:
-    made, _ = agent(memory, [calls("login", password=keep(memory)), "No."], doors)
-    out = made.invoke(ask(), context={"user": "bob"})
-    assert isinstance(out["messages"][2], ToolMessage)
-    assert "no secret" in out["messages"][2].text
-    assert doors.given == []
-
-
-def test_a_short_value_is_taken_out_as_a_whole_word(memory: Memory, doors: Doors) -> None:
-    reference = keep(memory, secret="4711")
-    made, _ = agent(memory, [calls("login", password=reference), "In."], doors)
-    out = made.invoke(ask(), context=ALICE)
-    assert json.loads(out["messages"][2].text)["echo"] == f"used {reference}"
 
 
 async def test_it_runs_under_asyncio(memory: Memory, doors: Doors) -> None:
