@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -219,23 +219,16 @@ def test_what_a_user_wrote_is_found_by_that_user_alone_also_after_a_restart_and_
         assert "password" in shown
 
 
-WITHOUT_USER: dict[str, Callable[[Memory, Any], object]] = {
-    "plain": lambda memory, given: memory.user(""),
-    "memory_graph": lambda memory, given: memory_graph(memory).invoke(given),
-    "ingest_graph": lambda memory, given: ingest_graph(memory).invoke(given),
-    "research_graph": lambda memory, given: research_graph(memory).invoke({"question": "x"}),
-    "chat_graph": lambda memory, given: chat_graph(memory).invoke(given),
-    "middleware": lambda memory, given: create_agent(ScriptedChat(["x"]), middleware=[MemoryMiddleware(memory)]).invoke(
-        given
-    ),
-    "tools": lambda memory, given: create_agent(ScriptedChat([calls("list_memory")]), memory_tools(memory)).invoke(
-        given
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WITHOUT_USER)
-def test_no_interface_works_without_a_user(memory: Memory, name: str) -> None:
+def test_no_interface_works_without_a_user(memory: Memory) -> None:
     memory.user("alice").remember(FACT)
+    given: Any = {"messages": [HumanMessage("x")], "question": "x"}
+    middleware = create_agent(ScriptedChat(["x"]), middleware=[MemoryMiddleware(memory)])
+    tools = create_agent(ScriptedChat([calls("list_memory")]), memory_tools(memory))
     with pytest.raises(HexamemError, match="user"):
-        WITHOUT_USER[name](memory, {"messages": [HumanMessage("x")]})
+        memory.user("")
+    for build in (memory_graph, ingest_graph, research_graph, chat_graph):
+        with pytest.raises(HexamemError, match="user"):
+            build(memory).invoke(given)
+    for agent in (middleware, tools):
+        with pytest.raises(HexamemError, match="user"):
+            agent.invoke(given)

@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,18 +90,6 @@ def test_a_question_about_a_day_finds_that_days_steps_before_any_other_and_says_
     assert "Casa Velha" in best.text
     assert any("by the nearest steps" in (reason.note or "") for reason in best.why)
     assert ids[5] in [hit.id for hit in user.recall("Which hotel did we take for day 2?", k=4).hits]
-
-
-def test_steps_of_the_day_asked_for_have_more_of_each_feature_of_labels(
-    trip: tuple[UserMemory, tuple[str, ...]],
-) -> None:
-    user, ids = trip
-    features = measured(user, "Where do I eat on day 2?")
-    own = np.array([dict(zip(ids, DAYS, strict=True))[step] == 2 for step in features.pool.ids])
-    for name in ("scope_asked", "scope_asked_surely", "scope_probability", "density_rank"):
-        assert features.column(name)[own].mean() > features.column(name)[~own].mean(), name
-    clear = CUES.index("scope_clear")
-    assert features.cues[clear] > measured(user, "And then?").cues[clear]
 
 
 def test_a_moved_step_and_a_merged_scope_count_at_once(memory: Memory) -> None:

@@ -18,14 +18,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import StateGraph
 
-from hexamem import (
-    ExperienceMiddleware,
-    Memory,
-    MemoryMiddleware,
-    MiddlewareSettings,
-    PromptSettings,
-    memory_tools,
-)
+from hexamem import ExperienceMiddleware, Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError, MissingUserError
 from hexamem.graphs.experience import add_reflection

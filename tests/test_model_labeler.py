@@ -109,9 +109,7 @@ def user(shared: tuple[ScriptedServer, Memory], helper: ScriptedServer, request:
 # -- when it works ---------------------------------------------------------------------------------------------------
 
 
-def test_a_setting_that_needs_a_model_or_cannot_work_is_refused(
-    tmp_path: Path,
-) -> None:
+def test_a_setting_that_needs_a_model_or_cannot_work_is_refused(tmp_path: Path) -> None:
     needing: list[dict[str, Any]] = [{"labels": "model"}, {"labels": "uncertain"}, {"query_intent": "model"}]
     for values in needing:
         with pytest.raises(ConfigError, match=r"needs a model"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +17,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.errors import InvalidInputError
+from hexamem.errors import ConfigError, InvalidInputError
 from hexamem.memory_types import Hit, Recall
-from hexamem.retrieval.gates import switched
 from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_operations import FREE, NAMES, Search, configurations, explored, order
@@ -83,20 +84,7 @@ def hit_of(recall: Recall, record_id: str) -> Hit:
 # What each does.
 
 
-def test_without_temporal_ordering_days_count_nothing(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
-    ranker, (first, *_), _ = searches(iris[0], "What did Iris say on 10 March 2024?")
-    timed = [column for column, name in enumerate(FEATURES) if SIGNAL_OF[name] == "time"]
-    assert first.features.values[:, timed].std() > 0
-    flat = first.features.values.copy()
-    flat[:, timed] = 0
-    on = frozenset({"temporal_ordering"})
-    off = ranker.score(first.features, on=frozenset())
-    untimed = ranker.score(replace(first.features, values=flat), on=on)
-    assert off.tolist() == pytest.approx(untimed.tolist(), abs=1e-4)
-    assert off.tolist() != pytest.approx(ranker.score(first.features, on=on).tolist())
-
-
-def test_latest_filtering_puts_what_a_newer_turn_repeats_behind_it(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
+def test_latest_filtering_ranks_what_a_newer_turn_repeats_behind_it(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
     user, ids = iris
     ranker, found, steps = searches(user, RENT)
     level = np.zeros(len(found[0].features.pool), np.float32)
@@ -107,27 +95,25 @@ def test_latest_filtering_puts_what_a_newer_turn_repeats_behind_it(iris: tuple[U
     assert order(ranker, found[:1], steps, frozenset(), 3, level).moved == {}
 
 
-def test_semantic_reranking_is_maximal_marginal_relevance_on_the_order_before(
+def test_without_temporal_ordering_days_count_nothing_and_semantic_reranking_diversifies(
     iris: tuple[UserMemory, tuple[str, ...]],
 ) -> None:
+    ranker, (first, *_), _ = searches(iris[0], "What did Iris say on 10 March 2024?")
+    timed = [column for column, name in enumerate(FEATURES) if SIGNAL_OF[name] == "time"]
+    assert first.features.values[:, timed].std() > 0
+    flat = first.features.values.copy()
+    flat[:, timed] = 0
+    on = frozenset({"temporal_ordering"})
+    off = ranker.score(first.features, on=frozenset())
+    untimed = ranker.score(replace(first.features, values=flat), on=on)
+    assert off.tolist() == pytest.approx(untimed.tolist(), abs=1e-4)
+    assert off.tolist() != pytest.approx(ranker.score(first.features, on=on).tolist())
     user, ids = iris
     ranker, found, steps = searches(user, RENT)
     pool = found[0].features.pool
-    latest = order(ranker, found[:1], steps, frozenset(LATEST), 3, np.zeros(len(pool), np.float32))
-    vectors = steps.vectors(np.array([steps.row_of[each] for each in latest.ids]))
-    left, chosen = list(range(len(latest.ids))), list[int]()
-    while left:  # by its definition
-        worth = [
-            latest.scores[row] - max((0.5 * max(0, vectors[row] @ vectors[other]) for other in chosen), default=0)
-            for row in left
-        ]
-        chosen.append(left.pop(int(np.argmax(worth))))
-    both = frozenset({"latest_filtering", "semantic_reranking"})
-    reranked = order(ranker, found[:1], steps, both, len(chosen), np.zeros(len(pool), np.float32))
-    assert reranked.ids == [latest.ids[row] for row in chosen]
     scores = np.array([1.0 if each in (ids[0], ids[4]) else 0.9 for each in pool.ids], np.float32)
     plain, diverse = (
-        order(ranker, found[:1], steps, on, 3, scores) for on in (frozenset(), frozenset({"semantic_reranking"}))
+        order(ranker, found[:1], steps, names, 3, scores) for names in (frozenset(), frozenset({"semantic_reranking"}))
     )
     assert set(plain.ids[:2]) == {ids[0], ids[4]} != set(diverse.ids[:2])
     assert sorted(diverse.ids) == sorted(plain.ids)
@@ -178,16 +164,7 @@ def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: tuple
 # Which run, and what a recall reports of them.
 
 
-def test_there_are_32_configurations_and_the_gate_switches_at_a_half_unless_forced() -> None:
-    every = configurations()
-    assert (len(set(every)), every[0], every[1 + 16]) == (32, frozenset(), {NAMES[0], NAMES[4]})
-    gate = dict(zip(NAMES, (0.5, 0.49, 0.9, 0.1, 0.0), strict=True))
-    assert switched(gate, {}) == {"temporal_ordering", "multi_step"}
-    forced = switched(gate, {"multi_step": False, "semantic_reranking": True})
-    assert forced == {"temporal_ordering", "semantic_reranking"}
-
-
-@pytest.mark.parametrize("on", [*itertools.islice(configurations(), 0, None, 5)])
+@pytest.mark.parametrize("on", [*itertools.islice(configurations(), 0, None, 10)])
 def test_every_configuration_gives_hits_whose_reasons_add_up(
     iris: tuple[UserMemory, tuple[str, ...]], on: frozenset[str]
 ) -> None:
@@ -217,6 +194,11 @@ def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(
     likely = user.recall(RENT, strategy="learned", min_probability=0.25)
     threshold = next(each for each in likely.operations if each.name == "threshold_filtering")
     assert threshold.explain() == f"threshold_filtering on by min_probability = 0.25 ({threshold.gate:.2f})"
+    noted = user.recall("What did Iris say on 10 March 2024?", strategy="learned", operations=LATEST)
+    notes = [(signal.name, signal.note) for hit in noted.hits for signal in hit.why]
+    for name in {"latest_filtering", "semantic_reranking"} & {name for name, _ in notes}:
+        assert {note for named, note in notes if named == name} == {f"gate {(noted.gate or {})[name]:.2f}"}
+    assert any(name == "time" and (note or "").startswith("temporal_ordering") for name, note in notes)
     plain = user.recall(RENT, strategy="rrf")
     assert plain.operations == ()
     user.write_recalls()
@@ -227,22 +209,17 @@ def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(
     assert stored["on"] == sorted(each.name for each in recall.operations if each.on)
 
 
-def test_why_names_the_gate_of_what_ran(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
-    recall = iris[0].recall("What did Iris say on 10 March 2024?", strategy="learned", operations=LATEST)
-    for hit in recall.hits:
-        notes = {signal.name: signal.note for signal in hit.why}
-        for name in {"latest_filtering", "semantic_reranking"} & notes.keys():
-            assert notes[name] == f"gate {(recall.gate or {})[name]:.2f}"
-        assert notes.get("time", "temporal_ordering").startswith("temporal_ordering")
-    assert any("time" in {signal.name for signal in hit.why} for hit in recall.hits)
-
-
-@pytest.mark.parametrize("wrong", [{"sorting": True}, {"multi_step": 1}, ["multi_step"]])
-def test_an_operation_that_there_is_not_is_refused(iris: tuple[UserMemory, tuple[str, ...]], wrong: object) -> None:
-    with pytest.raises(InvalidInputError, match="operations"):
-        iris[0].recall("x", strategy="learned", operations=wrong)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="has no operations"):
-        iris[0].recall("x", strategy="rrf", operations={"multi_step": True})
+def test_an_operation_that_does_not_exist_is_refused(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
+    wrong: list[tuple[str, Any, str]] = [
+        *(
+            ("learned", operations, "operations")
+            for operations in ({"sorting": True}, {"multi_step": 1}, ["multi_step"])
+        ),
+        ("rrf", {"multi_step": True}, "has no operations"),
+    ]
+    for strategy, operations, message in wrong:
+        with pytest.raises(InvalidInputError, match=message):
+            iris[0].recall("x", strategy=strategy, operations=operations)
 
 
 # Exploring.
@@ -262,18 +239,24 @@ def test_exploring_changes_only_what_costs_nothing_and_reports_the_true_probabil
     assert chance == pytest.approx((every + (1 - share if chosen == on else 0)) if free else 1.0)
 
 
-def test_exploring_draws_as_often_as_it_reports_and_says_so(tmp_path: Path) -> None:
-    draw, on = np.random.default_rng(0).random, frozenset({"temporal_ordering"})
-    drawn = [explored(on, {}, 0.4, draw) for _ in range(4_000)]
-    share = sum(chosen == on for chosen, _ in drawn) / len(drawn)
-    assert share == pytest.approx(next(chance for chosen, chance in drawn if chosen == on), abs=0.03)
+def test_a_recall_reports_what_it_explores(tmp_path: Path) -> None:
     settings = Settings(background=False, explore=1.0, mode="off")
     with Memory.open(tmp_path / "home", embedder="static", settings=settings) as memory:
         user, _ = talk(memory.user("iris"))
         tried = [each for _ in range(12) for each in user.recall(RENT, strategy="learned").operations]
+        user.write_recalls()
+        with memory.ledger.read("iris") as tx:
+            rows = tx.connection.exec_driver_sql("SELECT operations FROM recalls").scalars().all()
     decided = [each for each in tried if each.name in FREE - {"threshold_filtering"}]
     assert {each.reason for each in decided} == {"by the gate", "by Settings.explore"}
     assert all(each.on is not (each.gate >= 0.5) for each in decided if each.reason == "by Settings.explore")
+    stored = [json.loads(row) for row in rows]
+    assert {each["chance"] for each in stored} == {1 / 2 ** len(FREE - {"threshold_filtering"})}
+    assert len({tuple(each["on"]) for each in stored}) > 1
+    assert all("multi_step" not in each["on"] for each in stored)
+    for share in (-0.1, 1.5, True, "often"):
+        with pytest.raises(ConfigError, match="explore"):
+            Settings(explore=share)  # type: ignore[arg-type]
 
 
 def test_the_command_switches_operations(tmp_path: Path) -> None:

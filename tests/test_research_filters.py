@@ -57,7 +57,7 @@ def test_the_filter_of_one_question_does_not_hold_for_the_next_in_a_thread(nora:
 
 
 def test_a_filter_never_costs_a_match(alice: UserMemory) -> None:
-    alice.remember([f"The parcel number {number} came by boat." for number in range(400)], thread_id="other")
+    alice.remember([f"The parcel number {number} came by boat." for number in range(250)], thread_id="other")
     alice.remember("A parcel for Ada came by boat.", thread_id="wanted")
     research = alice.research("Which parcel came by boat?", 1, passages=3, where={"thread_id": "wanted"})
     assert [each.text for each in research.passages] == ["A parcel for Ada came by boat."]
@@ -182,21 +182,16 @@ def test_a_planner_is_shown_memos_of_what_may_be_read_and_its_days_count_whole_i
         assert "Lisbon" not in memos
 
 
-# The first and the last day that there are.
-
-
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Shanghai"])
 def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory, zone: str) -> None:
     for number, at in enumerate(["0001-01-01T00:30:00Z", "9999-12-31T23:30:00Z"]):
         user = memory.user(f"nora {number}", timezone=zone)
         user.remember({"role": "user", "name": "Ida", "content": "I bought a kayak.", "timestamp": at})
-        for form in ("text", "passages", "pages"):
-            assert "kayak" in user.research("What did Ida buy?", form=form).context  # type: ignore[arg-type]
+        assert "kayak" in user.research("What did Ida buy?", form="pages").context
         assert "kayak" in user.research("What did Ida buy last week?", as_of=at).context
         assert user.research(f"What did Ida buy on {at[:10]}?").passages
         (page,) = user.pages()
         assert "kayak" in user.page(page.id).text
-        assert user.light_memory().pages == 0  # the only page is open
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     assert {in_zone(each, ZoneInfo(zone)) for each in (first, last)} == {first, last}
     assert all(first <= in_utc(each.replace(tzinfo=ZoneInfo(zone))) <= last for each in (datetime.min, datetime.max))
