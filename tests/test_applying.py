@@ -71,9 +71,6 @@ def state(user: UserMemory) -> list[Any]:
     return [[item.model_dump() for item in user.items(superseded=True)], [each.id for each in user.history()]]
 
 
-# Evidence.
-
-
 def test_an_item_cites_the_words_of_its_step_also_where_a_reference_was_resolved(ann: UserMemory) -> None:
     step = store(ann, "By the way: she took up  the “cello” in September!")
     batch = batch_of(step, resolved="By the way: Nell took up  the “cello” in September!")
@@ -95,9 +92,7 @@ def test_words_that_nobody_wrote_are_no_evidence(ann: UserMemory, quote: str) ->
     assert ann.items() == []
 
 
-def test_steps_of_others_of_the_system_forgotten_or_before_the_batch_are_no_evidence(
-    ann: UserMemory, static_memory: Memory
-) -> None:
+def test_foreign_system_forgotten_and_earlier_steps_are_no_evidence(ann: UserMemory, static_memory: Memory) -> None:
     bob = static_memory.user(f"bob beside {ann.name}")
     foreign, system, forgotten = (
         store(bob, "I own a boat."),
@@ -113,9 +108,7 @@ def test_steps_of_others_of_the_system_forgotten_or_before_the_batch_are_no_evid
     assert ann.items() == []
 
 
-def test_the_assistant_alone_states_no_fact_about_the_user_but_its_question_counts_beside_the_answer(
-    ann: UserMemory,
-) -> None:
+def test_the_assistant_alone_states_no_fact_about_the_user_but_its_question_supports_an_answer(ann: UserMemory) -> None:
     step = store(ann, "Would you like a day trip to Sintra?", "assistant")
     by_slot = fact(step, "Sintra", "", values={"name": "trip", "summary": "Sintra", "metadata": {"slot": "trip"}})
     proposals = [core(step, "Sintra", "trip", "Sintra"), fact(step, "Sintra", "likes Sintra", "user"), by_slot]
@@ -161,9 +154,6 @@ def test_every_piece_of_whole_words_is_found_where_it_stands(text: str, data: st
         assert find_quote(text[span[0] : span[1]], text) == span
 
 
-# Duplicates.
-
-
 def test_a_fact_stated_again_joins_its_sources_and_details_and_a_copied_step_adds_nothing(ann: UserMemory) -> None:
     first, again = store(ann, "Declan drives a lorry."), store(ann, "Declan drives a lorry, you know.")
     for step, details, applied in (
@@ -183,9 +173,7 @@ def test_a_fact_stated_again_joins_its_sources_and_details_and_a_copied_step_add
     assert [source.step_id for source in item.sources] == [step.id for step in steps]
 
 
-def test_facts_that_only_look_alike_are_both_stored_and_the_same_event_on_another_day_is_another(
-    ann: UserMemory,
-) -> None:
+def test_facts_that_only_look_alike_and_events_on_other_days_are_all_stored(ann: UserMemory) -> None:
     pairs = [
         ("is allergic to walnuts", "is allergic to peanuts"),
         ("pays 30 euros for the cello", "pays 40 euros for the cello"),
@@ -205,9 +193,6 @@ def test_facts_that_only_look_alike_are_both_stored_and_the_same_event_on_anothe
         outcome_of(ann, batch_of(step), fact(step, step.content, "", kind="episodic", values=values))
     days = [f"{item.occurred_at:%m-%d}" for item in ann.items("episodic")]  # type: ignore[attr-defined]
     assert days == ["03-01", "03-08"]
-
-
-# Applied once, and whole.
 
 
 def proposals_of_all_kinds(user: UserMemory) -> tuple[Batch, list[Proposal]]:
@@ -275,8 +260,6 @@ def test_whatever_part_is_applied_first_the_end_is_the_same(static_memory: Memor
     assert len(user.items(superseded=True)) == 6
     assert len([operation for operation in user.history() if operation.kind != "add"]) == 3
 
-
-# Values.
 
 _FIELDS = """
     name label summary value details steps title content caption entry_type sensitivity occurred_at valid_from
@@ -357,8 +340,6 @@ def test_what_a_core_block_has_no_room_for_becomes_semantic_until_undone(ann: Us
     assert ann.get(block.id).value == "Likes tea. Plays chess."  # type: ignore[union-attr]
     assert ann.items("semantic")[0].summary == "Goes to the sea on Sundays."  # type: ignore[attr-defined]
 
-
-# The vault.
 
 CODE = "plover ninety kettle"
 CABIN = f"At the cabin you say {CODE} to get in, and Nell has a key."

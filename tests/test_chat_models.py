@@ -49,7 +49,7 @@ def test_a_name_becomes_a_model_with_the_key_and_address_given_or_of_the_environ
         ),
     ],
 )
-def test_a_model_that_cannot_be_opened_is_refused_with_what_to_do(
+def test_a_model_that_cannot_be_opened_is_refused_with_advice(
     model: Any, options: dict[str, str], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):

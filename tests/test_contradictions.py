@@ -73,9 +73,6 @@ def sources_of(user: UserMemory) -> set[str]:
     return {source.step_id for item in user.items(superseded=True) for source in item.sources}
 
 
-# In order and out of order.
-
-
 def test_after_changes_each_time_and_belief_has_its_own_value_and_undo_brings_them_back(ann: UserMemory) -> None:
     outcomes, learned = [], []
     for number, town in enumerate(TOWNS):
@@ -169,9 +166,7 @@ _action = st.fixed_dictionaries(
 @example([*[action("Hangzhou")] * 4, action("Shanghai"), action("Hangzhou", do="update", since=1, until=4)])
 @example([action("Hangzhou"), action("Shanghai", time=3), action("Shanghai"), action("", do="undo"),
           action("Hangzhou"), action("", do="again", pick=2)])  # fmt: skip
-def test_whatever_is_proposed_one_value_is_current_and_no_two_overlap(
-    static_memory: Memory, actions: list[dict[str, Any]]
-) -> None:
+def test_one_value_is_current_and_no_two_overlap(static_memory: Memory, actions: list[dict[str, Any]]) -> None:
     user = static_memory.user(f"example {next(_users)}")
     done: list[tuple[Step, Proposal]] = []
     cited: set[str] = set()
@@ -208,9 +203,6 @@ def test_whatever_is_proposed_one_value_is_current_and_no_two_overlap(
         spans = intervals(items)
         assert all(first[1] <= second[0] for first, second in itertools.pairwise(spans)), spans
         assert cited <= sources_of(user)
-
-
-# Corrections and ends.
 
 
 def test_a_corrected_value_was_never_true_but_believed_and_stays_undone(ann: UserMemory) -> None:
@@ -262,9 +254,6 @@ def test_an_event_that_is_moved_or_cancelled_was_true_at_no_time(ann: UserMemory
     assert [each.text.split("\n")[0] for each in ann.items(as_of="2020-07-01")] == ["cancelled the dentist"]
 
 
-# What is one slot, and what is not.
-
-
 def test_values_exclude_each_other_in_one_slot_of_one_person_alone(ann: UserMemory) -> None:
     def slot(name: str) -> dict[str, Any]:
         return {"metadata": {"slot": name}}
@@ -288,9 +277,6 @@ def test_the_same_value_in_other_letters_joins_and_a_longer_one_supersedes(ann: 
     assert lives(ann, "Salthill, Galway", FIRST + 2 * YEAR).applied == "supersede"
     assert towns(ann) == ["Salthill, Galway"]
     assert ann.items("core")[0].metadata["slot"] == "home_city"
-
-
-# The time of an item.
 
 
 def test_a_learned_item_is_of_the_time_at_which_it_was_stated(ann: UserMemory) -> None:

@@ -41,9 +41,6 @@ WORK = [
 ]
 
 
-# -- the labeler -----------------------------------------------------------------------------------------------------
-
-
 def turns(texts: Sequence[str], start: int = 0) -> list[StepView]:
     vectors = open_encoder().vectors(texts)
     roles = [("user", "assistant")[turn % 2] for turn in range(start, start + len(texts))]
@@ -162,9 +159,6 @@ def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:
     assert set(classifiers.events) <= set(label_types("event"))
 
 
-# -- vocabularies ----------------------------------------------------------------------------------------------------
-
-
 def embed(texts: Sequence[str]) -> np.ndarray:
     """Words to axes: names that share words are near."""
     rows = np.zeros((len(texts), 64), np.float32)
@@ -238,16 +232,6 @@ def test_names_stay_unique_and_restoring_returns_the_same(batches: list[list[str
     assert again.live() == words.live()
 
 
-def test_an_alias_means_its_label_and_a_circle_or_a_lost_label_does_no_harm() -> None:
-    one, two, three, four = (Label(id=f"label_{n}", user="ada", kind="event", name=n) for n in "abcd")
-    words = vocabulary()
-    circle = [one.changed(alias_of=two.id), two.changed(alias_of=one.id)]
-    words.restore([*circle, three.changed(alias_of="label_gone"), four])
-    assert words.get(one.id) is not None
-    words.merge(three.id, four.id)
-    assert words.get(three.id) == words.find("c") == four
-
-
 def test_forms_of_a_name_that_say_the_same_are_one_and_others_differ() -> None:
     same = [
         ("Day 2", "day two", "DAY  2", "the second day", "2nd day", "第2天", "第二天", "第２天", "第2日"),
@@ -265,8 +249,6 @@ def test_forms_of_a_name_that_say_the_same_are_one_and_others_differ() -> None:
     assert len(set(every)) == len(every)
     assert [name_form(form) for form in every] == every
 
-
-# -- topics ----------------------------------------------------------------------------------------------------------
 
 BAKERY = "I'd like ideas for the window of our bakery, with marzipan pigs. Read me my newest mail first."
 OVEN = (

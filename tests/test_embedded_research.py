@@ -60,9 +60,6 @@ def quotes(question: str, *passages: Passage) -> list[str]:
     return [claim.quote for claim in extract(score_sentences(asking(question), (), passages, encode), UTC, 1).claims]
 
 
-# The question and the plan.
-
-
 def test_a_question_names_speakers_by_their_first_names_and_is_searched_without_them() -> None:
     question = asking("What are Nora's cats called?", "Nora Quinn", "Theo")
     assert (question.speakers, question.bare) == ({"nora quinn"}, "What are cats called?")
@@ -77,9 +74,6 @@ def test_any_text_can_be_read_as_a_question_and_scored(text: str) -> None:
     question = asking(text, "Nora")
     assert question.bare or not question.text
     score_sentences(question, (), [step(1, text or "x")], encode)
-
-
-# The answer.
 
 
 def test_the_sentence_that_answers_is_quoted_with_its_source_speaker_and_day() -> None:
@@ -145,9 +139,6 @@ def test_every_sentence_of_a_passage_is_encoded_once_a_question_in_bounded_batch
     page = step(1, "a page").model_copy(update={"kind": "page"})
     steps = {page.id: [(f"step_{number}", "It rained all day. " * 600) for number in range(50)]}
     assert len(score_sentences(asking("weather"), (), [page], encode, steps)) * 19 < 50_000
-
-
-# The second hop.
 
 
 def test_a_follow_up_query_is_the_question_with_the_best_new_sentence() -> None:

@@ -55,12 +55,7 @@ def run(memory: Memory, user: str = "alice", **given: Any) -> dict[str, Any]:
     return memory.ingesting.graph().invoke(given, context=IngestContext(user=user))
 
 
-# Drawing and streaming.
-
-
-def test_the_graph_shows_its_real_nodes_and_managers_with_a_model_as_agents(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_the_graph_shows_its_nodes_and_managers_as_agents(tmp_path: Path, scripted_server: ServerFactory) -> None:
     model = scripted_server(answer).chat_model()
     for mode, managers in (("embedded", MANAGERS), ("agents", MANAGERS), ("single_call", {"single_call"})):
         with opened(tmp_path / mode, mode=mode, model=model) as memory:
@@ -75,7 +70,7 @@ def test_the_graph_shows_its_real_nodes_and_managers_with_a_model_as_agents(
         assert ("remember:core_manager:tools" in whole.nodes) == (mode == "agents")
 
 
-def test_the_agents_of_managers_leave_no_words_of_steps_in_the_hosts_checkpoints_and_stream(
+def test_agents_leave_no_secret_in_the_hosts_checkpoints_and_stream(
     tmp_path: Path, scripted_server: ServerFactory
 ) -> None:
     server = scripted_server(answer)
@@ -114,9 +109,7 @@ def test_an_interrupt_passes_through_the_agent_of_a_manager(tmp_path: Path, scri
         assert memory.ingesting.waiting("alice") == 1
 
 
-def test_nodes_stream_what_they_do_and_the_state_is_plain_json_and_nothing_is_managed_twice(
-    memory: Memory, alice: UserMemory
-) -> None:
+def test_nodes_stream_events_and_plain_json_and_nothing_is_managed_twice(memory: Memory, alice: UserMemory) -> None:
     given = {"messages": [INTRODUCTION, "On 24 May 2025 I row in the regatta at Sligo."], "close": True}
     context, modes = IngestContext(user="alice"), ["custom", "values"]
     streamed = list(memory.ingesting.graph().stream(given, context=context, stream_mode=modes))
@@ -138,9 +131,6 @@ def test_nodes_stream_what_they_do_and_the_state_is_plain_json_and_nothing_is_ma
     assert alice.jobs() == []
 
 
-# Batches.
-
-
 def test_remember_queues_one_job_a_user_which_flush_runs(memory: Memory, alice: UserMemory) -> None:
     for message in (INTRODUCTION, *map(str, range(9))):
         alice.remember(message)
@@ -153,9 +143,7 @@ def test_remember_queues_one_job_a_user_which_flush_runs(memory: Memory, alice: 
     assert (alice.jobs(), len(memory.user("bob").jobs())) == ([], 1)
 
 
-def test_a_batch_closes_when_it_is_full_or_the_talk_rests_and_a_due_job_waits_on_until_then(
-    memory: Memory, alice: UserMemory, tmp_path: Path
-) -> None:
+def test_a_batch_closes_when_it_is_full_or_the_talk_rests(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
     alice.remember([f"message {number}" for number in range(memory.settings.batch_size - 1)])
     assert not memory.runner.run_one("alice")
     memory.ingesting.hurry("alice")
@@ -201,9 +189,7 @@ def test_of_two_runs_on_the_same_steps_one_applies(
     assert [one.kind for one in operations] == ["add"] * len(alice.items())
 
 
-def test_more_than_a_batch_is_managed_in_batches_of_30_steps_or_24_000_characters(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_a_batch_is_at_most_30_steps_or_24_000_characters(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, mode="single_call", model=server.chat_model()) as memory:
         user = memory.user("alice")
@@ -225,9 +211,7 @@ def test_steps_of_a_job_that_was_claimed_before_they_came_get_a_job_of_their_own
     assert [job.status for job in alice.jobs()].count("waiting") == 1
 
 
-def test_a_call_that_fails_queues_nothing_and_the_next_one_does(
-    memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_that_fails_queues_nothing(memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     alice.remember("hello")
     alice.flush()
     inner = memory.ingesting._queue
@@ -245,7 +229,7 @@ def test_a_call_that_fails_queues_nothing_and_the_next_one_does(
     assert len(alice.jobs()) == 1
 
 
-def test_a_dropped_job_comes_again_an_erased_user_begins_anew_and_an_import_is_not_learned_again(
+def test_dropped_jobs_come_again_and_imports_are_not_learned_again(
     memory: Memory, alice: UserMemory, tmp_path: Path
 ) -> None:
     alice.remember(INTRODUCTION)
@@ -266,18 +250,13 @@ def test_a_dropped_job_comes_again_an_erased_user_begins_anew_and_an_import_is_n
     assert not any(town in text for town in ("Cork", "Dublin") for text in texts(alice))
 
 
-def test_small_talk_is_managed_and_leaves_nothing_as_mode_off_does(
-    memory: Memory, alice: UserMemory, tmp_path: Path
-) -> None:
+def test_small_talk_and_mode_off_leave_nothing(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
     alice.remember(["Hi!", ("assistant", "Hello, how can I help?"), "Just saying hello."])
     assert (alice.flush(), alice.items(), memory.ingesting.waiting("alice")) == (True, [], 0)
     with opened(tmp_path / "off", mode="off") as off:
         user = off.user("alice")
         user.remember(INTRODUCTION)
         assert (user.jobs(), user.flush(), user.items()) == ([], True, [])
-
-
-# As a subgraph.
 
 
 def test_as_a_subgraph_it_needs_no_more_than_a_context_with_a_user(memory: Memory, alice: UserMemory) -> None:
@@ -296,13 +275,8 @@ def test_as_a_subgraph_it_needs_no_more_than_a_context_with_a_user(memory: Memor
     assert memory.users() == ["alice"]
 
 
-# Async.
-
-
 @pytest.mark.parametrize("mode", ["embedded", "agents", "single_call"])
-async def test_it_runs_async_without_blocking_the_event_loop(
-    tmp_path: Path, scripted_server: ServerFactory, mode: str
-) -> None:
+async def test_it_does_not_block_the_event_loop(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, mode=mode, model=server.chat_model()) as memory:
         graph = memory.ingesting.graph()
@@ -314,9 +288,6 @@ async def test_it_runs_async_without_blocking_the_event_loop(
         assert events[-1]["stage"] == "project"
         assert memory.user("alice").items()
         assert (server.calls > 0) == (mode != "embedded")
-
-
-# Settings.
 
 
 def test_settings_that_cannot_work_are_refused(tmp_path: Path, scripted_server: ServerFactory) -> None:
@@ -333,9 +304,7 @@ def test_settings_that_cannot_work_are_refused(tmp_path: Path, scripted_server: 
             Settings(**{name: value})
 
 
-def test_everything_can_be_managed_at_once_with_progress_and_doctor_reports_what_waits(
-    memory: Memory, alice: UserMemory
-) -> None:
+def test_everything_can_be_managed_at_once_and_doctor_reports_what_waits(memory: Memory, alice: UserMemory) -> None:
     def detail() -> str:
         [check] = [check for check in examine(memory) if check.name == "managers"]
         return check.detail

@@ -70,9 +70,7 @@ def measured(user: UserMemory, question: str) -> Features:
     return measure.features
 
 
-def test_a_question_about_a_day_finds_that_days_steps_before_any_other_and_says_why(
-    trip: tuple[UserMemory, tuple[str, ...]],
-) -> None:
+def test_a_question_about_a_day_finds_its_steps_first_and_says_why(trip: tuple[UserMemory, tuple[str, ...]]) -> None:
     user, ids = trip
     hits = density(user, "Which restaurant did we find for dinner on day 2?", k=4).hits
     assert {hit.scope for hit in hits} == {"Day 2"}

@@ -16,7 +16,7 @@ from chromadb.config import Settings as ChromaSettings
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.errors import ConfigError, InvalidInputError, UndoRefusedError
+from hexamem.errors import ConfigError, UndoRefusedError
 from hexamem.intent.contract import LabelBatch
 from hexamem.memory_types.labels import Label
 from hexamem.models.encoder import open_encoder
@@ -72,12 +72,7 @@ def dense(user: UserMemory, label_id: str) -> set[str]:
     return {step for step, _ in user.memory.lexical.label_density(user.key, {label_id: 1.0}, 100)}
 
 
-# -- one pass --------------------------------------------------------------------------------------------------------
-
-
-def test_steps_are_labelled_before_they_are_indexed_once_and_found_by_resolved_and_own_words(
-    memory: Memory, alice: UserMemory
-) -> None:
+def test_steps_are_labelled_before_indexing_and_found_by_resolved_words(memory: Memory, alice: UserMemory) -> None:
     steps = says(alice, "scope:Work entity:spreadsheet done", "entity:report a report", "please send it onwards")
     assert memory.projector.catch_up("alice") == 2 * len(steps)  # each index takes each step in once
     with memory.ledger.read("alice") as tx:
@@ -92,9 +87,7 @@ def test_steps_are_labelled_before_they_are_indexed_once_and_found_by_resolved_a
     assert stored[steps[2]] @ resolved == pytest.approx(1, abs=1e-3)
 
 
-def test_labelers_see_steps_in_order_with_words_without_secrets_and_vectors_of_the_encoder(
-    tmp_path: Path, labelers: Labelers
-) -> None:
+def test_labelers_see_ordered_steps_without_secrets(tmp_path: Path, labelers: Labelers) -> None:
     with opened(tmp_path / "home", labelers, embedder=DeterministicFakeEmbedding(size=8)) as memory:
         alice = memory.user("alice")
         alice.remember([{"role": "user", "name": "Alice", "content": "good morning"}], "one")
@@ -127,9 +120,6 @@ def test_labels_may_be_left_out_and_turned_on_later(tmp_path: Path, labelers: La
         assert step in dense(memory.user("a"), memory.user("a").labels.show("Work").id)
     with pytest.raises(ConfigError, match="input should be 'embedded', 'model', 'uncertain' or 'off'"):
         Settings(labels="guess")  # type: ignore[arg-type]
-
-
-# -- failures --------------------------------------------------------------------------------------------------------
 
 
 def test_a_batch_that_fails_loses_nothing_is_tried_again_and_given_up_after_three_times_until_a_reindex(
@@ -177,9 +167,6 @@ def test_an_answer_that_does_not_fit_is_a_failure(memory: Memory, monkeypatch: p
         assert ({hit.id for hit in recall}, len(recall.degraded), user.labels.induced()) == (set(steps), 1, {})
 
 
-# -- revisions -------------------------------------------------------------------------------------------------------
-
-
 def test_a_revision_is_an_operation_that_is_undone_unless_a_person_corrected_it_since(alice: UserMemory) -> None:
     (first,) = says(alice, "scope:Work hello")
     alice.flush()
@@ -221,9 +208,6 @@ def test_a_labeler_may_rename_a_label_but_not_one_that_is_pinned(tmp_path: Path)
         assert [(change.after or {})["name"] for done in renamed for change in done.changes] == ["Work!!"]
 
 
-# -- what a labeler knows --------------------------------------------------------------------------------------------
-
-
 def test_after_a_stop_a_labeler_goes_on_where_the_last_one_was(tmp_path: Path, labelers: Labelers) -> None:
     with opened(tmp_path / "home", labelers) as memory:
         says(memory.user("a"), *[f"scope:Work entity:Mia {n}" for n in range(40)], "scope:Home it is late")
@@ -243,9 +227,7 @@ def test_after_a_stop_a_labeler_goes_on_where_the_last_one_was(tmp_path: Path, l
     ]
 
 
-def test_a_labeler_is_restored_after_labels_were_changed_by_others(
-    memory: Memory, labelers: Labelers, tmp_path: Path
-) -> None:
+def test_a_labeler_is_restored_after_labels_were_changed(memory: Memory, labelers: Labelers, tmp_path: Path) -> None:
     memory.user("bob").remember("hello", "elsewhere")
     memory.user("bob").export(tmp_path / "bob.jsonl")
     changes: dict[str, Callable[[UserMemory, list[str], str], object]] = {
@@ -285,27 +267,6 @@ def test_a_forgetful_labeler_doubles_no_label(tmp_path: Path) -> None:
             says(user, text)
             user.flush()
         assert {label.path: label.steps for label in user.labels.list("scope")} == {"Trip": 0, "Trip / Day": 2}
-
-
-# -- privacy ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_forgotten_step_leaves_no_word_in_its_labels_until_it_is_back(alice: UserMemory) -> None:
-    steps = says(alice, f"scope:Work {CANARY} one", "two", f"scope:{CANARY} three")
-    assert CANARY in alice.labels.show("Work").gist
-    done = alice.forget([steps[0], steps[2]])
-    assert CANARY not in str(alice.labels.list())
-    with pytest.raises(KeyError) as refused:
-        alice.labels.show("zanzibar")
-    assert CANARY not in str(refused.value)
-    assert list(alice.labels.induced()) == [steps[1]]
-    alice.undo(done.id)
-    assert list(alice.labels.induced()) == steps
-    (unlabelled,) = says(alice, "four")
-    done = alice.forget([unlabelled])
-    alice.flush()
-    alice.undo(done.id)
-    assert list(alice.labels.induced()) == [*steps, unlabelled]
 
 
 def rows(home: Path) -> list[str]:
@@ -351,23 +312,7 @@ def test_erasing_and_redacting_leave_no_label_nor_text_of_one(
     assert traces(home, CANARY) == []
 
 
-def test_redacted_words_leave_labels_in_any_case_and_labels_made_alike_stay_apart(alice: UserMemory) -> None:
-    steps = says(alice, "scope:Porto hello", "scope:Work in porto entity:PORTO it rains", "it rains")
-    alice.labels.rename("scope:Porto", "about Porto")
-    done = alice.redact("porto", caption="a town")
-    assert set(done.step_ids) == set(steps[:2])
-    snippets = [alice.labels.of(step) for step in steps]
-    derived = [alice.labels.list(), [step.summary for step in snippets], snippets[2].resolved_text, alice.history()]
-    assert "porto" not in str(derived).lower()
-    taken = next(label for label in alice.labels.list("scope") if label.name != "Work")
-    with pytest.raises(InvalidInputError, match="already"):
-        alice.labels.rename("Work", taken.name)
-
-
-# -- moving and what others see --------------------------------------------------------------------------------------
-
-
-def test_labels_travel_with_an_export_join_those_of_the_same_name_and_undo_no_later_correction(
+def test_an_export_carries_labels_which_join_those_of_the_same_name(
     memory: Memory, alice: UserMemory, tmp_path: Path
 ) -> None:
     steps, file = fill(alice, "Porto"), tmp_path / "alice.jsonl"
@@ -393,9 +338,7 @@ def test_labels_travel_with_an_export_join_those_of_the_same_name_and_undo_no_la
     assert alice.labels.of(steps[0]).scope == "other"
 
 
-def test_chroma_holds_labels_by_name_from_the_start_and_follows_when_they_are_renamed(
-    tmp_path: Path, labelers: Labelers
-) -> None:
+def test_chroma_holds_labels_by_name_and_follows_when_renamed(tmp_path: Path, labelers: Labelers) -> None:
     with opened(tmp_path / "home", labelers) as memory:
         user = memory.user("a")
         trip, work = says(user, "scope:Trip/Day event:plan entity:Mia hello", "scope:Work hello")

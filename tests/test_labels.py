@@ -1,4 +1,5 @@
 """Labels corrected by hand: names, merges, splits and moves, their history and undo, and indexes that follow."""
+# ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
-def labelled(new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:  # noqa: F811
+def labelled(new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """A memory on each kind of database whose labels stand in the text; a test takes a user of its own."""
     home: Path = tmp_path_factory.mktemp("home")
     options = {"settings": Settings(background=False), "labeler": WordLabeler}
@@ -87,9 +88,6 @@ def names(user: UserMemory, kind: LabelKind) -> dict[str, int]:
     return {one.path: one.steps for one in user.labels.list(kind)}
 
 
-# -- looking ----------------------------------------------------------------------------------------------------------
-
-
 def test_labels_and_steps_are_shown_by_name_with_their_steps_gists_and_resolved_words(seen: Trip) -> None:
     user, steps = seen
     scopes = {"Trip": 0, "Trip / Day 1": 2, "Trip / Day 2": 1, "Work": 2, "Holiday": 0, "Holiday / Day 2": 1}
@@ -145,9 +143,6 @@ def test_an_ambiguous_an_unknown_and_another_users_label_are_refused(seen: Trip,
         with pytest.raises(NotFoundError):
             refused()
     assert names(other, "scope") == {"Work": 1}
-
-
-# -- correcting -------------------------------------------------------------------------------------------------------
 
 
 def test_a_renamed_label_touches_no_step(trip: Trip) -> None:
@@ -352,9 +347,6 @@ def test_after_any_corrections_filters_and_index_agree_and_all_can_be_undone(
     assert user.labels.induced() == began
 
 
-# -- names ------------------------------------------------------------------------------------------------------------
-
-
 def label(name: str, **fields: object) -> Label:
     return Label(user="u", kind="scope", name=name, id=f"label_{name}", **fields)
 
@@ -371,10 +363,7 @@ def test_a_ring_of_aliases_or_parents_has_a_label_and_a_path_all_the_same() -> N
     assert Vocabulary([label("CI/CD")]).one("ci/cd").name == "CI/CD"
 
 
-def test_homes_that_share_a_ledger_share_labels_and_corrections(
-    new_database: NewDatabase,  # noqa: F811
-    tmp_path: Path,
-) -> None:
+def test_homes_on_one_ledger_share_labels_and_corrections(new_database: NewDatabase, tmp_path: Path) -> None:
     url, options = new_database(), {"settings": Settings(background=False), "labeler": WordLabeler}
     with (
         Memory.open(tmp_path / "a", ledger_url=url, **options) as here,
@@ -412,9 +401,6 @@ def test_a_rename_whose_old_name_is_taken_says_so_when_it_is_undone(labelled: Me
     user.labels.split("Other", steps[:1], "Trip")
     with pytest.raises(UndoRefusedError, match="called 'Trip' now"):
         user.undo(renamed)
-
-
-# -- names that say the same ------------------------------------------------------------------------------------------
 
 
 def test_a_label_is_found_by_a_name_that_says_the_same(user: UserMemory) -> None:

@@ -136,15 +136,6 @@ def test_what_is_sent_again_without_ids_is_stored_once(ann: UserMemory, runs: li
     assert [text.partition("{")[0] + "{" * ("{" in text) for text in said(ann.memory, ann.name)] == stored
 
 
-def test_what_was_forgotten_is_not_stored_again_from_the_history(ann: UserMemory) -> None:
-    graph = ingest_graph(ann.memory)
-    history = [("user", "I like Ann."), ("assistant", "Nice.")]
-    graph.invoke({"messages": history}, context={"user": ann.name})
-    ann.forget([ann.steps()[0].id])
-    graph.invoke({"messages": [*history, ("user", "Bye.")]}, context={"user": ann.name})
-    assert said(ann.memory, ann.name) == ["Nice.", "Bye."]
-
-
 @pytest.mark.parametrize("build", [memory_graph, ingest_graph, research_graph])
 @pytest.mark.parametrize("context", [None, {}, {"user": ""}, {"user_id": " "}])
 def test_a_context_without_a_user_fails_and_says_what_to_pass(memory: Memory, build: Any, context: Any) -> None:
@@ -162,7 +153,7 @@ def test_a_context_without_a_user_fails_and_says_what_to_pass(memory: Memory, bu
         ({"user": "alice", "user_id": "bob"}, {"user_id": "carol"}),
     ],
 )
-def test_the_user_is_taken_from_the_context_then_from_the_configuration(
+def test_the_user_is_of_the_context_or_the_configuration(
     memory: Memory, context: Any, configurable: dict[str, str]
 ) -> None:
     run: Any = {"configurable": configurable}
@@ -192,9 +183,7 @@ def test_a_state_without_messages_or_memory_and_settings_that_are_no_settings_ar
         memory_graph(memory, manage="later")  # type: ignore[arg-type]
 
 
-def test_a_run_that_resumes_after_a_failure_does_not_recall_its_own_messages(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_resumes_does_not_recall_its_own_messages(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     catch_up, failures = memory.projector.catch_up, [OSError("disk")]
 
     def failing_once(*arguments: Any, **options: Any) -> Any:
@@ -314,9 +303,6 @@ def test_what_was_learned_from_the_conversation_itself_is_not_recalled_into_it(l
     kinds = [{hit["kind"] for hit in out["memory_report"]["recall"]["hits"]} for out in (here, there)]
     assert "semantic" not in kinds[0]
     assert "semantic" in kinds[1]
-
-
-# Items in the graph's store.
 
 
 def entries(store: BaseStore, user: str = "alice") -> dict[str, str]:

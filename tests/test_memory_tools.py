@@ -38,9 +38,7 @@ def result(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> 
     return json.loads(message.text)
 
 
-def test_the_tools_are_those_of_the_table_that_a_model_may_call_and_no_schema_names_a_user_or_breaks_a_strict_mode(
-    memory: Memory,
-) -> None:
+def test_the_tools_are_those_that_a_model_may_call_with_strict_schemas_without_a_user(memory: Memory) -> None:
     offered = {operation.name for operation in OPERATIONS if "model" in operation.callers}
     assert {tool.name for tool in memory_tools(memory)} == offered == MEMORY_TOOLS
     assert [tool.name for tool in memory_tools(memory, names=["forget"])] == ["forget"]
@@ -189,9 +187,7 @@ def test_forgetting_is_by_ids_whole_or_not_at_all_and_can_be_undone(memory: Memo
     assert [one.id for one in alice.steps()] == [step]
 
 
-def test_a_search_for_what_to_forget_forgets_nothing_and_lists_ids_of_a_time_with_the_message_behind_an_item(
-    memory: Memory,
-) -> None:
+def test_a_search_for_what_to_forget_lists_ids_with_the_message_behind_an_item(memory: Memory) -> None:
     alice = memory.user("alice")
     ids = alice.remember(["I stay at the Anker Hotel.", "We sleep where the ships lie."], thread_id="old").step_ids
     for day in (3, 4):

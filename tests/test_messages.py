@@ -62,9 +62,6 @@ def check(draft: MessageDraft, **wanted: Any) -> None:
     assert draft.degraded == wanted.get("degraded", ())
 
 
-# Forms and fields
-
-
 def test_the_module_does_not_load_langchain() -> None:
     code = (
         "import sys, hexamem.memory_types.messages as m; m.read_messages(['hi', ('ai', 'yo')]); "
@@ -206,8 +203,6 @@ def test_unusual_text_is_kept_exactly(text: str) -> None:
     assert one(text).text == text
 
 
-# Media
-
 IMAGE = MediaDraft(kind="image", data=BYTES)
 PNG = MediaDraft(kind="image", data=BYTES, mime_type="image/png")
 TEXT_FILE = base64.b64encode("Über uns".encode()).decode()
@@ -309,8 +304,6 @@ def test_no_source_of_a_block_is_lost_and_none_is_named() -> None:
     check(user("x", {"type": "image"}), media=(), degraded=(note,))
 
 
-# Reasoning
-
 REASONED: list[Any] = [
     AIMessage([{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "ok"}]),
     AIMessage([{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "ok"}]),
@@ -333,9 +326,6 @@ def test_reasoning_leaves_no_trace_unless_asked_for_and_is_never_searched() -> N
         with pytest.raises(InvalidInputError, match="keep_reasoning=True: it holds only reasoning"):
             one(message)
         assert one(message, keep_reasoning=True).reasoning == "hm"
-
-
-# Times
 
 
 TIMED: list[Any] = [
@@ -364,9 +354,6 @@ def test_an_unreadable_time_is_refused_in_a_mapping_and_named_in_what_a_provider
     assert draft.degraded[0].startswith("message 1: response_metadata.created_at is not used as its time")
     with pytest.raises(InvalidInputError, match="Mars"):
         read_messages("x", timezone="Mars/Olympus")
-
-
-# What is not JSON
 
 
 class Colour(enum.StrEnum):
@@ -399,8 +386,6 @@ def test_any_json_is_kept_exactly_in_metadata_and_in_unknown_blocks(value: dict[
     block = {**value, "type": "hologram"}
     assert user(block).blocks == (block,)
 
-
-# Bad input
 
 LOOP: dict[str, Any] = {}
 LOOP["loop"] = LOOP

@@ -189,9 +189,7 @@ def test_the_day_stands_in_a_prompt_unless_switched_off_also_where_nothing_is_re
                 assert ("<memory>" in system.text) is ("new" not in user.name)
 
 
-def test_hits_stand_in_the_order_of_what_was_said_with_the_users_times_and_the_day_of_an_event_apart(
-    memory: Memory,
-) -> None:
+def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory: Memory) -> None:
     alice = memory.user("alice", timezone="Europe/Copenhagen")
     stated = [("Leo and Alba are four years old.", "09:00"), ("Leo and Alba are five, they had a birthday.", "10:00")]
     steps = [
@@ -233,7 +231,7 @@ def test_hits_stand_in_the_order_of_what_was_said_with_the_users_times_and_the_d
         ("On {day:%d} {day:%B} I have lunch with Gwen.", 2, False),
     ],
 )
-def test_a_conversation_that_goes_on_another_day_keeps_the_event_that_tells_its_day(
+def test_a_conversation_that_goes_on_another_day_shows_the_day_of_an_event(
     memory: Memory, said: str, ago: int, shown: bool
 ) -> None:
     alice = memory.user("alice", timezone="UTC")
@@ -250,9 +248,7 @@ def test_a_conversation_that_goes_on_another_day_keeps_the_event_that_tells_its_
     assert (f"(episodic, on {day:%Y-%m-%d}) Lunch with Gwen" in model.prompts[0][0].text) is shown
 
 
-def test_each_hit_is_one_entry_without_the_words_that_only_a_search_needs_and_without_a_repetition(
-    memory: Memory,
-) -> None:
+def test_each_hit_is_one_entry_without_index_words_and_repetitions(memory: Memory) -> None:
     alice = memory.user("alice", timezone="Europe/Berlin")
     event = {
         "kind": "episodic",
@@ -280,15 +276,6 @@ def test_each_hit_is_one_entry_without_the_words_that_only_a_search_needs_and_wi
     assert "(procedural) Marzipan pigs / Knead it / Cut it\n" in text
     assert "(resource) Marzipan\n  Almonds\n    Sugar\n" in text
     assert text.count("(resource)") == 1
-
-
-def test_what_the_model_has_forgotten_is_not_shown_to_it_again_in_the_same_run(memory: Memory) -> None:
-    alice = memory.user("alice")
-    [step] = alice.remember("Pieter wants to leave the clinic.", thread_id="old").step_ids
-    made, model = agent(memory, [calls("forget", ids=[step]), "Done."])
-    made.invoke(ask("Forget what I said about Pieter."), thread("later"), context=ALICE)
-    assert "Pieter wants to leave" in model.prompts[0][0].text
-    assert "Pieter wants to leave" not in model.prompts[1][0].text
 
 
 def test_core_memory_that_the_model_writes_stands_in_its_next_prompt(memory: Memory) -> None:

@@ -81,9 +81,6 @@ def hit_of(recall: Recall, record_id: str) -> Hit:
     return next(hit for hit in with_attached(recall.hits) if hit.id == record_id)
 
 
-# What each does.
-
-
 def test_latest_filtering_ranks_what_a_newer_turn_repeats_behind_it(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
     user, ids = iris
     ranker, found, steps = searches(user, RENT)
@@ -95,7 +92,7 @@ def test_latest_filtering_ranks_what_a_newer_turn_repeats_behind_it(iris: tuple[
     assert order(ranker, found[:1], steps, frozenset(), 3, level).moved == {}
 
 
-def test_without_temporal_ordering_days_count_nothing_and_semantic_reranking_diversifies(
+def test_temporal_ordering_counts_days_and_semantic_reranking_diversifies(
     iris: tuple[UserMemory, tuple[str, ...]],
 ) -> None:
     ranker, (first, *_), _ = searches(iris[0], "What did Iris say on 10 March 2024?")
@@ -161,9 +158,6 @@ def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: tuple
         assert bool(filtered.hits) is (plain.answerable >= 0.5)
 
 
-# Which run, and what a recall reports of them.
-
-
 @pytest.mark.parametrize("on", [*itertools.islice(configurations(), 0, None, 10)])
 def test_every_configuration_gives_hits_whose_reasons_add_up(
     iris: tuple[UserMemory, tuple[str, ...]], on: frozenset[str]
@@ -222,14 +216,11 @@ def test_an_operation_that_does_not_exist_is_refused(iris: tuple[UserMemory, tup
             iris[0].recall("x", strategy=strategy, operations=operations)
 
 
-# Exploring.
-
-
 @examples(max_examples=50)
 @given(
     st.frozensets(st.sampled_from(NAMES)), st.floats(0.01, 1), st.sets(st.sampled_from(NAMES)), st.integers(0, 2**31)
 )
-def test_exploring_changes_only_what_costs_nothing_and_reports_the_true_probability(
+def test_exploring_is_free_and_reports_its_probability(
     on: frozenset[str], share: float, forced: set[str], seed: int
 ) -> None:
     chosen, chance = explored(on, dict.fromkeys(forced, True), share, np.random.default_rng(seed).random)

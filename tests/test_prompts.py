@@ -179,9 +179,7 @@ def test_a_file_takes_the_place_of_the_shipped_prompt_and_may_leave_inputs_out(t
         ("planner", "Hello", "write 'inputs: a, b'"),
     ],
 )
-def test_a_prompt_file_that_does_not_fit_is_refused_when_the_memory_is_opened(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
+def test_a_prompt_file_that_does_not_fit_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
     prompts = folder_with(tmp_path / "prompts", **{name: text})
     with pytest.raises(ConfigError, match=re.escape(message)):
         Memory.open(tmp_path / "home", prompts=prompts)

@@ -47,9 +47,6 @@ def measured(user: UserMemory, question: str) -> Features:
     return measure.features
 
 
-# -- what is found ---------------------------------------------------------------------------------------------------
-
-
 def test_an_answer_beside_the_words_of_the_question_is_found_and_its_reasons_add_up(alice: UserMemory) -> None:
     assert alice.recall("kiln").hits == ()
     ids = talk(alice)
@@ -79,9 +76,6 @@ def test_below_the_wanted_probability_of_an_answer_nothing_is_found(memory: Memo
     assert not alice.recall(BREAK, min_probability=1.0).hits
     with pytest.raises(InvalidInputError, match="from 0 to 1"):
         alice.recall("x", min_probability=1.5)
-
-
-# -- features --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +118,7 @@ def test_features_are_those_that_the_weights_were_trained_on(embedder: StaticEmb
             assert values[:, column].tolist() == pytest.approx(expected.get(name, [0.0] * len(lines)), abs=2e-3), name
 
 
-def test_neighbours_never_reach_across_sessions_and_threads_in_whatever_batches_steps_came(
-    embedder: StaticEmbedder,
-) -> None:
+def test_neighbours_never_reach_across_sessions_and_threads(embedder: StaticEmbedder) -> None:
     later = facts([("Ben", "Fine weather.")], day=3, first=6)
     steps = working_set(embedder, facts(TALK), later)
     assert (steps.session.tolist(), steps.before[6], steps.after[5]) == ([0] * 6 + [1], -1, -1)
@@ -140,9 +132,7 @@ def test_neighbours_never_reach_across_sessions_and_threads_in_whatever_batches_
     assert np.allclose(read(embedder, steps, question)[1].values, read(embedder, whole, question)[1].values, atol=1e-4)
 
 
-def test_a_date_in_the_question_meets_what_was_stored_then_and_a_question_for_a_time_calls_for_order(
-    embedder: StaticEmbedder,
-) -> None:
+def test_a_date_in_the_question_meets_what_was_stored_then(embedder: StaticEmbedder) -> None:
     steps = working_set(embedder, facts(TALK[:1], "a"), facts(TALK[3:4], "b", day=36))
     for question, inside in (
         ("What did they do in May 2023?", [1, 0]), ("What did they do in June?", [0, 1]),
@@ -152,9 +142,6 @@ def test_a_date_in_the_question_meets_what_was_stored_then_and_a_question_for_a_
     for question, temporal in ((BREAK, True), ("陶窑是什么时候坏的？", True), ("Where does Ben live now?", False)):
         cues = read(embedder, steps, question)[0].cues
         assert (operations_of(cues)["temporal_ordering"] > 0.5) is temporal, question
-
-
-# -- weights ---------------------------------------------------------------------------------------------------------
 
 
 def random_weights(seed: int = 0, fingerprint: str = "") -> RankingWeights:
@@ -203,9 +190,7 @@ def test_few_candidates_are_judged_by_the_regression_of_small_memories(
     assert answerable(surely_not, 1_000) < 0.001 < answerable(surely_not, len(features.pool))
 
 
-def test_weights_come_back_as_they_were_written_and_those_of_another_embedder_or_damaged_ones_are_refused(
-    tmp_path: Path,
-) -> None:
+def test_weights_of_another_embedder_and_damaged_ones_are_refused(tmp_path: Path) -> None:
     weights, path = random_weights(fingerprint="0" * 32), tmp_path / "w.safetensors"
     save_weights(weights, path)
     again = load_weights(path, "0" * 32).tensors()
@@ -237,8 +222,6 @@ def test_shipped_weights_fit_their_embedder_and_say_what_they_learned_from(name:
     assert len(weights.answerable) == 3 * len(ANSWER_SIGNS) + 1
     assert weights.card["licenses"] == ["Apache-2.0"]
 
-
-# -- the gate of the operations --------------------------------------------------------------------------------------
 
 ASKED = ("temporal", "knowledge-update", "multi-hop", "unanswerable", "inference")
 """The kinds of question that call for an operation."""
@@ -283,9 +266,7 @@ def test_training_finds_what_pays_for_which_question(gates_of: Callable[..., np.
         assert (bool(gate[0] >= 0.5), bool(gate[2] >= 0.5)) == (temporal, not temporal)
 
 
-def test_noise_changes_no_choice_costs_count_and_one_conversation_of_many_does_not_decide(
-    gates_of: Callable[..., np.ndarray],
-) -> None:
+def test_noise_and_one_conversation_change_no_choice_and_costs_count(gates_of: Callable[..., np.ndarray]) -> None:
     random, multi = np.random.default_rng(5), NAMES.index("multi_step")
 
     def noise(cues: np.ndarray, on: frozenset[str]) -> float:

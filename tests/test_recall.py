@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
 
 from hexamem import STRATEGIES, Memory, Settings, UserMemory, Where
 from hexamem.memory_types import Hit, MemoryItem, Recall, Step
@@ -19,7 +17,6 @@ from hexamem.models.tokens import count_tokens
 from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.signals.cues import OPERATIONS
 from hexamem.retrieval.signals.features import SIGNAL_OF
-from hexamem.stores.ledger.schema import recalls
 from hexamem.stores.lexical import LexicalFilter
 
 MANY = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -224,9 +221,6 @@ def test_every_strategy_returns_only_what_is_allowed_with_reasons_that_add_up_an
     assert [hit.id for hit in again if hit.id in clear] == clear
 
 
-# -------------------------------------------------------------------------------------------------------------- signals
-
-
 def test_the_reciprocal_ranks_of_all_signals_are_summed(alice: UserMemory) -> None:
     alice.remember(["the green parrot talks", "a parrot", "nothing of the kind", "green paint"])
     preset = STRATEGIES["rrf"]
@@ -277,9 +271,6 @@ def test_the_indexes_answer_the_same_after_reopening(tmp_path: Any) -> None:
         before = answers(memory.user("alice"))
     with Memory.open(tmp_path / "home", settings=Settings(background=False)) as memory:
         assert answers(memory.user("alice")) == before
-
-
-# ---------------------------------------------------------------------------------------------------------- the packing
 
 
 def test_the_text_is_packed_in_order_of_time_within_the_budget_by_the_best_hits(alice: UserMemory) -> None:
@@ -350,7 +341,7 @@ def test_a_step_and_an_item_learned_from_it_alone_take_one_place(alice: UserMemo
         ("我女儿的生日是12月14日。", "女儿的生日是12月14日", "我女儿的生日是2026-12-14", "2026-12-14"),
     ],
 )
-def test_the_text_says_once_what_a_step_and_its_items_say(
+def test_the_text_says_once_what_a_step_and_its_item_say(
     said: str, fact: str, event: str, day: str, alice: UserMemory
 ) -> None:
     [step] = alice.remember(said).step_ids
@@ -376,67 +367,12 @@ def test_an_item_takes_the_room_of_a_step_that_does_not_fit(alice: UserMemory) -
     assert alice.recall("ferry", strategy="rrf", token_budget=30).text.endswith("(semantic) The ferry takes cars")
 
 
-# ------------------------------------------------------------------------------------------------- belief and valid time
-
-
-def test_what_is_no_longer_believed_is_demoted_and_what_was_true_or_believed_at_a_time_is_found(
-    alice: UserMemory,
-) -> None:
-    before, home = datetime.now(UTC), {"kind": "semantic", "name": "home"}
-    old = alice.add({**home, "summary": "Alice lives in Berlin", "valid_from": "2020-01-01T00:00Z"})
-    between = datetime.now(UTC)
-    new = alice.add({**home, "summary": "Alice lives in Lisbon", "valid_from": "2023-06-01T00:00Z"}, supersedes=old.id)
-    after, question = datetime.now(UTC), "where does Alice live"
-    for strategy in ("rrf", "dense", "bm25", "rrf_neighbours"):
-        recall = alice.recall(question, strategy=strategy)
-        assert [(hit.id, hit.superseded) for hit in recall] == [(new.id, False), (old.id, True)]
-        demoted = recall.hits[1]
-        assert sum(reason.share for reason in demoted.why) == pytest.approx(demoted.score)
-        assert "Alice lives in Berlin (no longer believed)" in recall.text
-        assert "Alice lives in Lisbon (" not in recall.text
-        if strategy in ("dense", "bm25"):  # whose scores do not depend on what else is found
-            then = alice.recall(question, strategy=strategy, as_of="2021-01-01").hits[0]
-            assert demoted.score == pytest.approx(STRATEGIES[strategy].superseded * then.score, rel=1e-4)
-        for time, expected in (
-            ({"as_of": "2019-12-31"}, []), ({"as_of": "2020-01-01"}, [old.id]), ({"as_of": "2023-05-31"}, [old.id]),
-            ({"as_of": "2023-06-01"}, [new.id]), ({"known_at": before}, []), ({"known_at": between}, [old.id]),
-            ({"known_at": after}, [new.id]),
-            ({"known_at": between, "as_of": "2024-01-01"}, [old.id]),  # Berlin was believed to hold on
-        ):  # fmt: skip
-            hits = alice.recall(question, strategy=strategy, kinds="semantic", **time).hits  # type: ignore[arg-type]
-            assert [hit.id for hit in hits] == expected, time
-
-
-def test_known_at_gives_an_edited_item_in_the_words_of_then(alice: UserMemory) -> None:
-    item = alice.add({"kind": "semantic", "name": "boat", "summary": "the boat is called Albatross"})
-    then = datetime.now(UTC)
-    alice.edit(item.id, summary="the boat is called Kittiwake")
-    for strategy in ("rrf", "dense"):
-        former = alice.recall("what is the boat called", strategy=strategy, known_at=then).hits
-        assert [hit.text for hit in former] == ["boat\nthe boat is called Albatross"]
-        now = alice.recall("what is the boat called", strategy=strategy).hits
-        assert [hit.text for hit in now] == ["boat\nthe boat is called Kittiwake"]
-    alice.undo(alice.history(item.id)[-1].id)  # searched in its former words again
-    assert alice.recall("Kittiwake", strategy="bm25").hits == ()
-    assert [hit.id for hit in alice.recall("Albatross", strategy="bm25")] == [item.id]
-    alice.remove(item.id)
-    assert alice.recall("boat").hits == ()
-    assert [hit.text for hit in alice.recall("boat", known_at=then, strategy="dense")] == [
-        "boat\nthe boat is called Albatross"
-    ]
-
-
-def test_steps_stored_later_were_not_known_and_forgotten_ones_stay_forgotten(alice: UserMemory) -> None:
-    first = alice.remember("a heron by the pond").step_ids[0]
-    then = datetime.now(UTC)
-    alice.remember("a second heron")
-    assert [hit.text for hit in alice.recall("heron", known_at=then)] == ["a heron by the pond"]
-    alice.forget([first])
-    assert alice.recall("heron", known_at=then).hits == ()
-    assert [hit.text for hit in alice.recall("heron")] == ["a second heron"]
-
-
-# -------------------------------------------------------------------------------------------------------------- secrets
+def test_an_undone_change_is_searched_in_its_former_words_again(alice: UserMemory) -> None:
+    item = alice.add({"kind": "semantic", "name": "cat", "summary": "the cat is called Whiskers"})
+    alice.edit(item.id, summary="the cat is called Mittens")
+    alice.undo(alice.history(item.id)[-1].id)
+    assert alice.recall("Mittens", strategy="bm25").hits == ()
+    assert [hit.text for hit in alice.recall("Whiskers", strategy="bm25")] == ["cat\nthe cat is called Whiskers"]
 
 
 def test_the_caption_of_a_secret_is_searched_its_reference_and_value_are_not(alice: UserMemory) -> None:
@@ -453,29 +389,6 @@ def test_the_caption_of_a_secret_is_searched_its_reference_and_value_are_not(ali
     assert [hit.kind for hit in vault] == ["vault"]
     with alice.memory.ledger.read(alice.name) as tx:
         assert "Tr0ub4dor" not in repr(tx.connection.exec_driver_sql("select * from recalls").all())
-
-
-def test_recalls_whose_writing_was_broken_off_after_the_commit_are_noted_once(
-    alice: UserMemory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alice.remember("I live in Ghent.")
-    found = alice.recall("Where do I live?")
-    write = alice.memory.ledger.write
-
-    @contextmanager
-    def broken_off(*args: Any, **more: Any) -> Iterator[Any]:
-        with write(*args, **more) as tx:
-            yield tx
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(alice.memory.ledger, "write", broken_off)
-    with pytest.raises(KeyboardInterrupt):
-        alice.write_recalls()
-    monkeypatch.undo()
-    alice.write_recalls()
-    with alice.memory.ledger.read(alice.name) as tx:
-        noted = select(recalls.c.id).where(recalls.c.user_id == tx.user_id)
-        assert tx.connection.execute(noted).all() == [(found.id,)]
 
 
 def test_a_question_that_holds_a_secret_is_noted_without_it(tmp_path: Any) -> None:

@@ -73,12 +73,7 @@ def nora(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
         yield memory.user("nora")
 
 
-# Answers.
-
-
-def test_evidence_quotes_the_steps_that_it_cites_in_order_of_time_from_several_talks_and_the_right_person(
-    nora: UserMemory,
-) -> None:
+def test_evidence_quotes_the_steps_that_it_cites_in_order_of_time(nora: UserMemory) -> None:
     for question in (CATS, WIDE, "What did Nora do in Porto and where does her sister live?"):
         research = nora.research(question, 3, passages=3)
         assert research.answerable
@@ -169,9 +164,6 @@ def test_forgotten_steps_are_not_read_new_ones_are_and_feedback_is_taken(memory:
         user.feedback("research_of_nobody", helped=[later.passages[0].id])
 
 
-# Rounds, tiers and limits.
-
-
 def test_more_rounds_only_add_to_what_was_read_and_search_for_what_is_missing(nora: UserMemory) -> None:
     question = "What hobbies have Nora and Theo taken up?"
     researches = [nora.research(question, rounds, passages=2) for rounds in (1, 2, 4)]
@@ -188,9 +180,7 @@ def test_more_rounds_only_add_to_what_was_read_and_search_for_what_is_missing(no
     assert all(each.lanes and each.read and each.tiers == embedded for each in rounds)
 
 
-def test_the_lower_tiers_search_once_and_the_automatic_one_goes_by_how_near_the_best_sentence_is(
-    nora: UserMemory,
-) -> None:
+def test_the_lower_tiers_search_once_and_the_automatic_one_chooses(nora: UserMemory) -> None:
     for tier in ("recall", "one_shot"):
         research = nora.research("Where does Nora's sister live?", tier=tier)  # type: ignore[arg-type]
         assert (research.tier, len(research.rounds), research.enough) == (tier, 1, None)
@@ -241,17 +231,12 @@ def test_a_rollout_rewards_each_round_by_the_gold_that_it_read(nora: UserMemory)
     assert all(row["reward"] is None for row in rollout(research))
 
 
-# The graph.
-
-
 def graph_with(user: UserMemory, **lanes: Any) -> Any:
     parts = user.memory.researching.parts()
     return build_research_graph(replace(parts, lanes={**parts.lanes, **lanes}))
 
 
-def test_a_lane_or_a_recall_that_fails_is_reported_and_the_others_answer(
-    nora: UserMemory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lane_or_recall_that_fails_is_reported(nora: UserMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any, **__: Any) -> SearchFound:
         raise OSError("the index is on fire")
 
@@ -354,9 +339,6 @@ def test_a_run_that_dies_goes_on_in_its_round_under_a_parents_checkpointer(nora:
     assert resumed["answer"] == whole["answer"]
 
 
-# The command.
-
-
 def test_ask_prints_the_evidence_with_its_dates_and_its_trace_when_asked(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with Memory.open(home, embedder="static", settings=SETTINGS) as memory:
@@ -378,9 +360,6 @@ def test_ask_prints_the_evidence_with_its_dates_and_its_trace_when_asked(tmp_pat
     assert {"state", "action", "observation", "reward", "return", "done"} <= set(rows[0])
     for words in (("x", "--rounds", "0"), ("x", "--tier", "deepest"), ("x", "--rollouts", "/no/folder/x"), (" ",)):
         assert hexamem("ask", *words, *where).error
-
-
-# On a real conversation.
 
 
 def test_research_finds_more_of_scattered_evidence_than_recall(tmp_path: Path, shared_data: Path) -> None:

@@ -113,9 +113,6 @@ def test_kinds_narrow_what_is_read_and_a_graph_takes_the_same_filters(memory: Me
             graph.invoke({"question": TOWN, **wrong}, context=context)
 
 
-# What superseded a fact.
-
-
 def superseded(user: UserMemory, lines: tuple[str, str], values: tuple[str, str]) -> None:
     """Store two lines, a day apart, and a fact of each, the second of which supersedes the first."""
     former = None
@@ -155,12 +152,7 @@ def test_a_fact_that_superseded_another_statement_of_the_message_is_left_out(new
     assert "Bath" not in answer
 
 
-# With a model.
-
-
-def test_a_planner_is_shown_memos_of_what_may_be_read_and_its_days_count_whole_in_either_order(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_a_planner_is_shown_memos_of_what_may_be_read(tmp_path: Path, scripted_server: ServerFactory) -> None:
     by_time = search("time", "wrist", since="2025-04-10", until="2025-04-09")
     server = scripted_server(script(plan={"needs": [], "searches": [by_time]}))
     models = {"researcher": server.chat_model()}
@@ -195,9 +187,6 @@ def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory, zone: str
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     assert {in_zone(each, ZoneInfo(zone)) for each in (first, last)} == {first, last}
     assert all(first <= in_utc(each.replace(tzinfo=ZoneInfo(zone))) <= last for each in (datetime.min, datetime.max))
-
-
-# On the command line.
 
 
 def test_ask_takes_the_filters_of_recall(tmp_path: Path) -> None:

@@ -143,9 +143,6 @@ def opened(tmp_path: Path, scripted_server: ServerFactory) -> Iterator[Researche
         yield Researcher(memory.user("nora"), server)
 
 
-# What a round costs.
-
-
 def test_one_round_is_three_calls_which_are_counted(opened: Researcher) -> None:
     user, server = opened.follow()
     research = user.research(CHAINED, 1)
@@ -195,7 +192,7 @@ def test_a_question_is_reflected_on_where_anything_is_open(researcher: Researche
 
 
 @pytest.mark.parametrize(("passages", "reflected"), [(1, True), (12, False)])
-def test_a_quoted_fact_that_was_superseded_is_reflected_on_unless_what_superseded_it_was_read(
+def test_a_superseded_quote_is_reflected_on_unless_its_successor_was_read(
     opened: Researcher, passages: int, reflected: bool
 ) -> None:
     def integrate(request: Request) -> dict[str, Any]:
@@ -213,9 +210,7 @@ def test_a_quoted_fact_that_was_superseded_is_reflected_on_unless_what_supersede
     assert agents(server) == THREE_CALLS[: 3 if reflected else 2]
 
 
-def test_no_round_costs_more_than_three_calls_though_replies_need_repair_or_never_say_enough(
-    researcher: Researcher,
-) -> None:
+def test_no_round_costs_more_than_three_calls_whatever_the_replies(researcher: Researcher) -> None:
     nonsense = {"nonsense": 1}
     user, server = researcher.follow(plan=nonsense, integrate=nonsense, reflect=nonsense)
     research = user.research(WIDE, 3, passages=2)
@@ -231,9 +226,7 @@ def test_no_round_costs_more_than_three_calls_though_replies_need_repair_or_neve
     assert all(len(need) <= 300 for each in research.rounds for need in each.missing)
 
 
-def test_the_lower_tiers_cost_one_call_or_none_and_the_automatic_one_another_only_for_searches_that_it_asks_for(
-    researcher: Researcher,
-) -> None:
+def test_the_lower_tiers_cost_one_call_or_none_and_the_automatic_one_as_needed(researcher: Researcher) -> None:
     def run(request: Request) -> dict[str, Any]:
         passage = handle_of(request, "I ran a half marathon")
         return answered("no", claim("Nora ran a half marathon.", passage, "I ran a half marathon"))
@@ -256,9 +249,6 @@ def test_the_lower_tiers_cost_one_call_or_none_and_the_automatic_one_another_onl
     _, server = researcher.follow(integrate=[missing])
     assert not user.research("Was it in spring that Emil broke a bone?", 2, tier="auto", passages=2).answerable
     assert server.calls == 2
-
-
-# Plans.
 
 
 def test_a_plan_is_bounded_and_what_it_cannot_name_is_left_out(researcher: Researcher) -> None:
@@ -319,9 +309,6 @@ def test_a_page_is_read_whole_once_and_quoted_by_step(researcher: Researcher) ->
     assert any("pages that were read already" in line for line in research.degraded)
 
 
-# Rounds.
-
-
 def test_a_second_round_plans_for_what_is_missing_and_shows_only_new_passages(researcher: Researcher) -> None:
     missing = "Theo's brother at the doctor's"
     user, server = researcher.follow(
@@ -353,9 +340,6 @@ def test_a_second_round_plans_for_what_is_missing_and_shows_only_new_passages(re
     assert any("the embedded engine planned this round" in line for line in research.degraded)
 
 
-# Claims.
-
-
 def test_a_claim_whose_quote_is_invented_is_dropped_and_counted(researcher: Researcher) -> None:
     def integrate(request: Request) -> dict[str, Any]:
         good, passage = by_emil(request), handle_of(request, "Emil broke his wrist")
@@ -384,9 +368,7 @@ def test_an_answer_that_rests_on_no_claim_is_not_given(researcher: Researcher) -
         assert any("the answer was dropped" in line for line in research.degraded) is bool(reply["answer"])
 
 
-def test_the_tool_and_the_command_show_the_reason_beside_a_bare_answer(
-    researcher: Researcher, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tool_and_the_command_show_the_reason(researcher: Researcher, capsys: pytest.CaptureFixture[str]) -> None:
     researcher.follow(integrate=lambda request: {**by_emil(request), "answer": "No", "reason": "It was Emil."})
     (operation,) = [each for each in OPERATIONS if each.name == "research_memory"]
     given = operation.input(question="Did Theo break his own wrist?")
@@ -394,9 +376,6 @@ def test_the_tool_and_the_command_show_the_reason_beside_a_bare_answer(
     assert (output.answer, output.reason, output.answerable) == ("No", "It was Emil.", True)
     write(*_research_blocks(researcher.user.research(WRIST, 1), "text", UTC, trace=False))
     assert capsys.readouterr().out.splitlines()[:2] == ["No", "    It was Emil."]
-
-
-# Limits and faults.
 
 
 def test_what_no_model_answers_or_a_limit_leaves_is_done_by_the_embedded_engine(researcher: Researcher) -> None:

@@ -82,9 +82,6 @@ def perform(
     return asyncio.run(call.ainvoke(given)) if asynchronously else call.invoke(given)
 
 
-# Schemas.
-
-
 class Span(BaseModel):
     """A quoted span."""
 
@@ -164,8 +161,6 @@ def test_both_strict_methods_send_the_schema_as_strict(scripted_server: ServerFa
     assert server.requests[1].body["tool_choice"]["function"]["name"] == "Label"
 
 
-# Replies: one repair turn each.
-
 UNUSABLE = {
     "malformed JSON": (Reply(content='{"scope": "a", '), "not valid JSON"),
     "wrong types": (Reply(content={**GOOD, "scope": [1]}), "scope: Input should be a valid string"),
@@ -187,9 +182,7 @@ UNUSABLE = {
 
 
 @EACH_METHOD
-def test_a_reply_that_cannot_be_used_is_repaired_once_and_then_the_result_is_empty_and_says_why(
-    scripted_server: ServerFactory, method: Method
-) -> None:
+def test_an_unusable_reply_is_repaired_once_and_then_reported(scripted_server: ServerFactory, method: Method) -> None:
     server, text = scripted_server([]), json.dumps(GOOD)
     call = structured(server, method=method)
     for dressed in (text, f"```json\n{text}\n```", f"<think>It is {{hard}}.</think>\n{text}"):
@@ -210,9 +203,7 @@ def test_a_reply_that_cannot_be_used_is_repaired_once_and_then_the_result_is_emp
         assert words in result.degraded[0], fault
 
 
-def test_the_repair_turn_shows_the_reply_and_what_the_schema_or_the_caller_finds_wrong_with_it(
-    scripted_server: ServerFactory,
-) -> None:
+def test_the_repair_turn_shows_the_reply_and_its_problems(scripted_server: ServerFactory) -> None:
     server = scripted_server([Reply(content='{"scope": "a"}'), Reply(content=GOOD)])
     call = structured(server, method="function_calling")
     call.invoke([("system", "You label."), ("user", "This.")])
@@ -247,8 +238,6 @@ def test_salvage_makes_a_value_after_the_repair_failed_where_there_is_anything(s
     server.follow([Reply(content="")])
     assert perform(call).value is None
 
-
-# Failures on the way.
 
 PASSING = {
     "429": Reply(status=429),
@@ -303,9 +292,7 @@ def test_a_lasting_refusal_is_reported_and_not_retried(scripted_server: ServerFa
 
 
 @pytest.mark.parametrize("asynchronously", [False, True])
-def test_a_slow_server_is_retried_and_waited_for_as_it_asks_within_the_total_time(
-    scripted_server: ServerFactory, asynchronously: bool
-) -> None:
+def test_a_slow_server_is_retried_within_the_total_time(scripted_server: ServerFactory, asynchronously: bool) -> None:
     server = scripted_server([Reply(content=GOOD, delay=30), Reply(content=GOOD)])
     result = perform(structured(server, model={"timeout": 0.2}), asynchronously=asynchronously)
     assert (result.value, server.calls, result.usage.calls) == (LABEL, 2, 2)  # the first may have been charged
@@ -352,9 +339,6 @@ def test_no_key_stands_in_results_logs_warnings_or_output(
     assert KEY not in seen
 
 
-# Whatever comes, the outcome is typed and there is at most one repair.
-
-
 def junk(rng: random.Random) -> Reply:
     """One of many ways in which a reply can be broken."""
     text = json.dumps(GOOD)
@@ -396,9 +380,7 @@ def broken_completion(rng: random.Random) -> Reply:
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @EACH_METHOD
-def test_replies_of_any_shape_never_raise_and_never_take_a_third_call(
-    scripted_server: ServerFactory, method: Method
-) -> None:
+def test_replies_of_any_shape_never_raise_or_take_a_third_call(scripted_server: ServerFactory, method: Method) -> None:
     rng = random.Random(method)
     server = scripted_server(lambda request: rng.choice([junk, broken_completion])(rng))
     call = structured(server, method=method)
@@ -415,12 +397,7 @@ def test_replies_of_any_shape_never_raise_and_never_take_a_third_call(
     assert {result.value is None for result in results} == {True, False}
 
 
-# Usage and budget.
-
-
-def test_usage_is_what_the_model_reports_also_of_a_cut_reply_and_otherwise_counted_offline(
-    scripted_server: ServerFactory,
-) -> None:
+def test_usage_is_what_the_model_reports_or_is_counted_offline(scripted_server: ServerFactory) -> None:
     server, meter = scripted_server([]), UsageMeter("remember")
     call = structured(server)
     faults = (Reply(content="{", usage=(100, 7)), Reply(content=GOOD, finish_reason="length", usage=(100, 7)))
@@ -437,9 +414,7 @@ def test_usage_is_what_the_model_reports_also_of_a_cut_reply_and_otherwise_count
 
 
 @pytest.mark.parametrize("asynchronously", [False, True])
-def test_a_budget_bounds_calls_tokens_and_seconds_and_the_result_says_so(
-    scripted_server: ServerFactory, asynchronously: bool
-) -> None:
+def test_a_budget_bounds_calls_tokens_and_seconds(scripted_server: ServerFactory, asynchronously: bool) -> None:
     server = scripted_server([Reply(content="{")])
     call = structured(server)
     result = perform(call, asynchronously=asynchronously, budget=Budget(calls=0))
@@ -489,9 +464,6 @@ async def test_a_cancelled_call_gives_its_reservation_back(scripted_server: Serv
     assert budget.remaining_tokens() == 50_000 - budget.spent.tokens
 
 
-# As a runnable in LangGraph.
-
-
 class State(TypedDict, total=False):
     text: str
     scope: str
@@ -504,7 +476,7 @@ class Context:
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-async def test_it_is_a_node_between_two_plain_functions_whose_replies_are_no_messages_of_the_graph(
+async def test_it_is_a_node_whose_replies_are_no_messages_of_the_graph(
     scripted_server: ServerFactory, streaming: bool
 ) -> None:
     server = scripted_server([Reply(content=GOOD)])
@@ -544,9 +516,6 @@ async def test_the_async_form_does_not_block_the_event_loop(scripted_server: Ser
     assert result.repaired
 
 
-# Other models and wrong settings.
-
-
 class OtherProvider(FakeListChatModel):
     """A chat model with tools that is not built on the OpenAI client."""
 
@@ -565,9 +534,7 @@ class OtherProvider(FakeListChatModel):
 
 
 @pytest.mark.parametrize("asynchronously", [False, True])
-def test_another_providers_model_is_asked_by_its_own_structured_output_and_one_without_tools_in_words(
-    asynchronously: bool,
-) -> None:
+def test_models_of_other_providers_and_without_tools_are_asked_too(asynchronously: bool) -> None:
     for method in METHODS[:2]:
         model = OtherProvider(responses=["429", "other", json.dumps(GOOD)])
         call = StructuredCall(model, Label, agent="a", method=method, retries=QUICK)
@@ -579,7 +546,7 @@ def test_another_providers_model_is_asked_by_its_own_structured_output_and_one_w
 
 
 @pytest.mark.parametrize("asynchronously", [False, True])
-def test_lone_surrogates_are_replaced_on_both_ways_and_a_call_without_messages_is_refused(
+def test_lone_surrogates_are_replaced_and_no_messages_refused(
     scripted_server: ServerFactory, asynchronously: bool
 ) -> None:
     server = scripted_server([Reply(content='{"scope": "a\\ud800b", "events": [], "certainty": null}')])

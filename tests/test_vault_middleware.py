@@ -121,9 +121,7 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
     assert traces(memory.home, SECRET) == []
 
 
-def test_a_reveal_is_audited_a_short_reference_and_a_short_value_work_and_nobody_else_and_no_other_tool_gets_it(
-    memory: Memory, doors: Doors
-) -> None:
+def test_a_reveal_is_audited_and_for_the_user_and_the_listed_tools_alone(memory: Memory, doors: Doors) -> None:
     alice, reference = memory.user("alice"), keep(memory, secret="4711")
     short = reference.split("|")[0] + "}}"
     made, _ = agent(memory, [calls("login", password=short), "In."], doors)

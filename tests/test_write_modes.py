@@ -51,12 +51,7 @@ def kinds_of(user: UserMemory) -> Counter[str]:
     return Counter(item.kind for item in user.items())
 
 
-# What each mode costs.
-
-
-def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_single_call_takes_at_most_13_calls_for_100_steps(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server, size = scripted_server(answer), 8
     with opened(tmp_path, server, "single_call", batch_size=size) as memory:
         user = memory.user("ann")
@@ -71,9 +66,7 @@ def test_single_call_costs_at_most_thirteen_calls_for_a_hundred_steps(
     assert len(fixed) <= 8_000, "instructions and schema are the same in each call, so that providers cache them"
 
 
-def test_one_call_shows_all_known_items_or_the_80_nearest_of_all_kinds_together(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_one_call_shows_the_80_nearest_known_items(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, server, "single_call") as memory:
         user = memory.user("ann")
@@ -96,9 +89,7 @@ def test_one_call_shows_all_known_items_or_the_80_nearest_of_all_kinds_together(
         assert (len(lines), next(line for line in lines if "violin" in line)[:9]) == (80, "semantic1")
 
 
-def test_agents_cost_the_meta_manager_and_the_managers_that_it_names_as_the_models_report(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     with opened(tmp_path / "home", server, "agents") as memory:
         user = memory.user("ann")
@@ -124,9 +115,7 @@ def test_agents_cost_the_meta_manager_and_the_managers_that_it_names_as_the_mode
     assert names == {"BatchLabels": 1, "RoutingReply": 1, "semantic_manager": 2}
 
 
-def test_a_kind_without_a_model_is_extracted_by_the_embedded_engine(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_a_kind_without_a_model_is_extracted_without_one(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     models = {"semantic_manager": server.chat_model()}
     settings = Settings(background=False, mode="agents")
@@ -139,9 +128,6 @@ def test_a_kind_without_a_model_is_extracted_by_the_embedded_engine(
         assert [item.text for item in user.items("semantic")] == ["Orla\nOrla is a vet in Sligo"]
         assert any("walnuts" in item.text for item in user.items("core"))
     assert {request.name for request in server.requests} == {"semantic_manager"}
-
-
-# What each keeps.
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
@@ -165,9 +151,6 @@ def test_all_six_kinds_are_kept_with_their_words(tmp_path: Path, scripted_server
         memory.user("bob").remember(CHAT)
         assert memory.user("bob").flush()
         assert (memory.user("bob").items(), server.calls) == ([], 0), "small talk costs nothing"
-
-
-# Secrets.
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
@@ -205,9 +188,7 @@ def test_thirty_kinds_of_secrets_reach_no_prompt_checkpoint_log_notice_or_file(
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
-def test_a_secret_that_the_rules_missed_is_taken_out_once_a_model_finds_it(
-    tmp_path: Path, scripted_server: ServerFactory, mode: str
-) -> None:
+def test_a_secret_that_a_model_finds_is_taken_out(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, server, mode) as memory:
         user = memory.user("ann")
@@ -223,9 +204,6 @@ def test_a_secret_that_the_rules_missed_is_taken_out_once_a_model_finds_it(
         assert ("Orla" in later, "swordfish" in later) == (True, False)
         assert "swordfish" not in json.dumps([one.model_dump(mode="json") for one in user.items()])
         assert not any("swordfish" in line for line in memory.notices)
-
-
-# Faults.
 
 
 def _fault(draw: random.Random, request: Request) -> Reply:
@@ -277,9 +255,7 @@ def test_whatever_a_model_replies_nothing_is_half_applied(
         assert "swordfish#77" not in " ".join(memory.notices)
 
 
-def test_what_a_model_does_not_do_or_a_batch_cannot_pay_for_is_done_by_the_embedded_engine(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_the_embedded_engine_does_what_a_model_does_not_do(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server([Reply(refusal="I will not.")])
     for mode, settings, reported in (
         ("single_call", {}, "single_call: the embedded engine did the work"),
@@ -293,9 +269,6 @@ def test_what_a_model_does_not_do_or_a_batch_cannot_pay_for_is_done_by_the_embed
             assert any("walnuts" in item.text for item in user.items())
             assert any(reported in line for line in memory.notices)
         assert (server.calls > before) == (not settings)
-
-
-# Usage and budgets.
 
 
 def test_when_a_budget_is_used_up_steps_wait_with_the_reason(tmp_path: Path, scripted_server: ServerFactory) -> None:
@@ -320,12 +293,7 @@ def test_when_a_budget_is_used_up_steps_wait_with_the_reason(tmp_path: Path, scr
         assert (user.jobs(), server.calls) == ([], 2)
 
 
-# Recalled text.
-
-
-def test_what_the_assistant_repeats_from_recall_is_not_learned_again(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_what_is_repeated_from_recall_is_not_learned_again(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, server, "single_call") as memory:
         user = memory.user("ann")
@@ -341,9 +309,6 @@ def test_what_the_assistant_repeats_from_recall_is_not_learned_again(
         )
         user.flush()
         assert [(item.id, item.version, len(item.sources)) for item in user.items()] == before
-
-
-# The command line.
 
 
 def test_the_command_line_sets_the_mode(
