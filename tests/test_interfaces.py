@@ -43,7 +43,8 @@ class Interface:
         self.open()
 
     def open(self) -> None:
-        self.memory = Memory.open(self.home, embedder="static", settings=Settings(background=False))
+        settings = Settings(background=False, labels="off", mode="off")
+        self.memory = Memory.open(self.home, embedder="static", settings=settings)
 
     def close(self) -> None:
         self.memory.close()

@@ -22,6 +22,11 @@ from .scripted_chat import ScriptedChat, calls
 SECRET = "hunter2-Xy99"
 
 
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
+
+
 def use(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> ToolMessage:
     """What an agent of a user gets from one call."""
     model = ScriptedChat([calls(name, **arguments), "Done."])

@@ -29,6 +29,11 @@ ALICE: Any = {"user": "alice"}
 SECRET = "hunter2-Xy99"
 
 
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
+
+
 def agent(
     memory: Memory, script: Any, tools: Any = (), checkpointer: Any = None, **settings: Any
 ) -> tuple[Any, ScriptedChat]:

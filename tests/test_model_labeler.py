@@ -6,27 +6,28 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.labelling.checks import Wording, replaced
 from hexamem.agents.labelling.reading import LabelReading
-from hexamem.agents.labelling.schemas import BatchLabels, QueryLabels, salvaged_labels
+from hexamem.agents.labelling.schemas import BatchLabels, salvaged_labels
 from hexamem.agents.labelling.task import LabelTask
-from hexamem.errors import ConfigError
 from hexamem.intent.contract import StepView
 from hexamem.intent.embedded_labeler import EmbeddedLabeler
 from hexamem.memory_types.labels import Label
 from hexamem.models.encoder import open_encoder
-from hexamem.models.schemas import check_strict, strict_schema
 from hexamem.prompts import load_prompt
 from hexamem.stores.ledger.labels import read_intents
 from hexamem.stores.ledger.usage import all_usage, usage_totals
@@ -104,17 +105,6 @@ def helper(shared: tuple[ScriptedServer, Memory], loopback_only: None) -> Script
 @pytest.fixture
 def user(shared: tuple[ScriptedServer, Memory], helper: ScriptedServer, request: pytest.FixtureRequest) -> UserMemory:
     return shared[1].user(request.node.name, timezone="Pacific/Auckland")
-
-
-def test_a_setting_that_needs_a_model_or_cannot_work_is_refused(tmp_path: Path) -> None:
-    needing: list[dict[str, Any]] = [{"labels": "model"}, {"labels": "uncertain"}, {"query_intent": "model"}]
-    for values in needing:
-        with pytest.raises(ConfigError, match=r"needs a model"):
-            Memory.open(tmp_path / "home", settings=Settings(**values))
-    assert not (tmp_path / "home").exists()
-    for name, value in (("label_batch", 7), ("label_batch", 21), ("label_below", 2), ("labels", "both")):
-        with pytest.raises(ConfigError, match=name):
-            Settings(**{name: value})  # type: ignore[arg-type]
 
 
 def test_full_batches_are_sent_with_the_earlier_ones_as_context(user: UserMemory, helper: ScriptedServer) -> None:
@@ -256,12 +246,12 @@ def test_budgets_leave_the_rest_queued_and_make_batches_smaller(tmp_path: Path, 
         assert (job.status, job.kind, "budget of 2 model calls" in (job.error or "")) == ("deferred", "label", True)
         assert any("the embedded labels stay" in line for line in memory.notices)
     server.follow(script)
-    with opened(tmp_path / "home", server, budget_tokens=9_000, background=True) as memory:  # goes on by itself
+    with opened(tmp_path / "home", server, budget_tokens=6_000, background=True) as memory:  # goes on by itself
         user = memory.user("ann")
         user.flush()
-        user.remember(talk(148)[48:])
+        user.remember(talk(108)[48:])
         user.flush()
-        assert 0 < memory.model_tier.budget.spent.tokens <= 9_000
+        assert 0 < memory.model_tier.budget.spent.tokens <= 6_000
     long = [{"role": "user", "content": f"{'We compare the hotels by the river. ' * 30} mark{n}"} for n in range(12)]
     server.follow(reply_for)
     with opened(tmp_path / "home", server, label_tokens=4_000) as memory:
@@ -434,10 +424,16 @@ REPLIES = st.fixed_dictionaries(
 )
 
 
+def hashed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Stands in for the encoder, which takes far longer: equal texts have equal vectors."""
+    rows = [np.random.default_rng(zlib.crc32(text.encode("utf-8", "replace"))).normal(size=384) for text in texts]
+    return np.array([row / np.linalg.norm(row) for row in rows], np.float32).reshape(-1, 384)
+
+
 @settings(max_examples=80)
 @given(REPLIES)
 def test_no_reply_loses_a_step_or_brings_in_what_is_no_label_or_was_never_stated(task: LabelTask, content: Any) -> None:
-    reading = LabelReading("ann", task, open_encoder().vectors, load_prompt("intent_labeler"))
+    reading = LabelReading("ann", task, hashed, load_prompt("intent_labeler"))
     try:
         reply: BatchLabels | None = BatchLabels.model_validate(content)
     except ValueError:
@@ -474,7 +470,6 @@ def test_a_good_reply_is_used_whole_and_what_is_not_used_of_another_is_reported(
     (_, system), (_, shown) = reading.messages()
     assert "{{vault:…}}" in system
     assert "S1 Porto weekend: Two friends plan a weekend" in shown
-    assert [check_strict(strict_schema(schema)) for schema in (BatchLabels, QueryLabels)] == [[], []]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 from langchain.agents import create_agent
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import ToolException, tool
+from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -24,6 +24,11 @@ from .scripted_chat import ScriptedChat, calls
 ALICE: Any = {"user": "alice"}
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 SECRET = 'hunter2-"Xy99"'
+
+
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
 
 
 class Doors:
@@ -53,28 +58,6 @@ class Doors:
         self.all = [login, fails, refuses]
 
 
-class Tracer(BaseCallbackHandler):
-    """Everything that callbacks are told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def on_tool_start(self, serialized: Any, input_str: str, **kwargs: Any) -> None:
-        self.told.append(input_str + repr(kwargs.get("inputs")))
-
-    def on_tool_end(self, output: Any, **kwargs: Any) -> None:
-        self.told.append(repr(output))
-
-    def on_tool_error(self, error: BaseException, **kwargs: Any) -> None:
-        self.told.append(repr(error))
-
-    def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
-        self.told.append(repr(outputs))
-
-    def on_chain_error(self, error: BaseException, **kwargs: Any) -> None:
-        self.told.append(repr(error))
-
-
 @pytest.fixture
 def doors() -> Doors:
     return Doors()
@@ -102,7 +85,7 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
     memory: Memory, doors: Doors, caplog: pytest.LogCaptureFixture, traces: Traces
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    reference, saver, tracer = keep(memory), InMemorySaver(), Tracer()
+    reference, saver, tracer = keep(memory), InMemorySaver(), RunCollectorCallbackHandler()
     made, model = agent(
         memory, [calls("login", password=reference, options={"again": [f"a {reference} b"]}), "In."], doors, saver
     )
@@ -111,9 +94,9 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
     result = out["messages"][2]
     assert json.loads(result.text)["echo"] == f"used {reference}"
     steps = json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
-    told = "\n".join([model.said(), repr(out), steps, repr(tracer.told), caplog.text])
+    told = "\n".join([model.said(), repr(out), steps, repr(tracer.traced_runs), caplog.text])
     checkpoints = repr([list(saver.list(THREAD)), saver.storage, saver.blobs, saver.writes])
-    assert tracer.told
+    assert tracer.traced_runs
     for where in (told, checkpoints):
         assert "hunter2" not in where
         assert "vault:" in where

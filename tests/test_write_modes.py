@@ -44,7 +44,7 @@ CHAT = ["Hi there!", ("assistant", "Hello! How can I help?"), "Good morning", "t
 def opened(home: Path, server: ScriptedServer | None, mode: str, **settings: Any) -> Memory:
     model = None if server is None else server.chat_model()
     given = {"background": False, "batch_size": 10, "mode": mode, **settings}
-    return Memory.open(home, model=model, settings=Settings(**given))
+    return Memory.open(home, model=model, embedder="static", settings=Settings(**given))
 
 
 def kinds_of(user: UserMemory) -> Counter[str]:
@@ -55,8 +55,7 @@ def test_single_call_takes_at_most_13_calls_for_100_steps(tmp_path: Path, script
     server, size = scripted_server(answer), 8
     with opened(tmp_path, server, "single_call", batch_size=size) as memory:
         user = memory.user("ann")
-        for start in range(10):
-            user.remember([f"FACT friend{start}{one}: keeps bees in garden {start}{one}" for one in range(10)])
+        user.remember([f"FACT friend{number}: keeps bees in garden {number}" for number in range(100)])
         assert user.flush()
         assert kinds_of(user)["semantic"] == 100
         assert {label.name for label in user.labels.list("scope") if label.steps} == {"daily life"}
