@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 from collections.abc import Iterator
@@ -62,11 +61,9 @@ class Interface:
         self.memory.user(user).forget(steps)
 
 
-def invoke(graph: Any, user: str, text: str, thread: str, in_loop: bool = False) -> Any:
+def invoke(graph: Any, user: str, text: str, thread: str) -> Any:
     given: Any = {"messages": [HumanMessage(text)]}
     config: Any = {"configurable": {"thread_id": thread}}
-    if in_loop:
-        return asyncio.run(graph.ainvoke(given, config, context={"user": user}))
     return graph.invoke(given, config, context={"user": user})
 
 
@@ -76,8 +73,6 @@ class HostState(MessagesState, total=False):
 
 
 class Graph(Interface):
-    in_loop = False
-
     def open(self) -> None:
         super().open()
         builder = StateGraph(HostState)
@@ -90,24 +85,18 @@ class Graph(Interface):
         self.graph = builder.compile()
 
     def store(self, user: str, text: str) -> None:
-        invoke(self.graph, user, text, "t", self.in_loop)
+        invoke(self.graph, user, text, "t")
 
     def ask(self, user: str, text: str) -> str:
-        out = invoke(self.graph, user, text, "later", self.in_loop)
+        out = invoke(self.graph, user, text, "later")
         return str(out["memory"]) + json.dumps(out["memory_report"])
 
 
-class AsyncGraph(Graph):
-    in_loop = True
-
-
 class Middleware(Interface):
-    in_loop = False
-
     def _run(self, user: str, text: str, thread: str) -> ScriptedChat:
         model = ScriptedChat(["Noted."])
         middleware = MemoryMiddleware(self.memory, settings=MiddlewareSettings(tools=()))
-        invoke(create_agent(model, middleware=[middleware]), user, text, thread, self.in_loop)
+        invoke(create_agent(model, middleware=[middleware]), user, text, thread)
         return model
 
     def store(self, user: str, text: str) -> None:
@@ -115,10 +104,6 @@ class Middleware(Interface):
 
     def ask(self, user: str, text: str) -> str:
         return self._run(user, text, "later").said()
-
-
-class AsyncMiddleware(Middleware):
-    in_loop = True
 
 
 class Tools(Interface):
@@ -189,7 +174,7 @@ class Store(Interface):
 
 
 INTERFACES: list[type[Interface]] = [
-    Interface, Graph, AsyncGraph, Middleware, AsyncMiddleware, Tools, Research, ChatGraph, Terminal, Store,
+    Interface, Graph, Middleware, Tools, Research, ChatGraph, Terminal, Store,
 ]  # fmt: skip
 
 

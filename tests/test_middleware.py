@@ -20,7 +20,7 @@ from langgraph.graph import StateGraph
 
 from hexamem import ExperienceMiddleware, Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
-from hexamem.errors import ConfigError, MissingUserError
+from hexamem.errors import ConfigError
 from hexamem.graphs.experience import add_reflection
 
 from .scripted_chat import Reply, ScriptedChat, calls
@@ -303,13 +303,6 @@ def test_core_memory_is_what_holds_now_with_its_label_once_and_what_has_ended_is
     assert "(semantic) Oboe lessons are in Leeds\n" in prompt
     then = alice.recall("Where are my Welsh lessons?", as_of="2024-02-01", kinds="semantic").hits
     assert [hit.superseded for hit in then if "Welsh" in hit.text] == [False]
-
-
-def test_a_run_without_a_user_fails_and_says_what_to_pass(memory: Memory) -> None:
-    made, model = agent(memory, ["Hi."])
-    with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
-        made.invoke(ask("Hello"))
-    assert model.prompts == []
 
 
 def test_settings_that_are_a_mapping_are_refused_at_construction(memory: Memory) -> None:

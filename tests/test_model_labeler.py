@@ -245,13 +245,9 @@ def test_budgets_leave_the_rest_queued_and_make_batches_smaller(tmp_path: Path, 
         [job] = user.jobs()
         assert (job.status, job.kind, "budget of 2 model calls" in (job.error or "")) == ("deferred", "label", True)
         assert any("the embedded labels stay" in line for line in memory.notices)
-    server.follow(script)
-    with opened(tmp_path / "home", server, budget_tokens=6_000, background=True) as memory:  # goes on by itself
-        user = memory.user("ann")
-        user.flush()
-        user.remember(talk(108)[48:])
-        user.flush()
-        assert 0 < memory.model_tier.budget.spent.tokens <= 6_000
+    with opened(tmp_path / "home", server, budget_tokens=4_000, background=True) as memory:  # goes on by itself
+        memory.user("ann").flush()
+        assert 0 < memory.model_tier.budget.spent.tokens <= 4_000
     long = [{"role": "user", "content": f"{'We compare the hotels by the river. ' * 30} mark{n}"} for n in range(12)]
     server.follow(reply_for)
     with opened(tmp_path / "home", server, label_tokens=4_000) as memory:
@@ -296,9 +292,8 @@ def test_an_unusable_reply_is_repaired_once_and_then_embedded_labels_stay(
         assert messages or not added
 
 
-@pytest.mark.parametrize("fault", [Reply(status=401), Reply(content="")])
-def test_a_silent_model_leaves_the_work_in_the_queue(user: UserMemory, helper: ScriptedServer, fault: Reply) -> None:
-    helper.follow([fault])
+def test_a_silent_model_leaves_the_work_in_the_queue(user: UserMemory, helper: ScriptedServer) -> None:
+    helper.follow([Reply(status=401)])
     user.remember(talk(12))
     assert not user.flush()
     assert set(tiers(user)) == {"embedded"}
@@ -400,16 +395,14 @@ def good(number: int, **changes: Any) -> str:
 ANY = st.sampled_from([None, 7, True, [], {}, "", " \n", "x" * 10_000, [["a"]], {"a": 1}, 1e300])
 NAME = st.sampled_from(
     [
-        "S1", "S99", "S0", "s1", "S1 S2", "", " ", "…", "\u200b", "/", " / ", "A / B / C / D / E / F", "S1 / Day 3", "A/B test",
-        "Day 2", "Porto weekend", "周末旅行", "Выходные в Порту", "x" * 10_000, "word " * 2_000, "这" * 10_000,
+        "S1", "S99", "S0", "S1 S2", "", " ", "…", "\u200b", "/", "A / B / C / D / E / F", "S1 / Day 3", "A/B test", "Day 2",
+        "Porto weekend", "周末旅行", "Выходные в Порту", "x" * 10_000, "word " * 2_000, "这" * 10_000,
     ]
 )  # fmt: skip
+PARTS = [*(f"{text} for 999 euros" for text in TALK), *(text[: len(text) // 3] for text in TALK), *TALK]
 TEXT = NAME | st.sampled_from(
-    [
-        "They pay 999 euros", "Ahmed paid cash in Zurich", "Они обсуждают план", "他们讨论计划", "Yes.",
-        *(f"{text} for 999 euros" for text in TALK), *(text[: len(text) // 3] for text in TALK), *TALK,
-    ]
-)  # fmt: skip
+    ["They pay 999 euros", "Ahmed paid in Zurich", "Они обсуждают план", "他们讨论计划", *PARTS]
+)
 ACTS = st.lists(NAME | st.sampled_from(["Propose hotel", "提议酒店", "Ask"]), max_size=4) | st.just(
     [f"Propose {'abcdefghij'[n % 10] * (1 + n % 7)} thing" for n in range(300)]
 )
@@ -484,9 +477,7 @@ def test_a_good_reply_is_used_whole_and_what_is_not_used_of_another_is_reported(
         ("Book it for two.", {"them": "the Armazém", "it": "the Armazém"}, "Book the Armazém for two.", 1),
         ("Book it.", {"it": "the Armazém for 99 euros"}, "Book it.", 1),
         ("Book it.", {"it": "a grand castle in Zurich"}, "Book it.", 1),
-        ("Book it.", {"it": " "}, "Book it.", 1),
-        ("Book it.", {"it": "the Armazém by the river " * 6}, "Book it.", 1),
-        ("Book it.", {"it": "отель"}, "Book it.", 1),
+        *(("Book it.", {"it": odd}, "Book it.", 1) for odd in (" ", "the Armazém by the river " * 6, "отель")),
         ("Pay with {{vault:s1|card}} there.", {"card": "Ann", "there": "at the Armazém"},
          "Pay with {{vault:s1|card}} at the Armazém.", 1),
         ("Pay with {{vault:s1|card}}.", {"{{vault:s1|card}}": "Ann"}, "Pay with {{vault:s1|card}}.", 1),

@@ -228,15 +228,6 @@ def test_a_quote_may_differ_in_case_space_and_marks_or_be_of_the_resolved_text(s
     assert (one.evidence[0].quote, one.values["summary"]) == (text, f"Orla: {text}")
 
 
-def test_only_the_user_says_what_is_core_and_system_text_is_no_evidence(scripted_server: ServerFactory) -> None:
-    server = scripted_server([calls(GOOD), DONE])
-    assert by(propose(server, batch_of(spoken(1, FACT, "assistant")))) == ["semantic"]
-    server.follow([calls(operation("core", 1, FACT)), DONE])
-    assert by(propose(server, batch_of(spoken(1, FACT, "assistant")), "core")) == ["rules.core"]
-    server.follow([calls(GOOD), DONE])
-    assert by(propose(server, batch_of(spoken(1, FACT, "system")))) == ["rules.semantic"]
-
-
 def test_an_agent_stops_at_its_limits_with_what_it_proposed_so_far(scripted_server: ServerFactory) -> None:
     searching = Reply(calls=[("search_memory", {"query": "Orla"})])
     server = scripted_server([searching])
@@ -257,44 +248,34 @@ def test_an_agent_stops_at_its_limits_with_what_it_proposed_so_far(scripted_serv
     assert "are the most" in server.requests[2].results[-1]
 
 
-FAULTS: dict[str, tuple[Reply, str]] = {
-    "500": (Reply(status=500), "failed (500) (2 tries)"),
-    "401": (Reply(status=401), "check the key"),
-    "cut connection": (Reply(cut="before"), "(2 tries)"),
-    "a page of HTML": (Reply(body=b"<html></html>", content_type="text/html"), "without a readable reply"),
-    "a refusal": (Reply(refusal="I will not."), "refused: I will not."),
-    "cut at its length": (Reply(content="I think", plain=True, finish_reason="length"), "length limit"),
-    "ten megabytes": (Reply(content="x" * 10_000_000, plain=True, finish_reason="content_filter"), "content filter"),
-}
+FAULTS: list[tuple[Reply, str]] = [
+    (Reply(status=500), "failed (500) (2 tries)"), (Reply(status=401), "check the key"),
+    (Reply(cut="before"), "(2 tries)"), (Reply(refusal="I will not."), "refused: I will not."),
+    (Reply(content="I think", plain=True, finish_reason="length"), "length limit"),
+    (Reply(body=b"<html></html>", content_type="text/html"), "without a readable reply"),
+    (Reply(content="x" * 10_000_000, plain=True, finish_reason="content_filter"), "content filter"),
+]  # fmt: skip
+BROKEN_CALLS: list[tuple[str, Any]] = [("add", '{"step": 1, '), ("delete_everything", {}), ("add", {"step": {"a": 1}})]
 
 
 def test_after_a_failure_what_was_proposed_or_the_embedded_engine_is_used(scripted_server: ServerFactory) -> None:
     server = scripted_server([])
-    for number, (fault, (reply, words)) in enumerate(FAULTS.items()):
+    for number, (reply, words) in enumerate(FAULTS):
         for replies, proposed_by in (([calls(GOOD), reply], "semantic"), ([reply], "rules.semantic")):
             server.follow(replies)
             found = propose(server, batch_of(FACT), asynchronously=bool(number % 2))
-            assert by(found) == [proposed_by], fault
-            assert words in found.degraded[0], fault
-        assert found.degraded[-1] == "semantic_manager: the embedded engine did the work", fault
-    server.follow([calls(GOOD), Reply(delay=30)])
-    found = propose(server, batch_of(FACT), budget=Budget(seconds=0.5))
-    assert by(found) == ["semantic"]
-    assert "did not answer" in found.degraded[0]
-
-
-def test_broken_tool_calls_are_answered_and_may_be_corrected(scripted_server: ServerFactory) -> None:
-    server = scripted_server([])
-    for broken in (("add", '{"step": 1, '), ("delete_everything", {}), ("add", []), ("add", {"step": {"a": 1}})):
+            assert by(found) == [proposed_by], words
+            assert words in found.degraded[0]
+        assert found.degraded[-1] == "semantic_manager: the embedded engine did the work"
+    for broken in BROKEN_CALLS:  # may be corrected
         server.follow([Reply(calls=[broken]), calls(GOOD), DONE])
         found = propose(server, batch_of(FACT))
         assert (by(found), found.degraded) == (["semantic"], ()), broken
         assert server.requests[1].results[0] != "Proposed."
-        server.follow([Reply(calls=[broken])])
-        assert by(propose(server, batch_of(FACT))) == ["rules.semantic"], broken
-        assert server.calls == 6
-    server.follow([Reply(content="Nothing to store here.", plain=True)])
-    assert propose(server, batch_of(FACT)) == Proposals()
+    server.follow([calls(GOOD), Reply(delay=30)])
+    found = propose(server, batch_of(FACT), budget=Budget(seconds=0.5))
+    assert by(found) == ["semantic"]
+    assert "did not answer" in found.degraded[0]
 
 
 def test_a_budget_bounds_an_agent_and_its_usage_is_counted(scripted_server: ServerFactory) -> None:
@@ -338,28 +319,16 @@ def test_a_secret_is_taken_out_by_its_place_and_never_stands_in_values_or_state(
     assert "swordfish" not in json.dumps(state)
     assert read_back(state, batch) == one
     assert read_back(state, batch_of("CODE garage: {{vault:secret_1|code of the garage}}")) is None
+    loose = one.changed(evidence=(Evidence(step_id="step_1", quote=CODE.upper()),), reason="said swordfish#77")
+    state = written(loose, batch)
+    assert "swordfish" not in json.dumps(state)
+    assert getattr(read_back(state or {}, batch), "secret", None) == "swordfish#77"
+    assert written(loose.changed(secret="0113 496 0172"), batch) is None
     for odd in ({"secret": "sesame"}, {"caption": "swordfish#77 opens it"}, {"secret": None}):
         server.follow([calls({**good, **odd}), DONE])
         assert by(propose(server, batch, "vault")) == ["rules.vault"]
     server.follow([calls({**good, "secret": "{{vault:x|y}}"}), DONE])
     assert propose(server, batch, "vault") == Proposals(), "what is named by its reference is kept already"
-
-
-def test_a_secret_that_is_quoted_loosely_or_described_by_itself_stays_out_of_the_state() -> None:
-    batch = batch_of("my mobile is 07700 900431, ok?")
-    secret = "07700 900431"
-    evidence = (Evidence(step_id="step_1", quote="My Mobile is 07700 900431"),)
-    values = {"caption": f"mobile {secret}", "entry_type": "phone"}
-    loose = Proposal(
-        operation="add", kind="vault", values=values, evidence=evidence, secret=secret, reason=f"said {secret}"
-    )
-    state = written(loose, batch)
-    assert state is not None
-    assert secret not in json.dumps(state)
-    back = read_back(state, batch)
-    assert back is not None
-    assert (back.secret, back.evidence[0].quote, back.values["caption"]) == (secret, secret, "mobile …")
-    assert written(loose.changed(secret="0113 496 0172"), batch) is None
 
 
 LINES = {

@@ -13,15 +13,13 @@ import pytest
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import ConfigError, CorruptFileError, InvalidInputError
 from hexamem.retrieval.gates import GateExample, GateSettings, OperationGate, learn_gate
-from hexamem.retrieval.ranker import ANSWER_SIGNS, Ranker
+from hexamem.retrieval.ranker import ANSWER_SIGNS
 from hexamem.retrieval.ranking_operations import COSTS, NAMES, configurations
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
-from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.cues import CUES, OPERATIONS, SHAPE, operations_of
 from hexamem.retrieval.signals.features import FEATURES, Features, compute_features
 from hexamem.retrieval.signals.pool import make_pool
 from hexamem.retrieval.signals.question import ParsedQuestion, read_question
-from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.embedders import open_embedder
 from hexamem.stores.embedders.static import StaticEmbedder
 from hexamem.stores.piece_vectors import PieceVectors
@@ -38,13 +36,6 @@ BREAK = "When did the kiln break?"
 def talk(user: UserMemory) -> tuple[str, ...]:
     messages = [{"role": "user", "name": name, "content": text} for name, text in TALK]
     return user.remember(messages, thread_id="t").step_ids
-
-
-def measured(user: UserMemory, question: str) -> Features:
-    user.memory.projector.catch_up(user.name)
-    measure = user.memory.searcher.measure(user.name, Request(query=question, k=10), strategy_named("learned"))
-    assert measure is not None
-    return measure.features
 
 
 def test_an_answer_beside_the_words_of_the_question_is_found_and_its_reasons_add_up(alice: UserMemory) -> None:
@@ -171,25 +162,6 @@ def shipped() -> RankingWeights:
     return load_weights(source)
 
 
-def test_few_candidates_are_judged_by_the_regression_of_small_memories(
-    alice: UserMemory, shipped: RankingWeights
-) -> None:
-    talk(alice)
-    features = measured(alice, BREAK)
-    surely_not = np.zeros(3 * len(ANSWER_SIGNS) + 1, np.float32)
-    surely_not[len(ANSWER_SIGNS) : 2 * len(ANSWER_SIGNS)] = 1
-    surely_not[-1] = -9
-
-    def answerable(small: np.ndarray, middle: float = 1.0) -> float:
-        size = np.array([np.log(middle), 4.0], np.float32)
-        ranker = Ranker(changed(shipped, answerable_small=small, answerable_size=size))
-        return ranker.answerable(features, ranker.score(features)) or 0.0
-
-    large = answerable(np.empty(0, np.float32))
-    assert answerable(surely_not, 0.01) == pytest.approx(large, abs=1e-3)
-    assert answerable(surely_not, 1_000) < 0.001 < answerable(surely_not, len(features.pool))
-
-
 def test_weights_of_another_embedder_and_damaged_ones_are_refused(tmp_path: Path) -> None:
     weights, path = random_weights(fingerprint="0" * 32), tmp_path / "w.safetensors"
     save_weights(weights, path)
@@ -250,20 +222,6 @@ def gates_of(shipped: RankingWeights) -> Callable[..., np.ndarray]:
         return np.array([list(gate.weights_of(one.cues, one.shape).values()) for one in others or examples])
 
     return learn
-
-
-def test_training_finds_what_pays_for_which_question(gates_of: Callable[..., np.ndarray]) -> None:
-    when = CUES.index("temporal")
-
-    def reward(cues: np.ndarray, on: frozenset[str]) -> float:
-        # Multi-step pays for all but the questions for a time, and temporal ordering for these alone.
-        names = ("temporal_ordering", "multi_step") if cues[when] else ("multi_step", "temporal_ordering")
-        return 0.5 + 0.3 * (names[0] in on) - 0.3 * (names[1] in on)
-
-    examples = questions(reward)
-    for one, gate in zip(examples, gates_of(examples), strict=True):
-        temporal = bool(one.cues[when])
-        assert (bool(gate[0] >= 0.5), bool(gate[2] >= 0.5)) == (temporal, not temporal)
 
 
 def test_noise_and_one_conversation_change_no_choice_and_costs_count(gates_of: Callable[..., np.ndarray]) -> None:

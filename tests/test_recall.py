@@ -291,20 +291,6 @@ def test_the_text_is_packed_in_order_of_time_within_the_budget_by_the_best_hits(
     assert alice.recall("ferry", token_budget=1).text == ""
 
 
-def test_the_text_shows_of_items_what_a_prompt_shows(alice: UserMemory) -> None:
-    alice.add(
-        {"kind": "semantic", "name": "ferry", "summary": "The ferry takes cars", "valid_from": "2024-03-01T08:00Z"}
-    )
-    event = {"kind": "episodic", "summary": "The ferry sank", "occurred_at": "2024-03-02", "event_type": "accident"}
-    alice.add(event)
-    alice.add({**event, "summary": "The ferry was raised", "occurred_at": "2024-04-02T15:30Z", "actor": "Bo"})
-    assert alice.recall("ferry", strategy="rrf").text.splitlines() == [
-        "[2024-03-01 08:00] (semantic) The ferry takes cars",
-        "(episodic, on 2024-03-02) The ferry sank",
-        "(episodic, on 2024-04-02 15:30) The ferry was raised (Bo)",
-    ]
-
-
 def test_a_step_and_an_item_learned_from_it_alone_take_one_place(alice: UserMemory) -> None:
     told = alice.remember(["Ina keeps bees in Malmö", "Bees are kept by Otto too", "Otto sells honey"]).step_ids
     sources = [{"step_id": told[0]}]

@@ -6,7 +6,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -15,7 +14,6 @@ from hexamem import Memory, UserMemory
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_state import ResearchContext
-from hexamem.memory_types.local_time import in_utc, in_zone
 from hexamem.memory_types.research import Research
 
 from .commands import hexamem
@@ -174,19 +172,15 @@ def test_a_planner_is_shown_memos_of_what_may_be_read(tmp_path: Path, scripted_s
         assert "Lisbon" not in memos
 
 
-@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Shanghai"])
-def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory, zone: str) -> None:
-    for number, at in enumerate(["0001-01-01T00:30:00Z", "9999-12-31T23:30:00Z"]):
-        user = memory.user(f"nora {number}", timezone=zone)
+def test_the_ends_of_the_calendar_are_read_in_any_zone(plain_memory: Memory) -> None:
+    for at, zone in (("0001-01-01T00:30:00Z", "America/New_York"), ("9999-12-31T23:30:00Z", "Asia/Shanghai")):
+        user = plain_memory.user(zone, timezone=zone)
         user.remember({"role": "user", "name": "Ida", "content": "I bought a kayak.", "timestamp": at})
         assert "kayak" in user.research("What did Ida buy?", form="pages").context
         assert "kayak" in user.research("What did Ida buy last week?", as_of=at).context
         assert user.research(f"What did Ida buy on {at[:10]}?").passages
         (page,) = user.pages()
         assert "kayak" in user.page(page.id).text
-    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-    assert {in_zone(each, ZoneInfo(zone)) for each in (first, last)} == {first, last}
-    assert all(first <= in_utc(each.replace(tzinfo=ZoneInfo(zone))) <= last for each in (datetime.min, datetime.max))
 
 
 def test_ask_takes_the_filters_of_recall(tmp_path: Path) -> None:

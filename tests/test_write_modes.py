@@ -186,25 +186,6 @@ def test_thirty_kinds_of_secrets_reach_no_prompt_checkpoint_log_notice_or_file(
     assert found == set()
 
 
-@pytest.mark.parametrize("mode", ["single_call", "agents"])
-def test_a_secret_that_a_model_finds_is_taken_out(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, mode) as memory:
-        user = memory.user("ann")
-        user.remember("CODE garage: swordfish#77")
-        user.flush()
-        asked = server.calls
-        assert "swordfish" not in user.steps()[0].content
-        [item] = user.items("vault")
-        assert user.reveal(item.id, reason="test") == "swordfish#77"
-        user.remember("FACT Orla: knows swordfish#77 too")
-        user.flush()
-        later = json.dumps([request.messages[1:] for request in server.requests[asked:]])
-        assert ("Orla" in later, "swordfish" in later) == (True, False)
-        assert "swordfish" not in json.dumps([one.model_dump(mode="json") for one in user.items()])
-        assert not any("swordfish" in line for line in memory.notices)
-
-
 def _fault(draw: random.Random, request: Request) -> Reply:
     good = answer(request)
     if good.calls and draw.random() < 0.6:
@@ -330,7 +311,6 @@ def test_the_command_line_sets_the_mode(
     assert ingested(*by, "single_call") == (["semantic"], 1)
     assert ingested(*by, "agents") == (["semantic"], 3)
     assert ingested(*by, "off") == ([], 0)
-    assert ingested("--mode", "off") == ([], 0)
     assert ingested("--model", "openai:scripted") == (["semantic"], 1), "a model that is given is used"
     assert ingested(*by, "embedded")[1] == 0
 
