@@ -38,6 +38,11 @@ ALICE = {"user": "alice"}
 AGENT_NODES = {"record", "label", "route", "apply", "project"}
 
 
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
+
+
 class State(MessagesState, total=False):
     memory: str
     memory_report: dict[str, Any]

@@ -193,7 +193,7 @@ def test_a_memory_asks_its_model_with_the_prompts_of_the_folder(tmp_path: Path, 
     )
     prompts = folder_with(tmp_path / "prompts", single_call=text)
     server = scripted_server([Reply(content={})] * 4)
-    with Memory.open(tmp_path / "home", model=server.chat_model(), prompts=prompts) as memory:
+    with Memory.open(tmp_path / "home", embedder="static", model=server.chat_model(), prompts=prompts) as memory:
         memory.user("alice").remember("My sister Orla is a vet in Cork.")
         memory.flush()
     assert "archivist of a lighthouse" in server.requests[0].text

@@ -33,6 +33,11 @@ PRICE = "How much is a heating coil for the kiln?"
 BREAK = "When did the kiln break?"
 
 
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
+
+
 def talk(user: UserMemory) -> tuple[str, ...]:
     messages = [{"role": "user", "name": name, "content": text} for name, text in TALK]
     return user.remember(messages, thread_id="t").step_ids

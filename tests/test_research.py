@@ -65,6 +65,11 @@ def tell(user: UserMemory, talks: Mapping[str, list[tuple[str, str, str]]] = TAL
     return ids
 
 
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
+
+
 @pytest.fixture(scope="module")
 def nora(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
     """A user with three talks of two people, without learned items."""

@@ -25,6 +25,11 @@ TICK = timedelta(microseconds=1)
 TOWN = "Which town does the home of Ida lie in?"
 
 
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
+
+
 def home_in(user: UserMemory, town: str, supersedes: str | None = None, **more: Any) -> str:
     item = {"kind": "semantic", "name": "home of Ida", "summary": f"lies in the town {town}", **more}
     return user.add(item, supersedes=supersedes).id
@@ -172,9 +177,9 @@ def test_a_planner_is_shown_memos_of_what_may_be_read(tmp_path: Path, scripted_s
         assert "Lisbon" not in memos
 
 
-def test_the_ends_of_the_calendar_are_read_in_any_zone(plain_memory: Memory) -> None:
+def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory) -> None:
     for at, zone in (("0001-01-01T00:30:00Z", "America/New_York"), ("9999-12-31T23:30:00Z", "Asia/Shanghai")):
-        user = plain_memory.user(zone, timezone=zone)
+        user = memory.user(zone, timezone=zone)
         user.remember({"role": "user", "name": "Ida", "content": "I bought a kayak.", "timestamp": at})
         assert "kayak" in user.research("What did Ida buy?", form="pages").context
         assert "kayak" in user.research("What did Ida buy last week?", as_of=at).context
