@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.applying.applier import Applied, Applier
 from hexamem.agents.applying.evidence import find_quote
-from hexamem.agents.applying.proposal_values import read_values
+from hexamem.agents.applying.proposal_values import fit_into, read_values
 from hexamem.agents.contract import Batch, BatchStep
 from hexamem.memory_types import Step, TypeRegistry
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
@@ -321,6 +321,18 @@ def test_values_are_read_as_the_user_means_them_and_fields_of_the_system_are_lef
     assert (read["name"], len(read["summary"]) <= 600, bool(notes)) == ("a b", True, True)
     assert f"{read['summary']} {read['details']}".split() == [*text.split(), "more"]
     assert [f"{read[name]:%Y-%m-%d}" for name in ("valid_from", "valid_to")] == ["2024-01-01", "2024-03-01"]
+
+
+@settings(max_examples=50, **FEW)  # type: ignore[arg-type]
+@given(st.text(alphabet="ab. \n。-", max_size=200), st.integers(1, 60))
+def test_a_block_is_within_its_limit_and_none_of_its_words_are_lost(text: str, limit: int) -> None:
+    value, overflow = fit_into(text, limit)
+    assert len(value) <= limit
+    whole = "".join("".join([value, *overflow]).split())
+    for line in text.split("\n"):
+        for part in line.replace("。", ".").split("."):
+            assert "".join(part.split()).strip("-") in whole
+    assert fit_into(value, limit).value == value
 
 
 def test_what_a_core_block_has_no_room_for_becomes_semantic_until_undone(ann: UserMemory) -> None:

@@ -185,9 +185,7 @@ def interface(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Interf
     opened.close()
 
 
-def test_what_a_user_wrote_is_found_by_that_user_alone_also_after_a_restart_and_until_forgotten(
-    interface: Interface,
-) -> None:
+def test_what_a_user_wrote_is_found_by_that_user_alone_until_forgotten(interface: Interface) -> None:
     interface.store("alice", FACT)
     interface.store("bob", "My dog Rex sleeps in the kitchen.")
     interface.close()

@@ -35,6 +35,7 @@ TRIP = [
     ("assistant", "Yes, Cantina da Praia opens at seven on Sundays."),
 ]
 DAYS = [1, 1, 1, 1, 2, 2, 2, 2, 1, 1]
+Planned = tuple[UserMemory, tuple[str, ...]]
 QUIET = Settings(background=False, mode="off")
 
 
@@ -54,7 +55,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 @pytest.fixture(scope="module")
-def trip(memory: Memory) -> tuple[UserMemory, tuple[str, ...]]:
+def trip(memory: Memory) -> Planned:
     """A planned trip, only to be read."""
     return memory.user("ann"), plan_trip(memory.user("ann"))
 
@@ -70,7 +71,7 @@ def measured(user: UserMemory, question: str) -> Features:
     return measure.features
 
 
-def test_a_question_about_a_day_finds_its_steps_first_and_says_why(trip: tuple[UserMemory, tuple[str, ...]]) -> None:
+def test_a_question_about_a_day_finds_its_steps_first_and_says_why(trip: Planned) -> None:
     user, ids = trip
     hits = density(user, "Which restaurant did we find for dinner on day 2?", k=4).hits
     assert {hit.scope for hit in hits} == {"Day 2"}

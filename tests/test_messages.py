@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
@@ -153,34 +153,26 @@ def test_each_part_of_a_message_has_its_place() -> None:
         check(one(message), **wanted)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        AIMessage("", tool_calls=[CALL]),
-        assistant(
-            tool_calls=[{"id": "c", "type": "function", "function": {"name": "find", "arguments": JSON_ARGUMENTS}}]
-        ),
-        {"role": "assistant", "tool_calls": [CALL]},
-        assistant([{"type": "tool_use", "id": "c", "name": "find", "input": ARGUMENTS}]),
-        AIMessage([{"type": "tool_call", **CALL}]),
-        AIMessage([{"type": "server_tool_call", **CALL}]),
-        AIMessage([{"type": "function_call", "id": "x", "call_id": "c", "name": "find", "arguments": JSON_ARGUMENTS}]),
-        AIMessageChunk(content="", tool_call_chunks=[{**CALL, "args": JSON_ARGUMENTS, "index": 0}]),
-        AIMessage([{"type": "tool_use", "id": "c", "name": "find", "input": {}}], tool_calls=[CALL]),
-    ],
-)
-def test_each_form_of_a_tool_call_is_read_once_and_searched(message: Any) -> None:
+FUNCTION = {"name": "find", "arguments": JSON_ARGUMENTS}
+CALLS: list[Any] = [
+    AIMessage("", tool_calls=[CALL]), {"role": "assistant", "tool_calls": [CALL]},
+    assistant(tool_calls=[{"id": "c", "type": "function", "function": FUNCTION}]),
+    assistant([{"type": "tool_use", "id": "c", "name": "find", "input": ARGUMENTS}]),
+    AIMessage([{"type": "tool_call", **CALL}]), AIMessage([{"type": "server_tool_call", **CALL}]),
+    AIMessage([{"type": "function_call", "id": "x", "call_id": "c", **FUNCTION}]),
+    AIMessageChunk(content="", tool_call_chunks=[{**CALL, "args": JSON_ARGUMENTS, "index": 0}]),
+    AIMessage([{"type": "tool_use", "id": "c", "name": "find", "input": {}}], tool_calls=[CALL]),
+]  # fmt: skip
+
+
+def test_each_form_of_a_tool_call_is_read_once_and_arguments_that_are_no_json_object_are_stored_as_text() -> None:
     call = ToolCallDraft(id="c", name="find", arguments=ARGUMENTS)
-    check(one(message), tool_calls=(call,), text="", index_text="find(q=été, k=3)")
-
-
-@pytest.mark.parametrize(
-    "arguments", ["{bad", "[1]", "NaN", '{"a": NaN}', "[" * 100_000, '{"a":' * 300 + "1" + "}" * 300]
-)
-def test_arguments_that_are_no_json_object_are_kept_as_text_and_named(arguments: str) -> None:
-    draft = one(assistant(tool_calls=[{"id": "c", "function": {"name": "f", "arguments": arguments}}]))
-    assert (draft.tool_calls[0].arguments, draft.index_text) == (arguments, f"f({arguments})")
-    assert draft.degraded == ("message 1: tool call 1: the arguments of 'f' are no JSON object; kept as text",)
+    for message in CALLS:
+        check(one(message), tool_calls=(call,), text="", index_text="find(q=été, k=3)")
+    for arguments in ("{bad", "[1]", "NaN", '{"a": NaN}', "[" * 100_000, '{"a":' * 300 + "1" + "}" * 300):
+        draft = one(assistant(tool_calls=[{"id": "c", "function": {"name": "f", "arguments": arguments}}]))
+        assert (draft.tool_calls[0].arguments, draft.index_text) == (arguments, f"f({arguments})")
+        assert draft.degraded == ("message 1: tool call 1: the arguments of 'f' are no JSON object; kept as text",)
 
 
 def test_nothing_that_was_given_is_changed() -> None:
@@ -193,14 +185,11 @@ def test_nothing_that_was_given_is_changed() -> None:
     assert messages == before
 
 
+@example("a\x00b")
+@example("\ud800 alone")
 @given(st.text(alphabet=st.characters(exclude_categories=()), min_size=1).filter(lambda text: text.strip()))
 def test_any_text_is_kept_exactly(text: str) -> None:
     assert one(text).text == user({"type": "text", "text": text}).blocks[0]["text"] == text
-
-
-@pytest.mark.parametrize("text", ["a\x00b", "\ud800 alone", "x" * 5_000_000], ids=["nul", "surrogate", "5 MB"])
-def test_unusual_text_is_kept_exactly(text: str) -> None:
-    assert one(text).text == text
 
 
 IMAGE = MediaDraft(kind="image", data=BYTES)
@@ -291,10 +280,10 @@ def test_bytes_come_back_as_they_were(data: bytes) -> None:
         assert [item.data for item in media] == [data]
 
 
-@pytest.mark.parametrize("bad", ["@@@@", "abc", "QUJ", "QUJD\ud800", 5, ["QUJD"], "data:image/png;base64"])
-def test_invalid_base64_is_refused_with_message_and_block(bad: Any) -> None:
-    with pytest.raises(InvalidInputError, match=r"message 2 of 2, block 3\.base64: "):
-        read_messages(["fine", {"role": "user", "content": ["a", "b", {"type": "image", "base64": bad}]}])
+def test_invalid_base64_is_refused_with_message_and_block() -> None:
+    for bad in ("@@@@", "abc", "QUJ", "QUJD\ud800", 5, ["QUJD"], "data:image/png;base64"):
+        with pytest.raises(InvalidInputError, match=r"message 2 of 2, block 3\.base64: "):
+            read_messages(["fine", {"role": "user", "content": ["a", "b", {"type": "image", "base64": bad}]}])
 
 
 def test_no_source_of_a_block_is_lost_and_none_is_named() -> None:

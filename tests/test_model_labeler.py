@@ -171,10 +171,11 @@ def test_a_scope_is_a_handle_a_part_of_one_or_that_of_the_step_before(user: User
         ({"scope": None}, "Kitchen works"),
         ({"scope": "S2 / Day 2"}, "Porto weekend / Day 2"),
         ({"scope": None}, "Porto weekend / Day 2"),
+        ({"scope": "A/B test"}, "A/B test"),
     ]
     for number, (changes, scope) in enumerate(expected):
         helper.follow(lambda request, changes=changes: reply_for(request, **changes))
-        steps = user.remember(talk(60)[12 * number : 12 * number + 12]).step_ids
+        steps = user.remember(talk(72)[12 * number : 12 * number + 12]).step_ids
         user.flush()
         assert scope is None or {user.labels.of(step).scope for step in steps} == {scope}
 

@@ -190,6 +190,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "a merge with itself": {**GOOD, "operation": "merge", "target": "semantic1", "merged": ["semantic1"]},
     "no summary": {**GOOD, "summary": None},
     "no date": {**GOOD, "valid_from": "last Saturday"},
+    "an impossible date": {**GOOD, "valid_from": "2025-02-31"},
     "a secret's reference out of nowhere": {**GOOD, "summary": "Orla has {{vault:secret_1|code}}"},
     "an update that changes nothing": {
         "operation": "update", "step": 1, "quote": FACT, "target": "semantic1", "name": None, "summary": None
@@ -366,10 +367,10 @@ ANY_CHANGE = st.fixed_dictionaries(
 
 
 @settings(max_examples=100, deadline=None)
-@given(change=ANY_CHANGE)
-def test_whatever_a_model_writes_every_proposal_holds(change: dict[str, Any]) -> None:
+@given(changes=st.lists(ANY_CHANGE, max_size=12))
+def test_whatever_a_model_writes_every_proposal_holds(changes: list[dict[str, Any]]) -> None:
     batch = batch_of(FACT, CODE, spoken(3, "Good evening", "assistant"))
-    for kind, operations in operations_of([ItemChange.model_validate(change)]).items():
+    for kind, operations in operations_of([ItemChange.model_validate(fields) for fields in changes]).items():
         check(operations, batch, kind)
 
 

@@ -42,6 +42,7 @@ LATEST = {"latest_filtering": True}
 RENT = "How much is the rent of the flat on Elm Street?"
 TWO_PARTS = "How much is the crown, and which club did Nora join?"
 _users = itertools.count(1)
+Talker = tuple[UserMemory, tuple[str, ...]]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 @pytest.fixture(scope="module")
-def iris(shared: Memory) -> tuple[UserMemory, tuple[str, ...]]:
+def iris(shared: Memory) -> Talker:
     """A user with the talk, who only recalls, and the ids of the steps."""
     return talk(shared.user("iris"))
 
@@ -81,7 +82,7 @@ def hit_of(recall: Recall, record_id: str) -> Hit:
     return next(hit for hit in with_attached(recall.hits) if hit.id == record_id)
 
 
-def test_latest_filtering_ranks_what_a_newer_turn_repeats_behind_it(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
+def test_latest_filtering_ranks_what_a_newer_turn_repeats_behind_it(iris: Talker) -> None:
     user, ids = iris
     ranker, found, steps = searches(user, RENT)
     level = np.zeros(len(found[0].features.pool), np.float32)
@@ -92,9 +93,7 @@ def test_latest_filtering_ranks_what_a_newer_turn_repeats_behind_it(iris: tuple[
     assert order(ranker, found[:1], steps, frozenset(), 3, level).moved == {}
 
 
-def test_temporal_ordering_counts_days_and_semantic_reranking_diversifies(
-    iris: tuple[UserMemory, tuple[str, ...]],
-) -> None:
+def test_temporal_ordering_counts_days_and_semantic_reranking_diversifies(iris: Talker) -> None:
     ranker, (first, *_), _ = searches(iris[0], "What did Iris say on 10 March 2024?")
     timed = [column for column, name in enumerate(FEATURES) if SIGNAL_OF[name] == "time"]
     assert first.features.values[:, timed].std() > 0
@@ -133,7 +132,7 @@ def test_a_step_that_only_a_superseded_item_cites_loses_but_at_no_time_asked_for
     assert searches(user, RENT, as_of=START + timedelta(days=400))[1][0].outdated == frozenset()
 
 
-def test_multi_step_mixes_several_searches(shared: Memory, iris: tuple[UserMemory, tuple[str, ...]]) -> None:
+def test_multi_step_mixes_several_searches(shared: Memory, iris: Talker) -> None:
     ranker, found, steps = searches(iris[0], TWO_PARTS)
     assert len(found) == 2
     alone = order(ranker, found, steps, frozenset(), 3)
@@ -149,7 +148,7 @@ def test_multi_step_mixes_several_searches(shared: Memory, iris: tuple[UserMemor
     assert reason == "by the call, but there is nothing to search further"
 
 
-def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
+def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: Talker) -> None:
     for asked in ("Which violin concerto did the orchestra rehearse?", RENT):
         plain = iris[0].recall(asked, strategy="learned")
         filtered = iris[0].recall(asked, strategy="learned", operations={"threshold_filtering": True})
@@ -159,9 +158,7 @@ def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: tuple
 
 
 @pytest.mark.parametrize("on", [*itertools.islice(configurations(), 0, None, 10)])
-def test_every_configuration_gives_hits_whose_reasons_add_up(
-    iris: tuple[UserMemory, tuple[str, ...]], on: frozenset[str]
-) -> None:
+def test_every_configuration_gives_hits_whose_reasons_add_up(iris: Talker, on: frozenset[str]) -> None:
     forced = {name: name in on for name in NAMES if name != "threshold_filtering"}
     recall = iris[0].recall(TWO_PARTS, strategy="learned", operations=forced)
     assert len(recall.hits) == 6
@@ -170,9 +167,7 @@ def test_every_configuration_gives_hits_whose_reasons_add_up(
         assert not {signal.name for signal in hit.why} & (set(NAMES) - on)
 
 
-def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(
-    iris: tuple[UserMemory, tuple[str, ...]],
-) -> None:
+def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(iris: Talker) -> None:
     user = iris[0]
     recall = user.recall(RENT, strategy="learned", operations={"multi_step": True, "latest_filtering": False})
     assert tuple(each.name for each in recall.operations) == NAMES
@@ -203,7 +198,7 @@ def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(
     assert stored["on"] == sorted(each.name for each in recall.operations if each.on)
 
 
-def test_an_operation_that_does_not_exist_is_refused(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
+def test_an_operation_that_does_not_exist_is_refused(iris: Talker) -> None:
     wrong: list[tuple[str, Any, str]] = [
         *(
             ("learned", operations, "operations")

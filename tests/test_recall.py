@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from hexamem import STRATEGIES, Memory, Settings, UserMemory, Where
 from hexamem.memory_types import Hit, MemoryItem, Recall, Step
@@ -18,6 +20,7 @@ from hexamem.models.tokens import count_tokens
 from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.signals.cues import OPERATIONS
 from hexamem.retrieval.signals.features import SIGNAL_OF
+from hexamem.stores.ledger.schema import recalls
 from hexamem.stores.lexical import LexicalFilter
 
 MANY = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -40,7 +43,7 @@ def alice(static_memory: Memory) -> UserMemory:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserMemory]:
     """600 steps and 120 items whose few words recur, so that a filter cuts through any ranking."""
     home = tmp_path_factory.mktemp("recall") / "home"
-    settings = Settings(background=False, mode="off", labels="off")
+    settings = Settings(background=False, mode="off")
     with Memory.open(home, embedder="static", settings=settings) as memory:
         user = memory.user("alice")
         draw = np.random.default_rng(5)
@@ -231,13 +234,10 @@ def test_the_reciprocal_ranks_of_all_signals_are_summed(alice: UserMemory) -> No
 
 
 @pytest.mark.parametrize("base", ["rrf", "dense", "bm25"])
-def test_a_neighbours_strategy_brings_steps_at_most_two_turns_beside_of_the_same_thread(
-    base: str, alice: UserMemory
-) -> None:
+def test_a_neighbours_strategy_brings_steps_up_to_two_turns_beside(base: str, alice: UserMemory) -> None:
     filler = [f"weather report number {number}" for number in range(30)]
-    ids = alice.remember(
-        [*filler[:15], "which colour did the zeppelin get?", "Crimson.", *filler[15:]], "talk"
-    ).step_ids
+    talk = [*filler[:15], "which colour did the zeppelin get?", "Crimson.", *filler[15:]]
+    ids = alice.remember(talk, "talk").step_ids
     alice.remember(filler, "other talk")
     plain = alice.recall("zeppelin colour", 3, base).hits
     wide = alice.recall("zeppelin colour", 3, f"{base}_neighbours").hits
@@ -310,21 +310,16 @@ def test_a_step_and_an_item_learned_from_it_alone_take_one_place(alice: UserMemo
     assert len(top) == 1
 
 
-@pytest.mark.parametrize(
-    ("said", "fact", "event", "day"),
-    [
-        (
-            "Ina's party is on 14 December",
-            "Ina's party is on 14 December",
-            "Ina's party is on 2026-12-14",
-            "2026-12-14",
-        ),
-        ("我女儿的生日是12月14日。", "女儿的生日是12月14日", "我女儿的生日是2026-12-14", "2026-12-14"),
-    ],
-)
-def test_the_text_says_once_what_a_step_and_its_item_say(
-    said: str, fact: str, event: str, day: str, alice: UserMemory
-) -> None:
+PARTY = "Ina's party is on 14 December"
+ONCE = [
+    (PARTY, PARTY, "Ina's party is on 2026-12-14"),
+    ("我女儿的生日是12月14日。", "女儿的生日是12月14日", "我女儿的生日是2026-12-14"),
+]
+
+
+@pytest.mark.parametrize(("said", "fact", "event"), ONCE)
+def test_the_text_says_once_what_a_step_and_its_item_say(said: str, fact: str, event: str, alice: UserMemory) -> None:
+    day = "2026-12-14"
     [step] = alice.remember(said).step_ids
     sources = [{"step_id": step}]
     alice.add({"kind": "semantic", "name": fact, "summary": fact, "sources": sources})
@@ -356,7 +351,9 @@ def test_an_undone_change_is_searched_in_its_former_words_again(alice: UserMemor
     assert [hit.text for hit in alice.recall("Whiskers", strategy="bm25")] == ["cat\nthe cat is called Whiskers"]
 
 
-def test_the_caption_of_a_secret_is_searched_its_reference_and_value_are_not(alice: UserMemory) -> None:
+def test_the_caption_of_a_secret_is_searched_and_its_value_is_neither_found_nor_stored_with_a_question(
+    alice: UserMemory,
+) -> None:
     # Long words only: the letters of an id are random, and may be those of a short one.
     receipt = alice.remember(["password: Tr0ub4dor&3zebra", "password reminder tomorrow", "gardening"])
     reference = receipt.secrets[0]
@@ -368,19 +365,34 @@ def test_the_caption_of_a_secret_is_searched_its_reference_and_value_are_not(ali
     assert receipt.step_ids[0] in [hit.id for hit in found]
     vault = alice.recall(caption, strategy="bm25", kinds="vault").hits
     assert [hit.kind for hit in vault] == ["vault"]
+    alice.recall("where do I use the password: hunter2Xy!99")
+    alice.write_recalls()
     with alice.memory.ledger.read(alice.name) as tx:
-        assert "Tr0ub4dor" not in repr(tx.connection.exec_driver_sql("select * from recalls").all())
+        assert "where do I use" in repr(tx.connection.exec_driver_sql("select query from recalls").all())
+        assert "hunter2Xy" not in repr(tx.connection.exec_driver_sql("select * from recalls").all())
+        assert "Tr0ub4dor&3zebra" not in repr(tx.connection.exec_driver_sql("select * from recalls").all())
 
 
-def test_a_question_that_holds_a_secret_is_noted_without_it(tmp_path: Any) -> None:
-    with Memory.open(tmp_path / "home", settings=Settings(background=False, recall_log=1)) as memory:
-        alice = memory.user("alice")
-        alice.remember("something")
-        alice.recall("where do I use the password: hunter2Xy!99")
-        with memory.ledger.read("alice") as tx:
-            noted = repr(tx.connection.exec_driver_sql("select query from recalls").all())
-    assert "where do I use" in noted
-    assert "hunter2Xy" not in noted
+def test_recalls_whose_writing_was_broken_off_are_stored_once(
+    alice: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.remember("I live in Ghent.")
+    recall, write = alice.recall("Where do I live?"), alice.memory.ledger.write
+
+    @contextmanager
+    def broken_off(*args: Any, **more: Any) -> Iterator[Any]:
+        with write(*args, **more) as tx:
+            yield tx
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(alice.memory.ledger, "write", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        alice.write_recalls()
+    monkeypatch.undo()
+    alice.write_recalls()
+    with alice.memory.ledger.read(alice.name) as tx:
+        stored = select(recalls.c.id).where(recalls.c.user_id == tx.user_id)
+        assert tx.connection.execute(stored).all() == [(recall.id,)]
 
 
 def test_an_item_bears_the_time_at_which_it_was_last_said(alice: UserMemory) -> None:

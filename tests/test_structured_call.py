@@ -210,7 +210,7 @@ def test_an_unusable_reply_is_repaired_once_and_then_reported(scripted_server: S
 
 def test_the_repair_turn_shows_the_reply_and_its_problems(scripted_server: ServerFactory) -> None:
     server = scripted_server([Reply(content='{"scope": "a"}'), Reply(content=GOOD)])
-    call = structured(server, method="function_calling")
+    call = structured(server, method="json_mode")
     call.invoke([("system", "You label."), ("user", "This.")])
     first, second = server.requests
     assert second.messages[:2] == first.messages

@@ -18,10 +18,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.cli import main
 from hexamem.graphs.ingest_state import IngestState
 from hexamem.stores.ledger.usage import usage_totals
 
+from .commands import hexamem
 from .manager_script import WORD, answer
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_vault import KINDS, Traces, visible
@@ -292,7 +292,7 @@ def test_what_is_repeated_from_recall_is_not_learned_again(tmp_path: Path, scrip
 
 
 def test_the_command_line_sets_the_mode(
-    tmp_path: Path, scripted_server: ServerFactory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scripted_server: ServerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = scripted_server(answer)
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -302,10 +302,9 @@ def test_the_command_line_sets_the_mode(
 
     def ingested(*words: str) -> tuple[list[str], int]:
         before, home = server.calls, tmp_path / f"home{len(words)}{words[-1].replace(':', '')}"
-        assert main(["ingest", str(talk), "--user", "ann", "--home", str(home), "--json", *words]) == 0
-        assert main(["items", "--user", "ann", "--home", str(home), "--json"]) == 0
-        told = capsys.readouterr().out.partition("}\n[")[2]
-        return [item["kind"] for item in json.loads(f"[{told}")], server.calls - before
+        assert hexamem("ingest", talk, "--user", "ann", "--home", home, *words).code == 0
+        items = hexamem("items", "--user", "ann", "--home", home, "--json").json
+        return [item["kind"] for item in items], server.calls - before
 
     by = ("--model", "openai:scripted", "--mode")
     assert ingested(*by, "single_call") == (["semantic"], 1)
@@ -315,16 +314,12 @@ def test_the_command_line_sets_the_mode(
     assert ingested(*by, "embedded")[1] == 0
 
 
-def test_a_mode_that_cannot_work_is_refused_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mode_that_cannot_work_is_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-scripted")
     for words, refusal in (
-        (("--mode", "agents"), "--mode agents needs a model: give --model"),
-        (("--mode", "single_call"), "--mode single_call needs a model: give --model"),
-        (("--label-by", "uncertain"), "--label-by uncertain needs a model: give --model"),
-        (("--mode", "single_call", "--label-by", "model", "--model", "openai:x"), "would pay for it twice"),
+        ("--mode agents", "--mode agents needs a model: give --model"),
+        ("--mode single_call", "--mode single_call needs a model: give --model"),
+        ("--label-by uncertain", "--label-by uncertain needs a model: give --model"),
+        ("--mode single_call --label-by model --model openai:x", "would pay for it twice"),
     ):
-        assert main(["demo", "--home", str(tmp_path / "home"), *words]) == 2
-        [line] = capsys.readouterr().err.splitlines()
-        assert refusal in line
+        assert refusal in hexamem("demo", "--home", tmp_path / "home", *words.split()).error
