@@ -321,6 +321,8 @@ def test_values_are_read_as_the_user_means_them_and_fields_of_the_system_are_lef
     assert (read["name"], len(read["summary"]) <= 600, bool(notes)) == ("a b", True, True)
     assert f"{read['summary']} {read['details']}".split() == [*text.split(), "more"]
     assert [f"{read[name]:%Y-%m-%d}" for name in ("valid_from", "valid_to")] == ["2024-01-01", "2024-03-01"]
+    reversed_, notes = read_values(TypeRegistry()["semantic"], {**values, "valid_to": "2023"}, "UTC")
+    assert ("valid_to" in reversed_, "is not after valid_from" in " ".join(notes)) == (False, True)
 
 
 @settings(max_examples=50, **FEW)  # type: ignore[arg-type]

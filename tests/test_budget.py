@@ -84,9 +84,9 @@ def test_no_order_of_calls_overspends_any_budget(moves: list[tuple[int, int, int
         if len(waiting) > 2:
             reservation, used = waiting.pop(0)
             reservation.settle(Usage(calls=1, input_tokens=used))
-        for one in budgets:
-            assert one.tokens is None or one.spent.tokens <= one.tokens
-            assert one.calls is None or one.spent.calls <= one.calls
+        for entry in budgets:
+            assert entry.tokens is None or entry.spent.tokens <= entry.tokens
+            assert entry.calls is None or entry.spent.calls <= entry.calls
 
 
 @pytest.mark.parametrize("limits", [{"calls": -1}, {"tokens": float("nan")}, {"seconds": "10"}, {"calls": True}])
@@ -104,9 +104,9 @@ def test_nothing_is_lost_between_threads_that_add_and_one_that_drains() -> None:
             meter.add(Usage(calls=1), agent="a")
 
     threads = [threading.Thread(target=add) for _ in range(4)]
-    for one in threads:
-        one.start()
-    while any(one.is_alive() for one in threads):
+    for entry in threads:
+        entry.start()
+    while any(entry.is_alive() for entry in threads):
         drained += sum(row["calls"] for row in meter.drain())
     assert drained + meter.total.calls == 2_000
 

@@ -175,22 +175,22 @@ def vocabulary(user: str = "ada", kind: Any = "event") -> Vocabulary:
 
 def test_a_name_in_whatever_case_is_one_label_of_one_user_and_kind_in_every_process() -> None:
     words = vocabulary()
-    made = words.add("Opening hours")
+    built = words.add("Opening hours")
     for name in ("opening hours", "opening_hours", "OpeningHours", " Opening-Hours "):
-        assert (words.find(name), words.add(name).id) == (made, made.id)
-    for one, other in (("酒店", "餐厅"), ("bus", "bu"), ("status", "stat")):
-        assert words.add(one).id != words.add(other).id
+        assert (words.find(name), words.add(name).id) == (built, built.id)
+    for entry, other in (("酒店", "餐厅"), ("bus", "bu"), ("status", "stat")):
+        assert words.add(entry).id != words.add(other).id
     ids = {vocabulary(user, kind).add("Opening hours").id for user, kind in (("bob", "event"), ("ada", "entity"))}
-    assert vocabulary().add("Opening hours").id == made.id
-    assert (len(ids), made.id in ids) == (2, False)
-    one, two, three, four = (Label(id=f"label_{n}", user="ada", kind="event", name=n) for n in "abcd")
-    circle = [one.changed(alias_of=two.id), two.changed(alias_of=one.id)]
+    assert vocabulary().add("Opening hours").id == built.id
+    assert (len(ids), built.id in ids) == (2, False)
+    entry, two, three, four = (Label(id=f"label_{n}", user="ada", kind="event", name=n) for n in "abcd")
+    circle = [entry.changed(alias_of=two.id), two.changed(alias_of=entry.id)]
     aliases = vocabulary()
     aliases.restore([*circle, three.changed(alias_of="label_gone"), four])  # a circle and a lost label do no harm
-    assert aliases.get(one.id) is not None
+    assert aliases.get(entry.id) is not None
     aliases.merge(three.id, four.id)
     assert aliases.get(three.id) == aliases.find("c") == four
-    words.restore([made.changed(name="Ideas", pinned=True)])
+    words.restore([built.changed(name="Ideas", pinned=True)])
     assert words.find("opening hours") == words.find("ideas")
 
 

@@ -27,12 +27,12 @@ LOGITS = np.array([2.0, -2.0, -2.0, -2.0, 2.0], np.float32)
 
 def examples(count: int, reward: Callable[[int, frozenset[str]], float], **given: object) -> list[FeedbackExample]:
     """Recalls whose reward under each configuration is a function of the recall's number and the configuration."""
-    made = []
+    built = []
     for number in range(count):
         rewards = np.array([reward(number, on) for on in configurations()], np.float32)
         noise = np.random.default_rng(number).normal(0, 0.05, 5).astype(np.float32)
-        made.append(FeedbackExample(logits=LOGITS + noise, rewards=rewards, **given))  # type: ignore[arg-type]
-    return made
+        built.append(FeedbackExample(logits=LOGITS + noise, rewards=rewards, **given))  # type: ignore[arg-type]
+    return built
 
 
 def test_the_reward_counts_what_helped_first_and_what_hurt_against() -> None:

@@ -39,8 +39,8 @@ def opened(home: Path, **settings: Any) -> Memory:
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     """A memory that learns by rules, without the background thread."""
-    with opened(tmp_path / "home", mode="embedded") as found:
-        yield found
+    with opened(tmp_path / "home", mode="embedded") as result:
+        yield result
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ def test_the_graph_shows_its_nodes_and_managers_as_agents(tmp_path: Path, script
             plain, deep = (memory.ingesting.graph().get_graph(xray=xray) for xray in (False, True))
             whole = memory_graph(memory).get_graph(xray=True)
         assert set(plain.nodes) == {"__start__", "record", "label", "route", *managers, "apply", "project", "__end__"}
-        assert {(one.source, one.target) for one in plain.edges if one.source in managers} == {
-            (one, "apply") for one in managers
+        assert {(entry.source, entry.target) for entry in plain.edges if entry.source in managers} == {
+            (entry, "apply") for entry in managers
         }
         inner = {f"{manager}:{node}" for manager in MANAGERS for node in ("model", "tools")}
         assert (inner <= set(deep.nodes)) == (mode == "agents")
@@ -186,8 +186,8 @@ def test_of_two_runs_on_the_same_steps_one_applies(
     assert done[0]["remembered"]
     assert late["remembered"] == []
     assert "managed by another run" in late["degraded"][-1]
-    operations = [one for item in alice.items() for one in alice.history(item.id)]
-    assert [one.kind for one in operations] == ["add"] * len(alice.items())
+    operations = [entry for item in alice.items() for entry in alice.history(item.id)]
+    assert [entry.kind for entry in operations] == ["add"] * len(alice.items())
 
 
 def test_a_batch_is_at_most_30_steps_or_24_000_characters(tmp_path: Path, scripted_server: ServerFactory) -> None:

@@ -16,6 +16,7 @@ from chromadb.config import Settings as ChromaSettings
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from hexamem import Memory, Settings, UserMemory
+from hexamem.doctor import examine
 from hexamem.errors import ConfigError, UndoRefusedError
 from hexamem.intent.contract import LabelBatch
 from hexamem.memory_types.labels import Label
@@ -97,12 +98,12 @@ def test_labelers_see_ordered_steps_without_secrets(tmp_path: Path, labelers: La
             says(alice, text)
             alice.flush()
     (labeler,) = labelers.made  # one for all batches
-    (one, other), *_ = labeler.given
-    assert (one.speaker, one.thread_id, one.turn, one.text) == ("Alice", "one", 0, "good morning")
+    (entry, other), *_ = labeler.given
+    assert (entry.speaker, entry.thread_id, entry.turn, entry.text) == ("Alice", "one", 0, "good morning")
     assert (other.role, other.speaker, other.thread_id) == ("assistant", "assistant", "two")
     assert "hunter2" not in other.text
     assert "vault:" not in other.text
-    assert one.vector @ open_encoder().vectors(["Alice: good morning"])[0] == pytest.approx(1, abs=0.02)
+    assert entry.vector @ open_encoder().vectors(["Alice: good morning"])[0] == pytest.approx(1, abs=0.02)
 
 
 def test_labels_may_be_left_out_and_turned_on_later(tmp_path: Path, labelers: Labelers) -> None:
@@ -132,6 +133,8 @@ def test_a_batch_that_fails_loses_nothing_is_tried_again_and_given_up_after_thre
     assert [hit.id for hit in recall] == [step]
     assert "could not be labelled and will be tried again" in line
     assert "out of words" in line
+    [finding] = [finding for finding in examine(memory) if finding.name == "labels"]
+    assert "0 of 1 steps; the next recall labels new ones" in finding.detail
     labelers.failing = False
     again = alice.recall("hello")
     assert (again.hits[0].scope, again.degraded) == ("Work", ())

@@ -54,7 +54,7 @@ def seen(labelled: Memory) -> Trip:
 
 
 def _told(user: UserMemory) -> Trip:
-    said = [
+    stored = [
         "scope:Trip/Day_1 event:plan entity:Mia we leave early",
         "scope:Trip/Day_1 event:ask entity:train when does the train go",
         "scope:Trip/Day_2 event:plan entity:museum the museum opens at ten",
@@ -62,7 +62,7 @@ def _told(user: UserMemory) -> Trip:
         "scope:Holiday/Day_2 event:book entity:hotel a room",
         "scope:Work event:say entity:Mia she called",
     ]
-    return user, list(user.remember([{"role": "user", "content": text} for text in said]).step_ids)
+    return user, list(user.remember([{"role": "user", "content": text} for text in stored]).step_ids)
 
 
 def by_density(user: UserMemory, label: str) -> set[str]:
@@ -71,18 +71,18 @@ def by_density(user: UserMemory, label: str) -> set[str]:
     with user.memory.ledger.read(user.name) as tx:
         vocabulary = Vocabulary(read_labels(tx))
     weights = dict.fromkeys(vocabulary.covering(vocabulary.one(label).id), 1.0)
-    return {found for found, _ in user.memory.lexical.label_density(user.key, weights, 100)}
+    return {result for result, _ in user.memory.lexical.label_density(user.key, weights, 100)}
 
 
 def raw_density(user: UserMemory, label_id: str) -> set[str]:
     user.flush()
-    return {found for found, _ in user.memory.lexical.label_density(user.key, {label_id: 1.0}, 100)}
+    return {result for result, _ in user.memory.lexical.label_density(user.key, {label_id: 1.0}, 100)}
 
 
 def carrying(user: UserMemory, label: str) -> set[str]:
     """The steps that a filter by a label lets through."""
-    found = user.recall("anything at all", k=100, strategy="dense", kinds="step", where={"labels": label})
-    return {hit.id for hit in found.hits}
+    result = user.recall("anything at all", k=100, strategy="dense", kinds="step", where={"labels": label})
+    return {hit.id for hit in result.hits}
 
 
 def names(user: UserMemory, kind: LabelKind) -> dict[str, int]:
@@ -221,21 +221,21 @@ def test_a_correction_that_makes_no_sense_is_refused_and_changes_nothing(seen: T
 
 def test_a_split_is_undone_with_what_it_was_given_since_and_made_again_by_a_redo(trip: Trip) -> None:
     user, steps = trip
-    made = user.labels.split("Work", [steps[5]], "Calls")
-    assert (made.name, made.kind, made.pinned, made.step_ids) == ("Calls", "scope", True, (steps[5],))
-    assert raw_density(user, made.id) == {steps[5]}
+    built = user.labels.split("Work", [steps[5]], "Calls")
+    assert (built.name, built.kind, built.pinned, built.step_ids) == ("Calls", "scope", True, (steps[5],))
+    assert raw_density(user, built.id) == {steps[5]}
     assert by_density(user, "Work") == carrying(user, "Work") == {steps[3]}
-    done = user.history(made.id)[-1]
+    done = user.history(built.id)[-1]
     assert (done.kind, {change.target for change in done.changes}) == ("split", {"label", "intent"})
     (late,) = user.remember("scope:Calls another call").step_ids
-    assert user.labels.of(late).intent.scope == made.id
+    assert user.labels.of(late).intent.scope == built.id
     (undone,) = user.undo(done.id)
     assert user.labels.of(late).scope == "Work"
     assert by_density(user, "Work") == carrying(user, "Work") == {steps[3], steps[5], late}
-    assert steps[5] not in raw_density(user, made.id)
-    assert made.id not in {label.id for label in user.labels.list("scope")}
+    assert steps[5] not in raw_density(user, built.id)
+    assert built.id not in {label.id for label in user.labels.list("scope")}
     user.undo(undone.id)
-    assert user.labels.show("Calls").id == made.id
+    assert user.labels.show("Calls").id == built.id
     assert by_density(user, "Calls") >= {steps[5]}
 
 
@@ -311,8 +311,8 @@ def test_after_any_corrections_filters_and_index_agree_and_all_can_be_undone(
     labelled: Memory, actions: list[tuple[str, object, object]]
 ) -> None:
     user = labelled.user(f"user {next(_numbers)}")
-    said = ["scope:Trip/Day_1 a", "scope:Trip/Day_2 b", "scope:Work c", "scope:Holiday/Day_2 d", "scope:Work e", "f"]
-    steps = list(user.remember([{"role": "user", "content": text} for text in said]).step_ids)
+    stored = ["scope:Trip/Day_1 a", "scope:Trip/Day_2 b", "scope:Work c", "scope:Holiday/Day_2 d", "scope:Work e", "f"]
+    steps = list(user.remember([{"role": "user", "content": text} for text in stored]).step_ids)
     began = user.labels.induced()
     for number, (what, one, other) in enumerate(actions):
         try:
@@ -388,8 +388,8 @@ def test_a_rename_whose_old_name_is_taken_says_so_when_it_is_undone(labelled: Me
 
 
 def test_a_label_is_found_by_a_name_that_says_the_same(user: UserMemory) -> None:
-    said = ["scope:Reise/第2天 a", "scope:Reise/第3天 b", "scope:Trip/Day_4 c", "scope:Trip/Day_3 d"]
-    user.remember([{"role": "user", "content": text} for text in said])
+    stored = ["scope:Reise/第2天 a", "scope:Reise/第3天 b", "scope:Trip/Day_4 c", "scope:Trip/Day_3 d"]
+    user.remember([{"role": "user", "content": text} for text in stored])
     assert user.labels.show("day 2").path == "Reise / 第2天"
     assert user.labels.show("Reise/the 2nd day").path == "Reise / 第2天"
     assert user.labels.show("第四天").path == "Trip / Day 4"

@@ -116,8 +116,8 @@ def test_labels_are_merged_split_moved_renamed_and_pinned_which_history_shows_by
     assert home.run("undo", done["id"]).code == 0
     assert "by user" in home.labels("merge", "Day 1", "Work").out
     assert home.labels("show", "Work", "--json").json["steps"] == 2
-    made = home.labels("split", "Work", "Packing", first, "--json").json
-    assert (made["label"]["step_ids"], made["operation"]["kind"]) == ([first], "split")
+    built = home.labels("split", "Work", "Packing", first, "--json").json
+    assert (built["label"]["step_ids"], built["operation"]["kind"]) == ([first], "split")
     assert "move" in home.labels("move", "Packing", third).out
     assert home.labels("show", "Packing", "--json").json["steps"] == 2
     assert "labelled by a person" in home.run("show", third).out

@@ -275,16 +275,18 @@ async def test_it_runs_under_asyncio(memory: Memory) -> None:
         question = {"messages": [HumanMessage("Where does Mia go to school?")]}
         out = await graph.ainvoke(question, thread("new"), context=ALICE)
         assert "Hangzhou" in out["memory"]
-        found = await research.ainvoke({"question": "Where does Mia go to school?"}, context=ALICE)
-        assert "Hangzhou" in found["answer"]
+        result = await research.ainvoke({"question": "Where does Mia go to school?"}, context=ALICE)
+        assert "Hangzhou" in result["answer"]
 
 
 def test_the_parents_checkpointer_holds_its_state_and_not_the_history_twice(memory: Memory) -> None:
     saver = InMemorySaver()
     graph = parent(memory).compile(checkpointer=saver)
     graph.invoke({"messages": [HumanMessage("Hello")]}, thread(), context=ALICE)
-    inner = [one for one in saver.list(thread()) if "remember:" in one.config["configurable"]["checkpoint_ns"]]
-    assert "Hello" not in repr([one.checkpoint["channel_values"] for one in inner])
+    inner = [
+        element for element in saver.list(thread()) if "remember:" in element.config["configurable"]["checkpoint_ns"]
+    ]
+    assert "Hello" not in repr([element.checkpoint["channel_values"] for element in inner])
 
 
 def test_an_odd_message_stops_neither_the_others_nor_the_agent(memory: Memory) -> None:
@@ -330,6 +332,9 @@ def test_the_store_of_a_graph_follows_the_items_of_the_user(memory: Memory) -> N
     graph.invoke({"messages": [HumanMessage("Hello")]}, context=ALICE)
     assert set(entries(store)) == {first.id}
     assert mirror_items(memory, store, "alice") == 0
+    alice.erase()
+    mirror_items(memory, store, "alice")
+    assert entries(store) == {}
     mirror_items(memory, store, "a.b@example.org")
     assert list(entries(store, "a%2Eb@example%2Eorg").values()) == ["name\nAnn"]
 

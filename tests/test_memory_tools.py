@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
-from hexamem.errors import ConfigError, MissingUserError
+from hexamem.errors import ConfigError
 from hexamem.tools.operations import OPERATIONS
 
 from .scripted_chat import ScriptedChat, calls
@@ -87,7 +87,7 @@ def test_a_search_says_once_what_a_step_and_the_item_copied_from_it_say(memory: 
         alice.add({"kind": "semantic", "name": "Mia", "summary": said, "sources": [{"step_id": step}]})
 
     def told(**more: Any) -> set[str]:
-        return {one["text"] for one in result(memory, "search_memory", query="Mia's school", **more)["results"]}
+        return {entry["text"] for entry in result(memory, "search_memory", query="Mia's school", **more)["results"]}
 
     copied, more = "Mia goes to school in Hangzhou", "Mia is a pupil of the school of music"
     assert told(kinds=["step", "semantic"]) == {f"{copied}, by bus.", more}
@@ -102,11 +102,11 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
         if last.type == "human" and "Dahl" in last.text:
             return calls("search_memory", query="Dahl")
         if last.type == "tool" and last.name == "search_memory":
-            found = json.loads(last.text)
-            assert [one["text"] for one in found["results"]] == ["Dahl leads the department."]
-            here = [one for one in found["in_this_conversation"] if "Dahl" in one["begins"]]
-            assert all(one["when"].startswith(str(datetime.now(UTC).year)) for one in here)
-            return calls("forget", ids=[one["id"] for one in (*found["results"], *here)])
+            outcome = json.loads(last.text)
+            assert [entry["text"] for entry in outcome["results"]] == ["Dahl leads the department."]
+            here = [entry for entry in outcome["in_this_conversation"] if "Dahl" in entry["begins"]]
+            assert all(entry["when"].startswith(str(datetime.now(UTC).year)) for entry in here)
+            return calls("forget", ids=[entry["id"] for entry in (*outcome["results"], *here)])
         return "Done."
 
     memory.user("alice").remember("Dahl leads the department.", thread_id="old")
@@ -122,21 +122,21 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
 def test_a_search_tells_only_how_that_begins_which_the_memory_block_shows(memory: Memory) -> None:
     alice = memory.user("alice")
     long = "Dahl leads the department, and he wants the reports of all teams on Friday before noon, in English."
-    alice.remember([long, *(f"The department bought printer number {one}." for one in "abcdef")], thread_id="old")
+    alice.remember([long, *(f"The department bought printer number {entry}." for entry in "abcdef")], thread_id="old")
     model = ScriptedChat([calls("search_memory", query="department", k=7), "Done."])
     settings = MiddlewareSettings(prompt=PromptSettings(k=3))
     agent = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings)])
     out = agent.invoke({"messages": [HumanMessage("What does Dahl want?")]}, context={"user": "alice"})
     block = model.prompts[0][0].text
-    found = json.loads(out["messages"][2].text)["results"]
+    outcome = json.loads(out["messages"][2].text)["results"]
     steps = {step.content: step.id for step in alice.steps()}
-    shown = {one["id"] for one in found if one.get("in_memory_block")}
+    shown = {entry["id"] for entry in outcome if entry.get("in_memory_block")}
     assert shown == {steps[text] for text in steps if f"user: {text}\n" in block}
-    [cut] = [one for one in found if one["id"] == steps[long]]
+    [cut] = [entry for entry in outcome if entry["id"] == steps[long]]
     assert set(cut) == {"id", "kind", "text", "in_memory_block"}
     assert long.startswith(cut["text"].removesuffix("…"))
-    assert all(one["text"] in steps and "when" in one for one in found if one["id"] not in shown)
-    assert len(found) > len(shown) > 0
+    assert all(entry["text"] in steps and "when" in entry for entry in outcome if entry["id"] not in shown)
+    assert len(outcome) > len(shown) > 0
 
 
 def test_a_model_is_told_how_the_user_can_store_a_secret_that_is_not_there(memory: Memory) -> None:
@@ -161,7 +161,7 @@ def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Mem
     alice = memory.user("alice")
     [item] = alice.items("semantic")
     said = {step.content: step.id for step in alice.steps()}
-    assert [one.step_id for one in item.sources] == [said["Keep it: jasmine."]]
+    assert [entry.step_id for entry in item.sources] == [said["Keep it: jasmine."]]
     assert "jasmine tea" not in model.prompts[-1][0].text  # it stands in the conversation
     alice.forget([said["Keep it: jasmine."]])
     assert alice.items("semantic") == []
@@ -189,7 +189,7 @@ def test_forgetting_is_by_ids_whole_or_not_at_all_and_can_be_undone(memory: Memo
     assert alice.steps() == []
     for operation_id in done["undo_with"]:
         alice.undo(operation_id)
-    assert [one.id for one in alice.steps()] == [step]
+    assert [entry.id for entry in alice.steps()] == [step]
 
 
 def test_a_search_for_what_to_forget_lists_ids_with_the_message_behind_an_item(memory: Memory) -> None:
@@ -220,35 +220,20 @@ def test_the_request_to_forget_is_not_listed(memory: Memory) -> None:
         if last.type == "human":
             return calls("find_to_forget", query="stay at the Anker Hotel")
         if last.name == "find_to_forget":
-            return calls("forget", ids=[one["id"] for one in json.loads(last.text)["records"]])
+            return calls("forget", ids=[entry["id"] for entry in json.loads(last.text)["records"]])
         return "Done."
 
     agent = create_agent(ScriptedChat(script), middleware=[MemoryMiddleware(memory)])
     agent.invoke({"messages": [HumanMessage("Forget that I stay at the Anker Hotel.")]}, context={"user": "alice"})
-    assert [one.content for one in alice.steps()] == ["Forget that I stay at the Anker Hotel.", "Done."]
-
-
-def test_a_long_resource_is_read_in_parts(memory: Memory) -> None:
-    text = "abcdefghij" * 30
-    item = memory.user("alice").add({"kind": "resource", "title": "Letters", "content": text})
-    first = result(memory, "read_resource", id=item.id, length=200)
-    second = result(memory, "read_resource", id=item.id, offset=first["next_offset"], length=200)
-    assert first["text"] + second["text"] == text
-    assert "next_offset" not in second
+    assert [entry.content for entry in alice.steps()] == ["Forget that I stay at the Anker Hotel.", "Done."]
 
 
 def test_a_secret_comes_as_its_reference_only(memory: Memory) -> None:
     memory.user("alice").remember(f"My mail password is {SECRET}.")
-    [found] = result(memory, "use_secret", what="password of the mail account")["secrets"]
-    assert found["reference"].startswith("{{vault:")
-    assert memory.user("alice").reveal(found["reference"], reason="test") == SECRET
+    [outcome] = result(memory, "use_secret", what="password of the mail account")["secrets"]
+    assert outcome["reference"].startswith("{{vault:")
+    assert memory.user("alice").reveal(outcome["reference"], reason="test") == SECRET
     assert use(memory, "use_secret", "bob", what="mail password").status == "error"
-
-
-def test_a_run_without_a_user_fails(memory: Memory) -> None:
-    agent = create_agent(ScriptedChat([calls("list_memory"), "Done."]), memory_tools(memory))
-    with pytest.raises(MissingUserError, match="context="):
-        agent.invoke({"messages": [HumanMessage("Go.")]})
 
 
 def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memory: Memory) -> None:
@@ -265,14 +250,14 @@ def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memor
         "Sofie's party": "2026-12-07T19:30+01:00",
         "Sofie is an apprentice": "2026-11-23T00:30+01:00",
     }
-    found = result(memory, "search_memory", query="Sofie", kinds=["step", "episodic", "semantic"])["results"]
+    outcome = result(memory, "search_memory", query="Sofie", kinds=["step", "episodic", "semantic"])["results"]
     listed = result(memory, "list_memory")["items"]
-    assert {one["text"]: one["when"] for one in found} == told
-    assert {one["text"]: one["when"] for one in listed}.items() <= told.items()
+    assert {entry["text"]: entry["when"] for entry in outcome} == told
+    assert {entry["text"]: entry["when"] for entry in listed}.items() <= told.items()
     assert len(listed) == 3
     assert result(memory, "read_resource", id=step)["title"] == "user, 2026-11-23T00:30+01:00"
     evidence = result(memory, "research_memory", question="Where does Sofie start?")["evidence"]
-    assert [one["when"] for one in evidence if "bakery" in one["quote"]] == ["2026-11-23T00:30+01:00"]
+    assert [entry["when"] for entry in evidence if "bakery" in entry["quote"]] == ["2026-11-23T00:30+01:00"]
 
 
 def test_a_list_words_items_as_a_prompt_does(memory: Memory) -> None:
@@ -281,10 +266,14 @@ def test_a_list_words_items_as_a_prompt_does(memory: Memory) -> None:
     alice.add({"kind": "core", "label": "diet", "value": "Is vegetarian"})
     alice.add({"kind": "episodic", "summary": "Concert in Lund", "occurred_at": "2025-03-04", "actor": "Mark"})
     alice.add({"kind": "semantic", "name": "Tea", "summary": "Alice likes tea"})
-    texts = {one["kind"]: one["text"] for one in result(memory, "list_memory")["items"]}
+    texts = {entry["kind"]: entry["text"] for entry in result(memory, "list_memory")["items"]}
     assert texts["core"] == "diet: Is vegetarian"
     assert texts["episodic"] == "Concert in Lund (Mark)"
     assert texts["semantic"] == "Alice likes tea"
     assert "\n" not in texts["vault"]
     [event] = alice.items("episodic")
     assert result(memory, "read_resource", id=event.id)["text"] == "Concert in Lund (Mark)"
+    letters = alice.add({"kind": "resource", "title": "Letters", "content": "abcdefghij" * 30})
+    first = result(memory, "read_resource", id=letters.id, length=200)  # a long one is read in parts
+    second = result(memory, "read_resource", id=letters.id, offset=first["next_offset"], length=200)
+    assert (first["text"] + second["text"], "next_offset" in second) == ("abcdefghij" * 30, False)

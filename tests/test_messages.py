@@ -67,8 +67,8 @@ def test_the_module_does_not_load_langchain() -> None:
         "import sys, hexamem.memory_types.messages as m; m.read_messages(['hi', ('ai', 'yo')]); "
         "print([n for n in sys.modules if n.startswith('langchain')])"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert outcome.stdout.strip() == "[]"
 
 
 FORMS: list[Any] = [

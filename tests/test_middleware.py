@@ -39,14 +39,14 @@ def agent(
 ) -> tuple[Any, ScriptedChat]:
     model = ScriptedChat(script)
     chosen = MiddlewareSettings(**settings) if settings else None
-    made = create_agent(
+    built = create_agent(
         model,
         list(tools),
         system_prompt="Be kind.",
         middleware=[MemoryMiddleware(memory, settings=chosen)],
         checkpointer=checkpointer,
     )
-    return made, model
+    return built, model
 
 
 def thread(name: str = "t") -> Any:
@@ -62,21 +62,21 @@ def ask(text: str) -> Any:
 
 
 def test_the_full_history_sent_again_without_ids_stores_each_message_once(memory: Memory) -> None:
-    made, _ = agent(memory, lambda messages: f"Reply {len(messages)}", tools=())
+    built, _ = agent(memory, lambda messages: f"Reply {len(messages)}", tools=())
     history: list[dict[str, str]] = []
     for turn in range(7):
         history.append({"role": "user", "content": "ok" if turn % 3 else f"Message {turn}"})
-        out = made.invoke({"messages": history}, context=ALICE)
+        out = built.invoke({"messages": history}, context=ALICE)
         history.append({"role": "assistant", "content": out["messages"][-1].text})
     assert said(memory) == [message["content"] for message in history]
 
 
 def test_a_model_that_raises_loses_no_message_of_the_user(memory: Memory) -> None:
-    made, model = agent(memory, [RuntimeError("overloaded"), "Here I am."], checkpointer=InMemorySaver())
+    built, model = agent(memory, [RuntimeError("overloaded"), "Here I am."], checkpointer=InMemorySaver())
     with pytest.raises(RuntimeError, match="overloaded"):
-        made.invoke(ask("I moved to Porto."), thread(), context=ALICE)
+        built.invoke(ask("I moved to Porto."), thread(), context=ALICE)
     assert said(memory) == ["I moved to Porto."]
-    made.invoke(None, thread(), context=ALICE)  # taken up again where it failed
+    built.invoke(None, thread(), context=ALICE)  # taken up again where it failed
     assert said(memory) == ["I moved to Porto.", "Here I am."]
     assert len(model.prompts) == 2
 
@@ -88,18 +88,18 @@ def test_what_a_failed_run_left_unsaid_is_stored_in_its_place_at_the_next_run(me
         return "10:15"
 
     script: list[Reply] = [calls("clock"), RuntimeError("overloaded"), "A quarter past ten."]
-    made, _ = agent(memory, script, [clock], InMemorySaver())
+    built, _ = agent(memory, script, [clock], InMemorySaver())
     with pytest.raises(RuntimeError):
-        made.invoke(ask("What time is it?"), thread(), context=ALICE)
+        built.invoke(ask("What time is it?"), thread(), context=ALICE)
     assert said(memory) == ["What time is it?"]
-    made.invoke(ask("Well?"), thread(), context=ALICE)
+    built.invoke(ask("Well?"), thread(), context=ALICE)
     assert said(memory) == ["What time is it?", "", "10:15", "Well?", "A quarter past ten."]
 
 
 def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never_in_the_history(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
-    made, model = agent(memory, ["In Hangzhou."], checkpointer=InMemorySaver())
-    out = made.invoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
+    built, model = agent(memory, ["In Hangzhou."], checkpointer=InMemorySaver())
+    out = built.invoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
     [prompt] = model.prompts
     assert isinstance(prompt[0], SystemMessage)
     assert prompt[0].text.startswith("Be kind.\n\n<memory>")
@@ -109,17 +109,17 @@ def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never
     assert "<memory>" not in str(said(memory))
     model = ScriptedChat(["Yes."])
     block = {"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral"}}
-    made = create_agent(model, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(memory)])
-    made.invoke(ask("Where does Mia go to school?"), context=ALICE)
+    built = create_agent(model, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(memory)])
+    built.invoke(ask("Where does Mia go to school?"), context=ALICE)
     first, second = model.prompts[0][0].content
     assert first == block
     assert second["text"].startswith("<memory>")
 
 
 def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) -> None:
-    told = ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."]
+    expected = ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."]
     for user in ("alice", "bob"):
-        memory.user(user).remember(told, thread_id="old")
+        memory.user(user).remember(expected, thread_id="old")
 
     @tool
     def look(what: str) -> str:
@@ -127,13 +127,13 @@ def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) ->
         return what
 
     def run(user: str, first: str) -> list[str]:  # a user each: what one run called stands in no recall of the other
-        made, model = agent(
+        built, model = agent(
             memory, [calls("look", what=first), "Done."], [look], prompt=PromptSettings(k=1), topic_shift=0.2
         )
-        events = made.stream(
+        events = built.stream(
             ask("Where does the red bicycle stand?"), thread(first), context={"user": user}, stream_mode="custom"
         )
-        stages = [one["stage"] for one in events if one["stage"] == "recall"]
+        stages = [entry["stage"] for entry in events if entry["stage"] == "recall"]
         return [*stages, model.prompts[-1][0].text]
 
     shifted = run("alice", "a cake with walnuts for aunt Rosa")
@@ -146,11 +146,13 @@ def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) ->
 
 def test_it_offers_the_tools_and_does_not_store_what_they_gave(memory: Memory) -> None:
     memory.user("alice").remember("Mia goes to school in Hangzhou.", thread_id="old")
-    made, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
-    out = made.invoke(ask("Where is Mia?"), thread(), context=ALICE)
-    assert set(model.offered) == MEMORY_TOOLS == {one.name for one in memory_tools(memory)}
-    found = json.loads(out["messages"][2].text)["results"]
-    assert [one["text"] for one in found] == ["Mia goes to school in Hangzhou."]  # not what stands in the conversation
+    built, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
+    out = built.invoke(ask("Where is Mia?"), thread(), context=ALICE)
+    assert set(model.offered) == MEMORY_TOOLS == {entry.name for entry in memory_tools(memory)}
+    result = json.loads(out["messages"][2].text)["results"]
+    assert [entry["text"] for entry in result] == [
+        "Mia goes to school in Hangzhou."
+    ]  # not what stands in the conversation
     assert said(memory)[1:] == ["Where is Mia?", "In Hangzhou."]
 
 
@@ -158,8 +160,8 @@ def test_settings_choose_what_goes_into_a_prompt(memory: Memory) -> None:
     alice = memory.user("alice")
     alice.add({"kind": "core", "label": "human", "value": "Alice, a cellist."})
     alice.remember("Mia goes to school in Hangzhou.", thread_id="old")
-    made, model = agent(memory, ["Yes."], tools=(), prompt=PromptSettings(core=False, kinds=("core",)))
-    made.invoke(ask("Where does Mia go to school?"), context=ALICE)
+    built, model = agent(memory, ["Yes."], tools=(), prompt=PromptSettings(core=False, kinds=("core",)))
+    built.invoke(ask("Where does Mia go to school?"), context=ALICE)
     assert "Alice, a cellist" in model.prompts[0][0].text  # recalled, as the only kind that is
     assert "Hangzhou" not in model.prompts[0][0].text
     assert model.offered == sorted(MEMORY_TOOLS)
@@ -171,8 +173,8 @@ def test_settings_choose_what_goes_into_a_prompt(memory: Memory) -> None:
 
 def prompt_of(memory: Memory, question: str, user: str = "alice", **settings: Any) -> str:
     """The first system message of a run in a new thread."""
-    made, model = agent(memory, ["Yes."], **settings)
-    made.invoke(ask(question), thread("later"), context={"user": user})
+    built, model = agent(memory, ["Yes."], **settings)
+    built.invoke(ask(question), thread("later"), context={"user": user})
     return model.prompts[0][0].text
 
 
@@ -182,11 +184,11 @@ def test_the_day_stands_in_a_prompt_unless_switched_off_also_where_nothing_is_re
         for user in (memory.user(f"{today}", timezone=zone.key), memory.user(f"new {today}", timezone=zone.key)):
             if "new" not in user.name:
                 user.remember("Mia goes to school in Hangzhou.", thread_id="old")
-            made, model = agent(
+            built, model = agent(
                 memory, [calls("search_memory", query="Mia"), "Yes."], prompt=PromptSettings(today=today)
             )
             days = {f"{datetime.now(zone):%Y-%m-%d}"}
-            made.invoke(ask("Where does Mia go to school?"), thread(), context={"user": user.name})
+            built.invoke(ask("Where does Mia go to school?"), thread(), context={"user": user.name})
             days.add(f"{datetime.now(zone):%Y-%m-%d}")
             for [system, *_] in model.prompts:
                 shown = re.findall(r"Today is \w+day, ([\d-]+)\.", system.text)
@@ -247,9 +249,9 @@ def test_a_conversation_that_goes_on_another_day_shows_the_day_of_an_event(
     [step] = alice.remember(message, "t").step_ids
     event = {"kind": "episodic", "summary": "Lunch with Gwen", "occurred_at": f"{day:%Y-%m-%d}"}
     alice.add({**event, "sources": [{"step_id": step}]})
-    made, model = agent(memory, ["Yes."])
+    built, model = agent(memory, ["Yes."])
     going_on = [HumanMessage(line, id="m1"), AIMessage("Enjoy it."), HumanMessage("Where do I meet Gwen for lunch?")]
-    made.invoke({"messages": going_on}, thread(), context=ALICE)
+    built.invoke({"messages": going_on}, thread(), context=ALICE)
     assert (f"(episodic, on {day:%Y-%m-%d}) Lunch with Gwen" in model.prompts[0][0].text) is shown
 
 
@@ -284,8 +286,8 @@ def test_each_hit_is_one_entry_without_index_words_and_repetitions(memory: Memor
 
 
 def test_core_memory_that_the_model_writes_stands_in_its_next_prompt(memory: Memory) -> None:
-    made, model = agent(memory, [calls("update_core", label="human", value="Speaks Basque."), "Done."])
-    made.invoke(ask("Note that I speak Basque."), context=ALICE)
+    built, model = agent(memory, [calls("update_core", label="human", value="Speaks Basque."), "Done."])
+    built.invoke(ask("Note that I speak Basque."), context=ALICE)
     assert "human: Speaks Basque." in model.prompts[1][0].text
 
 
@@ -333,8 +335,8 @@ def test_secrets_reach_neither_the_model_nor_memory_nor_the_state(memory: Memory
         return {"user": "alice", "password": "other3-Zz77"}
 
     saver = InMemorySaver()
-    made, model = agent(memory, [calls("account"), "Noted."], [account], saver)
-    out = made.invoke(ask(f"My mail password is {SECRET}."), thread(), context=ALICE)
+    built, model = agent(memory, [calls("account"), "Noted."], [account], saver)
+    out = built.invoke(ask(f"My mail password is {SECRET}."), thread(), context=ALICE)
     assert "{{vault:" in out["messages"][0].text
     for secret in (SECRET, "other3-Zz77"):
         assert secret not in model.said()
@@ -349,33 +351,33 @@ def test_a_host_may_keep_secrets_out_of_its_first_checkpoint_too_or_show_them_to
     from hexamem import redact_messages
 
     alice, saver = memory.user("alice"), InMemorySaver()
-    made, _ = agent(memory, ["Noted."], checkpointer=saver)
+    built, _ = agent(memory, ["Noted."], checkpointer=saver)
     given = [HumanMessage(f"My mail password is {SECRET}.", id="m1"), AIMessage("Hm.")]
     hidden = redact_messages(alice, given)
     assert hidden[0].id == "m1"
     assert hidden[1] is given[1]
-    made.invoke({"messages": hidden}, thread(), context=ALICE)
+    built.invoke({"messages": hidden}, thread(), context=ALICE)
     assert SECRET not in repr(list(saver.list(thread()))) + repr(saver.storage) + repr(saver.blobs) + repr(saver.writes)
     [item] = alice.items("vault")
     assert alice.reveal(item.id, reason="test") == SECRET
-    made, model = agent(memory, ["Noted."], hide_secrets=False)
-    made.invoke(ask(f"My mail password is {SECRET}."), thread("shown"), context=ALICE)
+    built, model = agent(memory, ["Noted."], hide_secrets=False)
+    built.invoke(ask(f"My mail password is {SECRET}."), thread("shown"), context=ALICE)
     assert SECRET in model.said()
     assert SECRET not in str(said(memory))
 
 
 async def test_it_runs_under_asyncio(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
-    made, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
+    built, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
     with blockbuster_ctx("hexamem"):
-        await made.ainvoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
+        await built.ainvoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
     assert "Hangzhou" in model.prompts[0][0].text
     assert said(memory)[1:] == ["Where does Mia go to school?", "In Hangzhou."]
 
 
 def test_a_recall_that_fails_does_not_stop_the_agent(memory: Memory) -> None:
-    made, _ = agent(memory, ["Hi."], prompt=PromptSettings(strategy="no such strategy"))
-    events = list(made.stream(ask("Hello"), context=ALICE, stream_mode="custom"))
+    built, _ = agent(memory, ["Hi."], prompt=PromptSettings(strategy="no such strategy"))
+    events = list(built.stream(ask("Hello"), context=ALICE, stream_mode="custom"))
     assert "no such strategy" in events[1]["degraded"][0]
     assert said(memory) == ["Hello", "Hi."]
 
@@ -385,9 +387,9 @@ def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Me
     summarizer = ScriptedChat(["They talked."])
     shortener = SummarizationMiddleware(summarizer, trigger=("messages", 4), keep=("messages", 2))
     settings = MiddlewareSettings(tools=())
-    made = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings), shortener], checkpointer=saver)
+    built = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings), shortener], checkpointer=saver)
     for turn in range(5):
-        made.invoke(ask(f"Message {turn}"), thread(), context=ALICE)
+        built.invoke(ask(f"Message {turn}"), thread(), context=ALICE)
     assert summarizer.prompts
     assert [step.content for step in memory.user("alice").steps() if step.role == "user"] == [
         f"Message {turn}" for turn in range(5)
@@ -397,19 +399,19 @@ def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Me
 
 async def test_a_model_that_can_call_no_tools_is_refused_with_what_to_do(memory: Memory) -> None:
     model = FakeListChatModel(responses=["Noted."])
-    made = create_agent(model, middleware=[MemoryMiddleware(memory)])
+    built = create_agent(model, middleware=[MemoryMiddleware(memory)])
     given: Any = {"messages": [HumanMessage("I moved to Porto.")]}
     with pytest.raises(ConfigError, match=r"FakeListChatModel cannot call tools .*MiddlewareSettings\(tools=\(\)\)"):
-        made.invoke(given, context={"user": "alice"})
+        built.invoke(given, context={"user": "alice"})
     with pytest.raises(ConfigError, match="cannot call tools"):
-        await made.ainvoke(given, context={"user": "alice"})
+        await built.ainvoke(given, context={"user": "alice"})
 
     class Unfinished(FakeListChatModel):  # an error of its own is not taken for that
         def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
             raise NotImplementedError("to do")
 
-    made = create_agent(Unfinished(responses=["Noted."]), middleware=[MemoryMiddleware(memory)])
+    built = create_agent(Unfinished(responses=["Noted."]), middleware=[MemoryMiddleware(memory)])
     with pytest.raises(NotImplementedError, match="to do"):
-        made.invoke(given, context={"user": "alice"})
+        built.invoke(given, context={"user": "alice"})
     bare = create_agent(model, middleware=[MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))])
     assert bare.invoke(given, context={"user": "alice"})["messages"][-1].text == "Noted."

@@ -381,12 +381,12 @@ def task() -> LabelTask:
         )
         for n, (text, vector) in enumerate(zip(texts, embed(texts), strict=True))
     ]  # fmt: skip
-    made = EmbeddedLabeler("ann", embed).label(steps)
+    built = EmbeddedLabeler("ann", embed).label(steps)
     scope = Label(user="ann", kind="scope", name="Porto weekend")
-    used = frozenset({scope.id, *(event for step in made.steps[:4] for event in step.events)})
+    used = frozenset({scope.id, *(event for step in built.steps[:4] for event in step.events)})
     chosen = frozenset(step.id for step in steps[4:])
     scopes = {scope.id: "Two friends plan a weekend"}
-    return LabelTask(window=made.steps, chosen=chosen, labels=(*made.labels, scope), scopes=scopes, used=used)
+    return LabelTask(window=built.steps, chosen=chosen, labels=(*built.labels, scope), scopes=scopes, used=used)
 
 
 def good(number: int, **changes: Any) -> str:

@@ -48,7 +48,7 @@ def spoken(number: int, content: str, role: str = "user", **fields: Any) -> Batc
 
 
 def batch_of(*contents: str | BatchStep) -> Batch:
-    steps = tuple(one if isinstance(one, BatchStep) else spoken(n, one) for n, one in enumerate(contents, 1))
+    steps = tuple(entry if isinstance(entry, BatchStep) else spoken(n, entry) for n, entry in enumerate(contents, 1))
     return Batch(user="ann", steps=steps, zone=ZoneInfo("Europe/Dublin"))
 
 
@@ -85,11 +85,11 @@ def propose(
 
 
 def calls(*operations: Mapping[str, Any]) -> Reply:
-    return Reply(calls=[called(dict(one)) for one in operations])
+    return Reply(calls=[called(dict(entry)) for entry in operations])
 
 
 def by(found: Proposals) -> list[str]:
-    return [one.proposed_by for one in found.proposals]
+    return [entry.proposed_by for entry in found.proposals]
 
 
 FACT = "FACT Orla: is a vet"
@@ -175,8 +175,8 @@ def test_an_agent_searches_for_an_item_that_is_not_listed_and_supersedes_it(scri
         return {"item_orla": ORLA} if "Orla" in query else {}
 
     server = scripted_server(script)
-    [one] = propose(server, batch_of(FACT), nearest={"item_tom": TOM}, search=search).proposals
-    assert (one.operation, one.target) == ("supersede", "item_orla")
+    [entry] = propose(server, batch_of(FACT), nearest={"item_tom": TOM}, search=search).proposals
+    assert (entry.operation, entry.target) == ("supersede", "item_orla")
     assert "item_" not in "".join(request.text for request in server.requests)
 
 
@@ -225,8 +225,17 @@ def test_a_quote_may_differ_in_case_space_and_marks_or_be_of_the_resolved_text(s
         assert propose(server, batch_of(loose)).degraded == ()
     text, shown = "Orla wrote <steps> on the door & left", "Orla wrote &lt;steps> on the door & left"
     server.follow([calls({**GOOD, "quote": shown, "summary": f"Orla: {shown}"}), DONE])
-    [one] = propose(server, batch_of(text)).proposals
-    assert (one.evidence[0].quote, one.values["summary"]) == (text, f"Orla: {text}")
+    [entry] = propose(server, batch_of(text)).proposals
+    assert (entry.evidence[0].quote, entry.values["summary"]) == (text, f"Orla: {text}")
+
+
+def test_only_the_user_states_what_is_core_and_system_text_is_no_evidence(scripted_server: ServerFactory) -> None:
+    server = scripted_server([])
+    for role, kind, proposed_by in (
+        ("assistant", "semantic", "semantic"), ("assistant", "core", "rules.core"), ("system", "semantic", "rules.semantic")
+    ):  # fmt: skip
+        server.follow([calls(operation(kind, 1, FACT)), DONE])
+        assert by(propose(server, batch_of(spoken(1, FACT, role)), kind)) == [proposed_by]
 
 
 def test_an_agent_stops_at_its_limits_with_what_it_proposed_so_far(scripted_server: ServerFactory) -> None:
@@ -302,25 +311,25 @@ def test_a_document_is_copied_from_its_step_whole(scripted_server: ServerFactory
     }  # fmt: skip
     text = f"Here it is, keep it:\n{lease} Thanks!"
     server = scripted_server([calls(paste), DONE])
-    [one] = propose(server, batch_of(text), "resource").proposals
-    assert one.values["content"] == lease
+    [entry] = propose(server, batch_of(text), "resource").proposals
+    assert entry.values["content"] == lease
     server.follow([calls({**paste, "first_words": "not there", "last_words": "nor this"}), DONE])
-    [one] = propose(server, batch_of(text), "resource").proposals
-    assert one.values["content"] == text
+    [entry] = propose(server, batch_of(text), "resource").proposals
+    assert entry.values["content"] == text
 
 
 def test_a_secret_is_taken_out_by_its_place_and_never_stands_in_values_or_state(scripted_server: ServerFactory) -> None:
     batch, good = batch_of(CODE), operation("vault", 1, CODE)
     server = scripted_server([calls(good), DONE])
-    [one] = propose(server, batch, "vault").proposals
-    assert (one.secret, one.values["caption"]) == ("swordfish#77", "code of the garage")
-    assert "swordfish" not in json.dumps(one.values) + repr(one.secret is None)
-    state = written(one, batch)
+    [entry] = propose(server, batch, "vault").proposals
+    assert (entry.secret, entry.values["caption"]) == ("swordfish#77", "code of the garage")
+    assert "swordfish" not in json.dumps(entry.values) + repr(entry.secret is None)
+    state = written(entry, batch)
     assert state is not None
     assert "swordfish" not in json.dumps(state)
-    assert read_back(state, batch) == one
+    assert read_back(state, batch) == entry
     assert read_back(state, batch_of("CODE garage: {{vault:secret_1|code of the garage}}")) is None
-    loose = one.changed(evidence=(Evidence(step_id="step_1", quote=CODE.upper()),), reason="said swordfish#77")
+    loose = entry.changed(evidence=(Evidence(step_id="step_1", quote=CODE.upper()),), reason="said swordfish#77")
     state = written(loose, batch)
     assert "swordfish" not in json.dumps(state)
     assert getattr(read_back(state or {}, batch), "secret", None) == "swordfish#77"
@@ -344,18 +353,18 @@ LINES = {
 
 def check(operations: Sequence[Any], batch: Batch, kind: Any) -> int:
     """Check that every proposal of these operations holds; how many there are."""
-    said = {step.step.id: step.step.content for step in batch.steps}
+    stored = {step.step.id: step.step.content for step in batch.steps}
     reading = Reading(form=FORMS[kind], batch=batch, instruction=Instruction(kind=kind), nearest=KNOWN)
     assert all(len(problem) < 400 for problem in reading.all_problems(operations))
-    made = reading.proposals(operations, None, kind)[0].proposals
-    assert len(made) <= min(len(operations), reading.most)
-    for one in made:
-        assert one.kind == kind
-        assert (one.target is None) == (one.operation == "add")
-        assert one.target is None or one.target in KNOWN
-        assert all(evidence.quote in said[evidence.step_id] for evidence in one.evidence)
-        assert kind != "vault" or "swordfish#77" not in json.dumps(one.values, default=str)
-    return len(made)
+    built = reading.proposals(operations, None, kind)[0].proposals
+    assert len(built) <= min(len(operations), reading.most)
+    for entry in built:
+        assert entry.kind == kind
+        assert (entry.target is None) == (entry.operation == "add")
+        assert entry.target is None or entry.target in KNOWN
+        assert all(evidence.quote in stored[evidence.step_id] for evidence in entry.evidence)
+        assert kind != "vault" or "swordfish#77" not in json.dumps(entry.values, default=str)
+    return len(built)
 
 
 TEXTS = st.text(max_size=20) | st.sampled_from([FACT, CODE, "semantic1", "semantic2", "2025-03-01..", "..", "Orla"])
@@ -440,7 +449,7 @@ def test_one_call_proposes_for_all_types_and_the_embedded_engine_the_rest(script
         return single.finish(single.call.invoke(single.prepare(batch_of(*lines), orders, {})))
 
     found = outcome()
-    assert [one.kind for one in found.proposals] == ["core", "episodic", "semantic"]
+    assert [entry.kind for entry in found.proposals] == ["core", "episodic", "semantic"]
     assert (found.labels, found.degraded) == (None, ())
     good: Any = answer(server.requests[0]).content
     [*others, fact] = good["operations"]
@@ -449,7 +458,7 @@ def test_one_call_proposes_for_all_types_and_the_embedded_engine_the_rest(script
     whole = json.dumps({**good, "operations": [fact, {**fact, "text": "Orla is kind"}]})
     server.follow([Reply(content=whole[: whole.rindex("Orla is kind") + 6])])
     found = outcome()
-    assert "Orla is a vet" in [one.values.get("summary") for one in found.proposals]
+    assert "Orla is a vet" in [entry.values.get("summary") for entry in found.proposals]
     assert "a part of it was used" in found.degraded[0]
     server.follow([Reply(status=500)])
     found = outcome()

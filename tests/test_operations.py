@@ -71,11 +71,11 @@ def searches(user: UserMemory, question: str, **given: object) -> tuple[Ranker, 
     memory = user.memory
     memory.projector.catch_up(user.name)
     request = Request(query=question, k=3, **given)  # type: ignore[arg-type]
-    found = memory.searcher.searches(user.name, request, strategy_named("learned"))
-    assert found is not None
+    outcome = memory.searcher.searches(user.name, request, strategy_named("learned"))
+    assert outcome is not None
     ranker = memory.searcher.ranker
     assert isinstance(ranker, Ranker)
-    return ranker, list(found.searches), found.steps
+    return ranker, list(outcome.searches), outcome.steps
 
 
 def hit_of(recall: Recall, record_id: str) -> Hit:
@@ -84,13 +84,13 @@ def hit_of(recall: Recall, record_id: str) -> Hit:
 
 def test_latest_filtering_ranks_what_a_newer_turn_repeats_behind_it(iris: Talker) -> None:
     user, ids = iris
-    ranker, found, steps = searches(user, RENT)
-    level = np.zeros(len(found[0].features.pool), np.float32)
-    latest = order(ranker, found[:1], steps, frozenset(LATEST), 3, level)
+    ranker, outcome, steps = searches(user, RENT)
+    level = np.zeros(len(outcome[0].features.pool), np.float32)
+    latest = order(ranker, outcome[:1], steps, frozenset(LATEST), 3, level)
     assert latest.ids.index(ids[4]) < latest.ids.index(ids[0])
     assert latest.moved[ids[0]]["latest_filtering"] < 0
     assert ids[4] not in latest.moved
-    assert order(ranker, found[:1], steps, frozenset(), 3, level).moved == {}
+    assert order(ranker, outcome[:1], steps, frozenset(), 3, level).moved == {}
 
 
 def test_temporal_ordering_counts_days_and_semantic_reranking_diversifies(iris: Talker) -> None:
@@ -105,11 +105,12 @@ def test_temporal_ordering_counts_days_and_semantic_reranking_diversifies(iris: 
     assert off.tolist() == pytest.approx(untimed.tolist(), abs=1e-4)
     assert off.tolist() != pytest.approx(ranker.score(first.features, on=on).tolist())
     user, ids = iris
-    ranker, found, steps = searches(user, RENT)
-    pool = found[0].features.pool
+    ranker, outcome, steps = searches(user, RENT)
+    pool = outcome[0].features.pool
     scores = np.array([1.0 if each in (ids[0], ids[4]) else 0.9 for each in pool.ids], np.float32)
     plain, diverse = (
-        order(ranker, found[:1], steps, names, 3, scores) for names in (frozenset(), frozenset({"semantic_reranking"}))
+        order(ranker, outcome[:1], steps, names, 3, scores)
+        for names in (frozenset(), frozenset({"semantic_reranking"}))
     )
     assert set(plain.ids[:2]) == {ids[0], ids[4]} != set(diverse.ids[:2])
     assert sorted(diverse.ids) == sorted(plain.ids)
@@ -133,10 +134,10 @@ def test_a_step_that_only_a_superseded_item_cites_loses_but_at_no_time_asked_for
 
 
 def test_multi_step_mixes_several_searches(shared: Memory, iris: Talker) -> None:
-    ranker, found, steps = searches(iris[0], TWO_PARTS)
-    assert len(found) == 2
-    alone = order(ranker, found, steps, frozenset(), 3)
-    mixed = order(ranker, found, steps, frozenset({"multi_step"}), 3)
+    ranker, outcome, steps = searches(iris[0], TWO_PARTS)
+    assert len(outcome) == 2
+    alone = order(ranker, outcome, steps, frozenset(), 3)
+    mixed = order(ranker, outcome, steps, frozenset({"multi_step"}), 3)
     assert alone.moved == {}
     assert all("multi_step" in mixed.moved[each] for each in mixed.ids)
     assert mixed.scores == sorted(mixed.scores, reverse=True)

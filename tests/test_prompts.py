@@ -143,8 +143,8 @@ def test_missing_and_unknown_inputs_and_values_that_could_be_text_from_outside_a
         ("inputs: A-b\n## user\nx", "has the line"),
     ],
 )
-def test_a_template_in_the_wrong_form_is_refused(template: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(told)):
+def test_a_template_in_the_wrong_form_is_refused(template: str, expected: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(expected)):
         parse_prompt("broken", template)
 
 

@@ -224,9 +224,23 @@ def gates_of(shipped: RankingWeights) -> Callable[..., np.ndarray]:
     def learn(examples: list[GateExample], others: list[GateExample] | None = None, **options: float) -> np.ndarray:
         gate = OperationGate(changed(shipped, operations=learn_gate(examples, GateSettings(**options))))
         assert gate.trained
-        return np.array([list(gate.weights_of(one.cues, one.shape).values()) for one in others or examples])
+        return np.array([list(gate.weights_of(entry.cues, entry.shape).values()) for entry in others or examples])
 
     return learn
+
+
+def test_training_finds_what_pays_for_which_question(gates_of: Callable[..., np.ndarray]) -> None:
+    when = CUES.index("temporal")
+
+    def reward(cues: np.ndarray, on: frozenset[str]) -> float:
+        # Multi-step pays for all but the questions for a time, and temporal ordering for these alone.
+        names = ("temporal_ordering", "multi_step") if cues[when] else ("multi_step", "temporal_ordering")
+        return 0.5 + 0.3 * (names[0] in on) - 0.3 * (names[1] in on)
+
+    examples = questions(reward)
+    for example, gate in zip(examples, gates_of(examples), strict=True):
+        temporal = bool(example.cues[when])
+        assert (bool(gate[0] >= 0.5), bool(gate[2] >= 0.5)) == (temporal, not temporal)
 
 
 def test_noise_and_one_conversation_change_no_choice_and_costs_count(gates_of: Callable[..., np.ndarray]) -> None:
@@ -243,8 +257,10 @@ def test_noise_and_one_conversation_change_no_choice_and_costs_count(gates_of: C
         assert ((gates_of(examples, cost=0.1)[:, multi] >= 0.5) == chosen).all()
     every = questions(lambda cues, on: 0.1 * ("latest_filtering" in on), 60)
     alone = [
-        GateExample(cues=one.cues, shape=one.shape, rewards=one.rewards * (one.group == "talk 0"), group=one.group)
-        for one in every
+        GateExample(
+            cues=entry.cues, shape=entry.shape, rewards=entry.rewards * (entry.group == "talk 0"), group=entry.group
+        )
+        for entry in every
     ]
     for examples, chosen in ((every, True), (alone, False)):
         assert ((gates_of(examples)[:, NAMES.index("latest_filtering")] >= 0.5) == chosen).all()

@@ -292,20 +292,20 @@ def test_the_text_is_packed_in_order_of_time_within_the_budget_by_the_best_hits(
 
 
 def test_a_step_and_an_item_learned_from_it_alone_take_one_place(alice: UserMemory) -> None:
-    told = alice.remember(["Ina keeps bees in Malmö", "Bees are kept by Otto too", "Otto sells honey"]).step_ids
-    sources = [{"step_id": told[0]}]
-    one = alice.add({"kind": "semantic", "name": "Ina", "summary": "Ina keeps bees", "sources": sources}).id
+    expected = alice.remember(["Ina keeps bees in Malmö", "Bees are kept by Otto too", "Otto sells honey"]).step_ids
+    sources = [{"step_id": expected[0]}]
+    entry = alice.add({"kind": "semantic", "name": "Ina", "summary": "Ina keeps bees", "sources": sources}).id
     other = alice.add({"kind": "semantic", "name": "Ina", "summary": "Ina's bees are in Malmö", "sources": sources}).id
-    both = [{"step_id": step} for step in told[:2]]
+    both = [{"step_id": step} for step in expected[:2]]
     joint = alice.add({"kind": "semantic", "name": "bees", "summary": "Ina and Otto keep bees", "sources": both}).id
     hits = alice.recall("Who keeps bees?", 10, "bm25").hits
     places = [{hit.id, *(attached.id for attached in hit.attached)} for hit in hits]
-    [place] = [place for place in places if told[0] in place]
-    assert place & {one, other}
+    [place] = [place for place in places if expected[0] in place]
+    assert place & {entry, other}
     assert {joint} in places
-    assert {told[1]} in places
+    assert {expected[1]} in places
     assert all(hit.score >= attached.score for hit in hits for attached in hit.attached)
-    assert {one, other} <= set().union(*places)
+    assert {entry, other} <= set().union(*places)
     top = alice.recall("Who keeps bees?", 1, "bm25").hits
     assert len(top) == 1
 
@@ -317,21 +317,23 @@ ONCE = [
 ]
 
 
-@pytest.mark.parametrize(("said", "fact", "event"), ONCE)
-def test_the_text_says_once_what_a_step_and_its_item_say(said: str, fact: str, event: str, alice: UserMemory) -> None:
+@pytest.mark.parametrize(("written", "fact", "event"), ONCE)
+def test_the_text_says_once_what_a_step_and_its_item_say(
+    written: str, fact: str, event: str, alice: UserMemory
+) -> None:
     day = "2026-12-14"
-    [step] = alice.remember(said).step_ids
+    [step] = alice.remember(written).step_ids
     sources = [{"step_id": step}]
     alice.add({"kind": "semantic", "name": fact, "summary": fact, "sources": sources})
     alice.add({"kind": "episodic", "summary": event, "occurred_at": day, "event_type": "party", "sources": sources})
-    whole = alice.recall(said, strategy="rrf")
+    whole = alice.recall(written, strategy="rrf")
     assert sum(1 + len(hit.attached) for hit in whole.hits) == 3
     assert len(whole.hits) < 3
-    assert [line.partition("] ")[2] for line in whole.text.splitlines()] == [f"user: {said}", f"(episodic) {event}"]
-    items = alice.recall(said, strategy="rrf", kinds=["episodic", "semantic"])
+    assert [line.partition("] ")[2] for line in whole.text.splitlines()] == [f"user: {written}", f"(episodic) {event}"]
+    items = alice.recall(written, strategy="rrf", kinds=["episodic", "semantic"])
     assert [line.partition("] ")[2] for line in items.text.splitlines()] == [f"(episodic) {event}"]
     alice.add({"kind": "semantic", "name": fact, "summary": fact})  # cites nothing: it may be of another day
-    assert fact in alice.recall(said, strategy="rrf", kinds=["episodic", "semantic"]).text
+    assert fact in alice.recall(written, strategy="rrf", kinds=["episodic", "semantic"]).text
 
 
 def test_an_item_takes_the_room_of_a_step_that_does_not_fit(alice: UserMemory) -> None:
@@ -361,8 +363,8 @@ def test_the_caption_of_a_secret_is_searched_and_its_value_is_neither_found_nor_
     for lost in ("Tr0ub4dor&3zebra", "Tr0ub4dor", secret_id, secret_id.split("_")[1]):
         assert alice.recall(lost, strategy="bm25").hits == ()
     caption = reference.removesuffix("}}").split("|")[1]
-    found = alice.recall(caption, strategy="bm25", kinds="step").hits
-    assert receipt.step_ids[0] in [hit.id for hit in found]
+    result = alice.recall(caption, strategy="bm25", kinds="step").hits
+    assert receipt.step_ids[0] in [hit.id for hit in result]
     vault = alice.recall(caption, strategy="bm25", kinds="vault").hits
     assert [hit.kind for hit in vault] == ["vault"]
     alice.recall("where do I use the password: hunter2Xy!99")
@@ -400,26 +402,26 @@ def test_an_item_bears_the_time_at_which_it_was_last_said(alice: UserMemory) -> 
         alice.remember({"role": "user", "content": "The kiln is in the shed.", "timestamp": f"{year}-06-01T10:00Z"})
         for year in (2019, 2021)
     )
-    sources = [{"step_id": one} for one in (*first.step_ids, *again.step_ids)]
+    sources = [{"step_id": entry} for entry in (*first.step_ids, *again.step_ids)]
     about: dict[str, dict[str, Any]] = {
         "told": {"sources": sources},
         "dated": {"sources": sources, "valid_from": "2018-01-01"},
         "written": {},
     }
-    made = {
+    built = {
         alice.add({"kind": "semantic", "name": name, "summary": "The kiln stands there.", **more}).id: name
         for name, more in about.items()
     }
     for strategy in ("rrf", "learned"):
-        found = alice.recall("kiln", strategy=strategy, kinds="semantic")
-        times = {made[hit.id]: hit.occurred_at for hit in found.hits}
+        result = alice.recall("kiln", strategy=strategy, kinds="semantic")
+        times = {built[hit.id]: hit.occurred_at for hit in result.hits}
         assert times["told"] == datetime(2021, 6, 1, 10, tzinfo=UTC)
         assert times["dated"] == datetime(2018, 1, 1, tzinfo=UTC)
-        assert times["written"] == next(one.created_at for one in alice.items() if made[one.id] == "written")
-        assert found.text.splitlines()[:2] == [
+        assert times["written"] == next(entry.created_at for entry in alice.items() if built[entry.id] == "written")
+        assert result.text.splitlines()[:2] == [
             "[2021-06-01 10:00] (semantic, from 2018-01-01) dated / The kiln stands there.",
             "[2021-06-01 10:00] (semantic) told / The kiln stands there.",
         ]
     alice.forget(again.step_ids)
-    told = next(hit for hit in alice.recall("kiln", kinds="semantic") if made[hit.id] == "told")
-    assert told.occurred_at == datetime(2019, 6, 1, 10, tzinfo=UTC)
+    expected = next(hit for hit in alice.recall("kiln", kinds="semantic") if built[hit.id] == "told")
+    assert expected.occurred_at == datetime(2019, 6, 1, 10, tzinfo=UTC)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -14,6 +15,7 @@ from hexamem import Memory, UserMemory
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_state import ResearchContext
+from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.research import Research
 
 from .commands import hexamem
@@ -186,6 +188,8 @@ def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory) -> None:
         assert user.research(f"What did Ida buy on {at[:10]}?").passages
         (page,) = user.pages()
         assert "kayak" in user.page(page.id).text
+        bounds = {at.replace(tzinfo=UTC) for at in (datetime.min, datetime.max)}
+        assert {in_zone(bound, ZoneInfo(zone)) for bound in bounds} == bounds
 
 
 def test_ask_takes_the_filters_of_recall(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def keep(memory: Memory, sensitivity: str = "low", secret: str = SECRET) -> str:
 def agent(memory: Memory, script: Any, doors: Doors, saver: Any = None, **options: Any) -> tuple[Any, ScriptedChat]:
     model = ScriptedChat(script)
     vault = VaultMiddleware(memory, **{"tools": ["login", "fails", "refuses"], **options})
-    made = create_agent(model, doors.all, middleware=[MemoryMiddleware(memory), vault], checkpointer=saver)
-    return made, model
+    built = create_agent(model, doors.all, middleware=[MemoryMiddleware(memory), vault], checkpointer=saver)
+    return built, model
 
 
 def ask(text: str = "Log in.") -> Any:
@@ -86,18 +86,18 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     reference, saver, tracer = keep(memory), InMemorySaver(), RunCollectorCallbackHandler()
-    made, model = agent(
+    built, model = agent(
         memory, [calls("login", password=reference, options={"again": [f"a {reference} b"]}), "In."], doors, saver
     )
-    out = made.invoke(ask(), {**THREAD, "callbacks": [tracer]}, context=ALICE)
+    out = built.invoke(ask(), {**THREAD, "callbacks": [tracer]}, context=ALICE)
     assert doors.given == [(SECRET, {"again": [f"a {SECRET} b"]})]
     result = out["messages"][2]
     assert json.loads(result.text)["echo"] == f"used {reference}"
     steps = json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
-    told = "\n".join([model.said(), repr(out), steps, repr(tracer.traced_runs), caplog.text])
+    expected = "\n".join([model.said(), repr(out), steps, repr(tracer.traced_runs), caplog.text])
     checkpoints = repr([list(saver.list(THREAD)), saver.storage, saver.blobs, saver.writes])
     assert tracer.traced_runs
-    for where in (told, checkpoints):
+    for where in (expected, checkpoints):
         assert "hunter2" not in where
         assert "vault:" in where
     memory.flush()
@@ -107,55 +107,55 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
 def test_a_reveal_is_audited_and_for_the_user_and_the_listed_tools_alone(memory: Memory, doors: Doors) -> None:
     alice, reference = memory.user("alice"), keep(memory, secret="4711")
     short = reference.split("|")[0] + "}}"
-    made, _ = agent(memory, [calls("login", password=short), "In."], doors)
-    out = made.invoke(ask(), context=ALICE)
+    built, _ = agent(memory, [calls("login", password=short), "In."], doors)
+    out = built.invoke(ask(), context=ALICE)
     assert doors.given == [("4711", None)]
     assert json.loads(out["messages"][2].text)["echo"] == f"used {reference}"  # taken out as a whole word
     [entry] = alice.reveals()
     assert (entry.actor, entry.reason) == ("tool:login", "given to the tool login")
-    made, _ = agent(memory, [calls("login", password=reference), "No."], doors)
-    out = made.invoke(ask(), context={"user": "bob"})
+    built, _ = agent(memory, [calls("login", password=reference), "No."], doors)
+    out = built.invoke(ask(), context={"user": "bob"})
     assert isinstance(out["messages"][2], ToolMessage)
     assert "no secret" in out["messages"][2].text
-    made, _ = agent(memory, [calls("login", password=reference), "In."], doors, tools=["fails"])
-    made.invoke(ask(), context=ALICE)
+    built, _ = agent(memory, [calls("login", password=reference), "In."], doors, tools=["fails"])
+    built.invoke(ask(), context=ALICE)
     assert doors.given[1:] == [(reference, None)]
     assert len(alice.reveals()) == 1
 
 
 def test_high_sensitivity_needs_approval(memory: Memory, doors: Doors) -> None:
-    made, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
-    out = made.invoke(ask(), THREAD, context=ALICE)
+    built, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    out = built.invoke(ask(), THREAD, context=ALICE)
     [asked] = out["__interrupt__"]
     assert doors.given == []
     assert asked.value["action_requests"][0]["description"] == "The tool login wants to use: password of the mail"
     assert "hunter2" not in repr(asked)
-    out = made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+    out = built.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
     assert doors.given == [(SECRET, None)]
     assert out["messages"][-1].text == "In."
     assert "hunter2" not in model.said()
 
 
 def test_what_is_rejected_is_told_to_the_model_and_not_revealed(memory: Memory, doors: Doors) -> None:
-    made, _ = agent(memory, [calls("login", password=keep(memory, "high")), "I may not."], doors, InMemorySaver())
-    made.invoke(ask(), THREAD, context=ALICE)
+    built, _ = agent(memory, [calls("login", password=keep(memory, "high")), "I may not."], doors, InMemorySaver())
+    built.invoke(ask(), THREAD, context=ALICE)
     resume = Command(resume={"decisions": [{"type": "reject", "message": "Not today."}]})
-    out = made.invoke(resume, THREAD, context=ALICE)
+    out = built.invoke(resume, THREAD, context=ALICE)
     assert (out["messages"][2].text, out["messages"][2].status) == ("Not today.", "error")
     assert (doors.given, memory.user("alice").reveals()) == ([], [])
     assert [step.content for step in memory.user("alice").steps()] == ["Log in.", "", "Not today.", "I may not."]
 
 
 def test_an_answer_that_is_no_decision_is_asked_for_again(memory: Memory, doors: Doors) -> None:
-    made, _ = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
-    made.invoke(ask(), THREAD, context=ALICE)
+    built, _ = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    built.invoke(ask(), THREAD, context=ALICE)
     answers: list[Any] = ["yes", 1, {"decisions": []}, {"decisions": [{"type": "edit"}]}, ["approve"]]
     for answer in answers:
-        out = made.invoke(Command(resume=answer), THREAD, context=ALICE)
+        out = built.invoke(Command(resume=answer), THREAD, context=ALICE)
         [asked] = out["__interrupt__"]
         assert "which is no decision: resume with" in asked.value["action_requests"][0]["description"]
         assert doors.given == []
-    out = made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+    out = built.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
     assert (out["messages"][-1].text, doors.given) == ("In.", [(SECRET, None)])
 
 
@@ -165,30 +165,30 @@ def test_two_calls_at_once_are_decided_each_by_its_own_interrupt(memory: Memory,
         "", tool_calls=[*calls("login", password=reference).tool_calls, *calls("login", password=reference).tool_calls]
     )
     both.tool_calls[1]["id"] = "second"
-    made, _ = agent(memory, [both, "In."], doors, InMemorySaver())
-    out = made.invoke(ask(), THREAD, context=ALICE)
+    built, _ = agent(memory, [both, "In."], doors, InMemorySaver())
+    out = built.invoke(ask(), THREAD, context=ALICE)
     first, second = out["__interrupt__"]
     decided = {first.id: {"decisions": [{"type": "approve"}]}, second.id: {"decisions": [{"type": "reject"}]}}
-    made.invoke(Command(resume=decided), THREAD, context=ALICE)
+    built.invoke(Command(resume=decided), THREAD, context=ALICE)
     assert len(doors.given) == 1
 
 
 def test_errors_of_the_tool_do_not_tell_the_value(memory: Memory, doors: Doors) -> None:
     reference = keep(memory)
-    made, model = agent(memory, [calls("refuses", password=reference), "No."], doors)
-    assert made.invoke(ask(), context=ALICE)["messages"][2].text == f"no entry with {reference}"
-    made, model = agent(memory, [calls("fails", password=reference), "No."], doors)
+    built, model = agent(memory, [calls("refuses", password=reference), "No."], doors)
+    assert built.invoke(ask(), context=ALICE)["messages"][2].text == f"no entry with {reference}"
+    built, model = agent(memory, [calls("fails", password=reference), "No."], doors)
     with pytest.raises(ValueError, match="wrong password") as caught:
-        made.invoke(ask(), context=ALICE)
+        built.invoke(ask(), context=ALICE)
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in model.said()
 
 
 async def test_it_runs_under_asyncio(memory: Memory, doors: Doors) -> None:
-    made, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    built, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
     with blockbuster_ctx("hexamem"):
-        await made.ainvoke(ask(), THREAD, context=ALICE)
-        await made.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+        await built.ainvoke(ask(), THREAD, context=ALICE)
+        await built.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
     assert doors.given == [(SECRET, None)]
     assert "hunter2" not in model.said()
 

@@ -61,7 +61,7 @@ def test_single_call_takes_at_most_13_calls_for_100_steps(tmp_path: Path, script
         assert {label.name for label in user.labels.list("scope") if label.steps} == {"daily life"}
     assert server.calls == -(-100 // size) <= 13
     assert {request.name for request in server.requests} == {"SingleReply"}
-    [fixed] = {json.dumps([one.messages[0]["content"], one.body["response_format"]]) for one in server.requests}
+    [fixed] = {json.dumps([entry.messages[0]["content"], entry.body["response_format"]]) for entry in server.requests}
     assert len(fixed) <= 8_000, "instructions and schema are the same in each call, so that providers cache them"
 
 
@@ -173,17 +173,17 @@ def test_thirty_kinds_of_secrets_reach_no_prompt_checkpoint_log_notice_or_file(
             place = {"configurable": {"thread_id": "1"}}
             done = graph.invoke({"close": True}, place, context=SimpleNamespace(user="ann"))
             user.flush(timeout=20)
-            kept = [repr(one) for one in saver.list(None)]
-            assert kept
-            seen += [*kept, repr(saver.blobs), repr(saver.writes), repr(done), *memory.notices, repr(user.jobs())]
+            held = [repr(entry) for entry in saver.list(None)]
+            assert held
+            seen += [*held, repr(saver.blobs), repr(saver.writes), repr(done), *memory.notices, repr(user.jobs())]
             seen += [json.dumps([request.body for request in server.requests])]
     for number in range(2):
         assert visible(tmp_path / str(number), [kind.value for kind in KINDS], traces) == []
     assert sound.calls > 0
     assert failing.calls > 0
     seen += [record.getMessage() for record in caplog.records]
-    found = {kind.name for kind in KINDS for text in seen if kind.value in text and len(kind.value) >= 8}
-    assert found == set()
+    result = {kind.name for kind in KINDS for text in seen if kind.value in text and len(kind.value) >= 8}
+    assert result == set()
 
 
 def _fault(draw: random.Random, request: Request) -> Reply:
@@ -224,12 +224,12 @@ def test_whatever_a_model_replies_nothing_is_half_applied(
         user.remember(TALK)
         assert user.flush()
         assert user.jobs() == []
-        said = {step.id: step.content for step in user.steps()}
-        assert len(said) == len(TALK)
+        stored = {step.id: step.content for step in user.steps()}
+        assert len(stored) == len(TALK)
         for item in user.items(superseded=True):
             assert user.history(item.id), "each item has its operation"
             for source in item.sources:
-                assert source.start is None or said[source.step_id][source.start : source.end] == source.quote
+                assert source.start is None or stored[source.step_id][source.start : source.end] == source.quote
         twice = [item.text for item in user.items()]
         assert len(set(twice)) == len(twice)
         assert "swordfish#77" not in " ".join(memory.notices)
