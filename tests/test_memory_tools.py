@@ -37,6 +37,12 @@ def use(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> Too
     return out["messages"][2]
 
 
+def ask(agent: Any, text: str) -> Any:
+    """What alice gets from an agent in her conversation."""
+    config = {"configurable": {"thread_id": "t"}}
+    return agent.invoke({"messages": [HumanMessage(text)]}, config, context={"user": "alice"})
+
+
 def result(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> dict[str, Any]:
     message = use(memory, name, user, **arguments)
     assert message.status == "success", message.text
@@ -112,9 +118,7 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
     memory.user("alice").remember("Dahl leads the department.", thread_id="old")
     agent = create_agent(ScriptedChat(script), middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
     for text in ("I am well.", "My head is Pernille Dahl."):
-        agent.invoke(
-            {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": "t"}}, context={"user": "alice"}
-        )
+        ask(agent, text)
     assert not [step for step in memory.user("alice").steps() if "Dahl" in step.content]
     assert "I am well." in [step.content for step in memory.user("alice").steps()]
 
@@ -126,7 +130,7 @@ def test_a_search_tells_only_how_that_begins_which_the_memory_block_shows(memory
     model = ScriptedChat([calls("search_memory", query="department", k=7), "Done."])
     settings = MiddlewareSettings(prompt=PromptSettings(k=3))
     agent = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings)])
-    out = agent.invoke({"messages": [HumanMessage("What does Dahl want?")]}, context={"user": "alice"})
+    out = ask(agent, "What does Dahl want?")
     block = model.prompts[0][0].text
     outcome = json.loads(out["messages"][2].text)["results"]
     steps = {step.content: step.id for step in alice.steps()}
@@ -144,9 +148,9 @@ def test_a_model_is_told_how_the_user_can_store_a_secret_that_is_not_there(memor
     assert "application" in alone
     model = ScriptedChat([calls("use_secret", what="wifi password"), "It is not stored."])
     agent = create_agent(model, middleware=[MemoryMiddleware(memory)])
-    out = agent.invoke({"messages": [HumanMessage("Log in to the wifi.")]}, context={"user": "alice"})
+    out = ask(agent, "Log in to the wifi.")
     assert "by one message" in out["messages"][2].text
-    out = agent.invoke({"messages": [HumanMessage(f"My wifi password is {SECRET}.")]}, context={"user": "alice"})
+    out = ask(agent, f"My wifi password is {SECRET}.")
     assert SECRET not in out["messages"][0].text
     assert result(memory, "use_secret", what="wifi password")["secrets"]
 
@@ -155,9 +159,7 @@ def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Mem
     model = ScriptedChat([calls("remember", title="Tea", text="Alice likes jasmine tea."), "Kept.", "In the tea room."])
     agent = create_agent(model, middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
     for text in ("Keep it: jasmine.", "Where is my tea?"):
-        agent.invoke(
-            {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": "t"}}, context={"user": "alice"}
-        )
+        ask(agent, text)
     alice = memory.user("alice")
     [item] = alice.items("semantic")
     said = {step.content: step.id for step in alice.steps()}
@@ -224,7 +226,7 @@ def test_the_request_to_forget_is_not_listed(memory: Memory) -> None:
         return "Done."
 
     agent = create_agent(ScriptedChat(script), middleware=[MemoryMiddleware(memory)])
-    agent.invoke({"messages": [HumanMessage("Forget that I stay at the Anker Hotel.")]}, context={"user": "alice"})
+    ask(agent, "Forget that I stay at the Anker Hotel.")
     assert [entry.content for entry in alice.steps()] == ["Forget that I stay at the Anker Hotel.", "Done."]
 
 

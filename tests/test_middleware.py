@@ -117,9 +117,9 @@ def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never
 
 
 def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) -> None:
-    expected = ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."]
+    statements = ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."]
     for user in ("alice", "bob"):
-        memory.user(user).remember(expected, thread_id="old")
+        memory.user(user).remember(statements, thread_id="old")
 
     @tool
     def look(what: str) -> str:

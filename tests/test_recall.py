@@ -292,20 +292,20 @@ def test_the_text_is_packed_in_order_of_time_within_the_budget_by_the_best_hits(
 
 
 def test_a_step_and_an_item_learned_from_it_alone_take_one_place(alice: UserMemory) -> None:
-    expected = alice.remember(["Ina keeps bees in Malmö", "Bees are kept by Otto too", "Otto sells honey"]).step_ids
-    sources = [{"step_id": expected[0]}]
-    entry = alice.add({"kind": "semantic", "name": "Ina", "summary": "Ina keeps bees", "sources": sources}).id
+    ids = alice.remember(["Ina keeps bees in Malmö", "Bees are kept by Otto too", "Otto sells honey"]).step_ids
+    sources = [{"step_id": ids[0]}]
+    first = alice.add({"kind": "semantic", "name": "Ina", "summary": "Ina keeps bees", "sources": sources}).id
     other = alice.add({"kind": "semantic", "name": "Ina", "summary": "Ina's bees are in Malmö", "sources": sources}).id
-    both = [{"step_id": step} for step in expected[:2]]
+    both = [{"step_id": step} for step in ids[:2]]
     joint = alice.add({"kind": "semantic", "name": "bees", "summary": "Ina and Otto keep bees", "sources": both}).id
     hits = alice.recall("Who keeps bees?", 10, "bm25").hits
     places = [{hit.id, *(attached.id for attached in hit.attached)} for hit in hits]
-    [place] = [place for place in places if expected[0] in place]
-    assert place & {entry, other}
+    [place] = [place for place in places if ids[0] in place]
+    assert place & {first, other}
     assert {joint} in places
-    assert {expected[1]} in places
+    assert {ids[1]} in places
     assert all(hit.score >= attached.score for hit in hits for attached in hit.attached)
-    assert {entry, other} <= set().union(*places)
+    assert {first, other} <= set().union(*places)
     top = alice.recall("Who keeps bees?", 1, "bm25").hits
     assert len(top) == 1
 
@@ -345,9 +345,14 @@ def test_an_item_takes_the_room_of_a_step_that_does_not_fit(alice: UserMemory) -
     assert alice.recall("ferry", strategy="rrf", token_budget=30).text.endswith("(semantic) The ferry takes cars")
 
 
-def test_an_undone_change_is_searched_in_its_former_words_again(alice: UserMemory) -> None:
+def test_an_edited_item_is_found_in_the_words_of_then_and_after_undo_in_its_former_ones(alice: UserMemory) -> None:
     item = alice.add({"kind": "semantic", "name": "cat", "summary": "the cat is called Whiskers"})
+    then = datetime.now(UTC)
     alice.edit(item.id, summary="the cat is called Mittens")
+    for strategy in ("rrf", "dense"):
+        for known_at, name in ((then, "Whiskers"), (None, "Mittens")):
+            (hit,) = alice.recall("what is the cat called", strategy=strategy, known_at=known_at).hits
+            assert hit.text == f"cat\nthe cat is called {name}"
     alice.undo(alice.history(item.id)[-1].id)
     assert alice.recall("Mittens", strategy="bm25").hits == ()
     assert [hit.text for hit in alice.recall("Whiskers", strategy="bm25")] == ["cat\nthe cat is called Whiskers"]

@@ -94,10 +94,10 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
     result = out["messages"][2]
     assert json.loads(result.text)["echo"] == f"used {reference}"
     steps = json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
-    expected = "\n".join([model.said(), repr(out), steps, repr(tracer.traced_runs), caplog.text])
+    shown = "\n".join([model.said(), repr(out), steps, repr(tracer.traced_runs), caplog.text])
     checkpoints = repr([list(saver.list(THREAD)), saver.storage, saver.blobs, saver.writes])
     assert tracer.traced_runs
-    for where in (expected, checkpoints):
+    for where in (shown, checkpoints):
         assert "hunter2" not in where
         assert "vault:" in where
     memory.flush()
