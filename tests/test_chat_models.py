@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,12 +86,20 @@ def test_no_key_is_shown_and_all_keys_are_known_to_the_cleaner() -> None:
     assert model_name(model) == "'gpt-5-mini'"
 
 
-def test_without_a_model_nothing_of_langchain_is_loaded() -> None:
-    code = (
-        "import sys\n"
-        "from hexamem.models import Budget, Models, UsageMeter, count_tokens\n"
-        "assert not Models.open(); count_tokens('hello'); Budget(calls=1); UsageMeter()\n"
-        "print([name for name in sys.modules if name.split('.')[0] in ('langchain', 'langchain_core', 'openai')])"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert shown.strip() == "[]"
+def test_without_a_model_no_chat_model_is_loaded(tmp_path: Path) -> None:
+    code = """
+import sys
+from hexamem.models import Budget, Models, UsageMeter, count_tokens
+
+def loaded(*names):
+    return [name for name in sys.modules if name.startswith(names)]
+
+assert not Models.open(); count_tokens('hello'); Budget(calls=1); UsageMeter()
+print(loaded('langchain', 'openai'))
+from hexamem import Memory, Settings
+with Memory.open(sys.argv[1], embedder='static', settings=Settings(background=False, mode='off')) as memory:
+    memory.user('a').remember('We fly to Porto on Friday.'); memory.user('a').recall('Porto')
+print(loaded('langchain_core.language_models', 'langchain_openai', 'openai'))
+"""
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "home"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "[]"]
