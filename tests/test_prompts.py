@@ -133,7 +133,7 @@ def test_missing_and_unknown_inputs_and_values_that_could_be_text_from_outside_a
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "expected"),
     [
         ("inputs: a\n", "has no section"),
         ("inputs: a\n## user\n{{b}} {{a}}", "uses b without naming it"),
