@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hexamem.errors import ConfigError
 
-__all__ = ["JsonSchema", "ModelReply", "check_strict", "strict_schema"]
+__all__ = ["JsonSchema", "ModelReply", "strict_schema"]
 
 JsonSchema: TypeAlias = dict[str, object]
 
@@ -63,14 +63,6 @@ def strict_schema(model: type[BaseModel]) -> JsonSchema:
     if problems:
         raise ConfigError(f"The reply {model.__name__} cannot be asked of a model: {'; '.join(problems)}")
     return {"title": model.__name__, **flat}
-
-
-def check_strict(schema: JsonSchema) -> list[str]:
-    """The problems of a schema in strict mode, one sentence each with its place."""
-    flat, problems = _flattened(schema)
-    if not problems and flat != {word: value for word, value in schema.items() if word != "title"}:
-        problems.append("it is not in the form that strict_schema makes: flat, closed and with every property required")
-    return problems
 
 
 def _flattened(schema: JsonSchema) -> tuple[JsonSchema, list[str]]:
