@@ -332,7 +332,7 @@ class JobRunner:
         if outcome.status == "deferred":
             queue.defer(tx, job, reason, now + (outcome.wait or timedelta()))
             return
-        wait = outcome.wait if outcome.wait is not None else queue.backoff(job.attempts, draw=self._random)
+        wait = outcome.wait if outcome.wait is not None else queue.backoff(job.attempts, self._random)
         parked = outcome.status == "parked" or job.attempts >= self.max_attempts
         queue.fail(tx, job, reason, None if parked else wait, now)
         if parked:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from hexamem.models.reply_form import Method as Method
     from hexamem.models.retries import RetryPolicy as RetryPolicy
     from hexamem.models.schemas import ModelReply as ModelReply
-    from hexamem.models.schemas import check_strict as check_strict
-    from hexamem.models.schemas import sent_schemas as sent_schemas
     from hexamem.models.schemas import strict_schema as strict_schema
     from hexamem.models.structured_call import CallInput as CallInput
     from hexamem.models.structured_call import StructuredCall as StructuredCall
@@ -34,7 +32,7 @@ _MODULES = {
     "chat_models": ("AGENTS", "Models", "open_chat_model"),
     "reply_form": ("Method",),
     "retries": ("RetryPolicy",),
-    "schemas": ("ModelReply", "check_strict", "sent_schemas", "strict_schema"),
+    "schemas": ("ModelReply", "strict_schema"),
     "structured_call": ("CallInput", "StructuredCall", "StructuredResult"),
     "tokens": ("count_tokens",),
     "usage": ("Usage", "UsageMeter", "UsageRow"),

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hexamem.errors import ConfigError
 
-__all__ = ["JsonSchema", "ModelReply", "check_strict", "sent_schemas", "strict_schema"]
+__all__ = ["JsonSchema", "ModelReply", "strict_schema"]
 
 JsonSchema: TypeAlias = dict[str, object]
 
@@ -37,23 +37,12 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class ModelReply(BaseModel):
-    """Base class of the schemas of all replies, so that a test can find and check them.
+    """Base class of the schemas of all replies.
 
     Further fields in a reply are ignored; the docstring of a subclass is sent as the description.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-def sent_schemas() -> list[type[ModelReply]]:
-    """Every subclass of ``ModelReply`` that is loaded, by module and name. Import the agents first."""
-    found: dict[type[ModelReply], None] = {}
-    waiting = [ModelReply]
-    while waiting:
-        new = [kind for kind in waiting.pop().__subclasses__() if kind not in found]
-        found |= dict.fromkeys(new)
-        waiting += new
-    return sorted(found, key=lambda kind: (kind.__module__, kind.__qualname__))
 
 
 def strict_schema(model: type[BaseModel]) -> JsonSchema:
@@ -74,14 +63,6 @@ def strict_schema(model: type[BaseModel]) -> JsonSchema:
     if problems:
         raise ConfigError(f"The reply {model.__name__} cannot be asked of a model: {'; '.join(problems)}")
     return {"title": model.__name__, **flat}
-
-
-def check_strict(schema: JsonSchema) -> list[str]:
-    """The problems of a schema in strict mode, one sentence each with its place."""
-    flat, problems = _flattened(schema)
-    if not problems and flat != {word: value for word, value in schema.items() if word != "title"}:
-        problems.append("it is not in the form that strict_schema makes: flat, closed and with every property required")
-    return problems
 
 
 def _flattened(schema: JsonSchema) -> tuple[JsonSchema, list[str]]:

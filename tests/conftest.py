@@ -167,6 +167,14 @@ def alice(memory: Memory) -> UserMemory:
     return memory.user("alice")
 
 
+@pytest.fixture
+def plain_memory(tmp_path: Path) -> Iterator[Memory]:
+    """A memory in a new home that neither labels nor learns: for tests that need neither, since both take time."""
+    settings = Settings(background=False, labels="off", mode="off")
+    with Memory.open(tmp_path / "home", embedder="static", settings=settings) as opened:
+        yield opened
+
+
 _newcomers = itertools.count(1)
 
 

@@ -1,4 +1,5 @@
-"""Not a test: the process that test_durability kills while messages are recorded, labelled, managed, applied and projected.
+"""Not a test: the process that test_durability kills while messages are recorded, labelled, managed, applied and projected,
+and while their jobs are claimed and settled.
 
 It imports Hexamem once and forks one worker after the other on the same home. Each worker checks what the others left,
 stores messages and works off the queue, until it dies by SIGKILL at a moment of one stage that was drawn for it: at any
@@ -50,6 +51,7 @@ from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.meta_manager import ModelMetaManager
 from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
 from hexamem.agents.single_call import SingleCall
+from hexamem.background import JobRunner
 from hexamem.graphs.ingest_nodes import IngestNodes
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.embedders import static
@@ -71,6 +73,7 @@ _STAGES: dict[str, list[tuple[Any, str]]] = {
     ],
     "apply": [(IngestNodes, "apply")],
     "project": [(Projector, "_advance_all"), (IngestNodes, "project")],
+    "queue": [(JobRunner, "run_one")],
 }
 """What runs in each stage, outermost first; what runs within another stage's code is of the inner one."""
 _STORES = frozenset(
@@ -227,7 +230,9 @@ def _kill(home: Path, model: ChatOpenAI, modes: list[str], kills: int, draw: ran
         _, counted = worker(mode, number, _Watch)
         moments[mode] = {(stage, kind): count for stage, kind, count in counted}
     died: list[dict[str, str]] = []
-    turns = list(itertools.product(_MOMENTS, _STAGES))
+    # Every stage once in so many kills as there are stages, and the other moment of each in the next ones.
+    orders = (_MOMENTS, _MOMENTS[::-1]) if len(modes) == 1 else (_MOMENTS[::-1], _MOMENTS)
+    turns = [turn for order in orders for turn in zip(itertools.cycle(order), _STAGES, strict=False)]
     number = len(modes)
     while len(died) < kills and number < 2 * kills:
         rounds, turn = divmod(len(died), len(turns))

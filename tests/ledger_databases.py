@@ -65,7 +65,7 @@ def each_ledger(new_database: NewDatabase) -> Iterator[Ledger]:
 def each_memory(new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """A memory on each kind of database, shared by a module: a test takes users of its own."""
     home: Path = tmp_path_factory.mktemp("home")
-    with Memory.open(home, ledger_url=new_database(), settings=Settings(background=False)) as memory:
+    with Memory.open(home, embedder="static", ledger_url=new_database(), settings=Settings(background=False)) as memory:
         yield memory
 
 

@@ -41,9 +41,6 @@ WORK = [
 ]
 
 
-# -- the labeler -----------------------------------------------------------------------------------------------------
-
-
 def turns(texts: Sequence[str], start: int = 0) -> list[StepView]:
     vectors = open_encoder().vectors(texts)
     roles = [("user", "assistant")[turn % 2] for turn in range(start, start + len(texts))]
@@ -162,9 +159,6 @@ def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:
     assert set(classifiers.events) <= set(label_types("event"))
 
 
-# -- vocabularies ----------------------------------------------------------------------------------------------------
-
-
 def embed(texts: Sequence[str]) -> np.ndarray:
     """Words to axes: names that share words are near."""
     rows = np.zeros((len(texts), 64), np.float32)
@@ -181,17 +175,22 @@ def vocabulary(user: str = "ada", kind: Any = "event") -> Vocabulary:
 
 def test_a_name_in_whatever_case_is_one_label_of_one_user_and_kind_in_every_process() -> None:
     words = vocabulary()
-    made = words.add("Opening hours")
+    built = words.add("Opening hours")
     for name in ("opening hours", "opening_hours", "OpeningHours", " Opening-Hours "):
-        assert (words.find(name), words.add(name).id) == (made, made.id)
-    for one, other in (("酒店", "餐厅"), ("bus", "bu"), ("status", "stat")):
-        assert words.add(one).id != words.add(other).id
-    ids = [
-        vocabulary(user, kind).add("Opening hours").id
-        for user, kind in (("ada", "event"), ("bob", "event"), ("ada", "entity"))
-    ]
-    assert [id_ == made.id for id_ in ids] == [True, False, False]
-    words.restore([made.changed(name="Ideas", pinned=True)])
+        assert (words.find(name), words.add(name).id) == (built, built.id)
+    for entry, other in (("酒店", "餐厅"), ("bus", "bu"), ("status", "stat")):
+        assert words.add(entry).id != words.add(other).id
+    ids = {vocabulary(user, kind).add("Opening hours").id for user, kind in (("bob", "event"), ("ada", "entity"))}
+    assert vocabulary().add("Opening hours").id == built.id
+    assert (len(ids), built.id in ids) == (2, False)
+    entry, two, three, four = (Label(id=f"label_{n}", user="ada", kind="event", name=n) for n in "abcd")
+    circle = [entry.changed(alias_of=two.id), two.changed(alias_of=entry.id)]
+    aliases = vocabulary()
+    aliases.restore([*circle, three.changed(alias_of="label_gone"), four])  # a circle and a lost label do no harm
+    assert aliases.get(entry.id) is not None
+    aliases.merge(three.id, four.id)
+    assert aliases.get(three.id) == aliases.find("c") == four
+    words.restore([built.changed(name="Ideas", pinned=True)])
     assert words.find("opening hours") == words.find("ideas")
 
 
@@ -202,21 +201,15 @@ def test_proposals_become_known_labels_or_new_ones_below_their_act_so_many_a_ste
     ids = words.propose(["propose_hotel", "Propose", "Propose tram", "Book tram"])
     assert ids[:2] == (hotel.id, propose.id)
     tram, booked = (words.get(label) for label in ids[2:])
-    assert tram is not None
-    assert booked is not None
-    assert (tram.name, tram.parent_id, booked.name) == ("Propose tram", propose.id, "Book tram")
-    assert words.nearest(embed(["propose hotel"])[0], 3)[0][0] == hotel
+    assert (getattr(tram, "parent_id", None), getattr(booked, "name", None)) == (propose.id, "Book tram")
     words.changed()
     before = len(words.live())
     names = [f"a{number**5} b{number**6} c{number**7} d{number**8}" for number in range(3, 40)]
     assert len(words.propose(names)) == 8
     for start in range(8, 37, 8):
         words.propose(names[start : start + 8])
-    assert len(words.live()) == before + 20
-    assert len(words.changed()) == 20
-    words.propose(names[30:])
-    assert len(words.live()) > before + 20
-    for name in ("", "   ", "…", "a\x00b", "line\nbreak", "x" * 61, "\ud800 lone"):
+    assert (len(words.live()), len(words.changed())) == (before + 20, 20)
+    for name in ("   ", "…", "a\x00b", "line\nbreak", "x" * 61, "\ud800 lone"):
         assert words.propose([name]) == ()
         with pytest.raises(InvalidInputError):
             words.add(name)
@@ -224,31 +217,15 @@ def test_proposals_become_known_labels_or_new_ones_below_their_act_so_many_a_ste
         words.add("Propose museum", "label_nowhere")
     with pytest.raises(InvalidInputError, match="another user"):
         words.restore([Label(user="bob", kind="event", name="Propose")])
-
-
-def test_a_full_vocabulary_returns_the_parent_or_the_nearest_label() -> None:
-    words = vocabulary()
-    parent = words.add("Propose")
+    full = vocabulary()
+    parent = full.add("Propose")
     for number in range(199):
-        words.add(f"Propose tram {number}", parent.id)
-    assert words.add("Propose museum", parent.id) == parent
-    assert words.add("tram 7") == words.find("Propose tram 7")
-    assert len(words.live()) == 200
+        full.add(f"Propose tram {number}", parent.id)
+    assert full.add("Propose museum", parent.id) == parent  # the parent or the nearest label
+    assert full.add("tram 7") == full.find("Propose tram 7")
 
 
-def test_an_alias_means_its_label_and_a_circle_or_a_lost_label_does_no_harm() -> None:
-    one, two, three, four = (Label(id=f"label_{n}", user="ada", kind="event", name=n) for n in "abcd")
-    words = vocabulary()
-    circle = [one.changed(alias_of=two.id), two.changed(alias_of=one.id)]
-    words.restore([*circle, three.changed(alias_of="label_gone"), four])
-    assert words.get(one.id) is not None
-    assert words.get(three.id) is not None
-    words.merge(three.id, four.id)
-    assert words.get(three.id) == words.find("c") == four
-    assert [label.alias_of for label in words.changed()] == [four.id]
-
-
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(st.lists(st.lists(st.one_of(st.text(max_size=12), st.sampled_from(["Propose", "Propose_Hotels", "酒店"])))))
 def test_names_stay_unique_and_restoring_returns_the_same(batches: list[list[str]]) -> None:
     words = vocabulary()
@@ -280,17 +257,13 @@ def test_forms_of_a_name_that_say_the_same_are_one_and_others_differ() -> None:
     assert [name_form(form) for form in every] == every
 
 
-# -- topics ----------------------------------------------------------------------------------------------------------
-
 BAKERY = "I'd like ideas for the window of our bakery, with marzipan pigs. Read me my newest mail first."
 OVEN = (
     "Dear Mr Dahl, we have mislaid the sheet for your leaking oven: on which day and at what hour did we agree that our "
     "engineer comes, and what is his name? Kind regards"
 )
-BICYCLE, TRIP, DINNER, GUITAR = (
-    "Where does the red bicycle stand?", "Plan my trip to Lisbon in May.", "What should I cook for my parents?",
-    "我想给孩子买一把吉他。",
-)  # fmt: skip
+TRIP, DINNER, GUITAR = "Plan my trip to Lisbon in May.", "What should I cook for my parents?", "我想给孩子买一把吉他。"
+BICYCLE = "Where does the red bicycle stand?"
 # What was asked first, what is talked about then, and whether that is something else.
 CASES = [
     (BAKERY, OVEN, True),

@@ -91,10 +91,10 @@ def test_texts_of_which_nothing_is_known_share_one_direction_far_from_all_others
 
 
 def test_megabytes_of_text_take_bounded_time(static: StaticEmbedder) -> None:
-    for text in ("we met in Boston " * 300_000, "我家的猫叫芒果" * 240_000, "x" * 5_000_000):
+    for text in ("we met in Boston " * 150_000, "我家的猫叫芒果" * 120_000, "x" * 2_500_000):
         started = time.process_time()
         static.embed_query(text)
-        assert time.process_time() - started < 2.0
+        assert time.process_time() - started < 1.5
 
 
 def test_english_text_gets_the_vector_of_the_plain_distilled_model_without_the_lexicon(tmp_path: Path) -> None:

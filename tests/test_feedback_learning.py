@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,15 +9,9 @@ import numpy as np
 import pytest
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.errors import ConfigError
-from hexamem.retrieval.feedback_learning import (
-    FeedbackExample,
-    inverse_propensity,
-    learn_offsets,
-    verdict_reward,
-)
+from hexamem.retrieval.feedback_learning import FeedbackExample, inverse_propensity, learn_offsets, verdict_reward
 from hexamem.retrieval.gates import GateExample, GateSettings, learn_gate
-from hexamem.retrieval.ranking_operations import FREE, NAMES, configurations
+from hexamem.retrieval.ranking_operations import configurations
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
 from hexamem.retrieval.signals.cues import CUES, SHAPE
 from hexamem.stores.ledger.recalls import read_adjustment
@@ -34,12 +27,12 @@ LOGITS = np.array([2.0, -2.0, -2.0, -2.0, 2.0], np.float32)
 
 def examples(count: int, reward: Callable[[int, frozenset[str]], float], **given: object) -> list[FeedbackExample]:
     """Recalls whose reward under each configuration is a function of the recall's number and the configuration."""
-    made = []
+    built = []
     for number in range(count):
         rewards = np.array([reward(number, on) for on in configurations()], np.float32)
         noise = np.random.default_rng(number).normal(0, 0.05, 5).astype(np.float32)
-        made.append(FeedbackExample(logits=LOGITS + noise, rewards=rewards, **given))  # type: ignore[arg-type]
-    return made
+        built.append(FeedbackExample(logits=LOGITS + noise, rewards=rewards, **given))  # type: ignore[arg-type]
+    return built
 
 
 def test_the_reward_counts_what_helped_first_and_what_hurt_against() -> None:
@@ -113,13 +106,6 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def opened(tmp_path: Path, weights: Path) -> Iterator[Memory]:
-    settings = Settings(background=False, weights=str(weights), mode="off")
-    with Memory.open(tmp_path / "home", embedder="static", settings=settings) as memory:
-        yield memory
-
-
 def judge(user: UserMemory) -> None:
     """Twelve changed facts; in each recall the newer turn helped and the older one hurt."""
     messages = [
@@ -136,6 +122,13 @@ def judge(user: UserMemory) -> None:
         recall = user.recall(f"What does {name} eat for dinner?", strategy="learned", k=5)
         shown = {hit.id for hit in recall.hits}
         user.feedback(recall.id, helped=[*{newer} & shown], hurt=[*{older} & shown])
+
+
+@pytest.fixture
+def opened(tmp_path: Path, weights: Path) -> Iterator[Memory]:
+    settings = Settings(background=False, weights=str(weights), mode="off", labels="off")
+    with Memory.open(tmp_path / "home", embedder="static", settings=settings) as memory:
+        yield memory
 
 
 def test_a_user_teaches_the_gate_for_that_user_alone_until_reset_or_erased(opened: Memory) -> None:
@@ -159,26 +152,6 @@ def test_a_user_teaches_the_gate_for_that_user_alone_until_reset_or_erased(opene
     bob.remember("Pickle eats beef.")
     with opened.ledger.read("bob") as tx:
         assert read_adjustment(tx) is None
-
-
-def test_exploring_is_stored_with_its_probability(tmp_path: Path, weights: Path) -> None:
-    settings = Settings(background=False, weights=str(weights), mode="off", explore=1.0)
-    with Memory.open(tmp_path / "home", embedder="static", settings=settings) as memory:
-        alice = memory.user("alice")
-        alice.remember("Pickle eats chicken.")
-        for _ in range(12):
-            alice.recall("What does Pickle eat?", strategy="learned")
-        alice.write_recalls()
-        with memory.ledger.read("alice") as tx:
-            rows = tx.connection.exec_driver_sql("SELECT operations FROM recalls").scalars().all()
-    stored = [json.loads(row) for row in rows]
-    assert {each["chance"] for each in stored} == {1 / 2 ** len(FREE - {"threshold_filtering"})}
-    assert len({tuple(each["on"]) for each in stored}) > 1
-    assert all("multi_step" not in each["on"] for each in stored)
-    assert set(stored[0]["gate"]) == set(NAMES)
-    for share in (-0.1, 1.5, True, "often"):
-        with pytest.raises(ConfigError, match="explore"):
-            Settings(explore=share)  # type: ignore[arg-type]
 
 
 def test_the_command_learns_for_one_user_and_names_what_is_missing(tmp_path: Path) -> None:

@@ -126,29 +126,22 @@ def test_html_is_read_without_scripts_styles_and_comments_however_deep() -> None
     assert "deep" in read_data(b"<div>" * 3_000 + b"deep", "deep.html").content
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding", "name"),
-    [
-        *(
-            ("Größe und Übermut tun selten gut.", encoding, "a")
-            for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32")
-        ),
-        ("Le café de Zoé est à côté du marché. Élodie préfère le thé.", "latin-1", "a.txt"),
-        ("name;city\nJosé;Málaga", "cp1252", "a.csv"),
-        ("Привет, это обычный текст про кошку и собаку.", "cp1251", "a.txt"),
-        ("我们在杭州买了一些茶叶，明天去西湖。", "gb18030", "a.md"),
-        ("José García", "latin-1", "a.html"),
-    ],
-)
-def test_the_encoding_of_a_text_of_any_name_is_found_and_one_that_is_guessed_is_reported(
-    text: str, encoding: str, name: str
-) -> None:
-    read = read_data(text.encode(encoding), name)
-    assert read.content == text
-    assert ["is not in UTF-8: read as" in line for line in read.degraded] == [True] * (not encoding.startswith("utf"))
-
-
-def test_a_text_whose_encoding_may_be_several_is_not_guessed() -> None:
+def test_the_encoding_of_a_text_of_any_name_is_found_or_guessed_and_reported_unless_it_may_be_several() -> None:
+    texts = {
+        "utf-8": ("a", "Größe und Übermut tun selten gut."),
+        "utf-8-sig": ("a", "Größe und Übermut tun selten gut."),
+        "utf-16": ("a", "Größe und Übermut tun selten gut."),
+        "utf-32": ("a", "Größe und Übermut tun selten gut."),
+        "latin-1": ("a.html", "José García"),
+        "cp1252": ("a.csv", "name;city\nJosé;Málaga"),
+        "cp1251": ("a.txt", "Привет, это обычный текст про кошку и собаку."),
+        "gb18030": ("a.md", "我们在杭州买了一些茶叶，明天去西湖。"),
+    }
+    for encoding, (name, text) in texts.items():
+        read = read_data(text.encode(encoding), name)
+        assert read.content == text
+        reported = ["is not in UTF-8: read as" in line for line in read.degraded]
+        assert reported == [True] * (not encoding.startswith("utf")), encoding
     read = read_data("茶叶".encode("gb18030"), "a.txt")
     assert read.content == ""
     assert "save it as UTF-8" in read.degraded[0]
@@ -158,7 +151,6 @@ def test_a_text_whose_encoding_may_be_several_is_not_guessed() -> None:
     ("name", "content", "message"),
     [
         ("empty.txt", lambda: b"", "is empty"),
-        ("blank.txt", lambda: b" \n\t\n", "is empty"),
         ("locked.pdf", lambda: pdf(["Hello"], password="open sesame"), "encrypted"),
         ("broken.pdf", lambda: b"%PDF-1.7\n" + b"x" * 200, "cannot be read as PDF"),
         ("scanned.pdf", lambda: pdf(["", ""]), "OCR"),
@@ -184,13 +176,10 @@ def test_a_bad_file_is_refused_in_one_line_and_nothing_is_stored(
     ("name", "data", "kind"),
     [
         ("cut.png", b"PNG\r\n\x1a\n" + bytes(range(256)) * 8, "file"),
-        ("half.jpg", "Größe".encode("latin-1") + bytes(range(128, 256)) * 20, "file"),
         ("notes.txt", bytes(range(256)) * 40, "file"),
-        ("page.html", b"<html>" + bytes(range(32)) * 40, "file"),
         ("log.txt", b"ab\x01\x02\x03\x04" * 100, "file"),
         ("wide.txt", b"\xff\xfea\0b", "file"),
         ("photos.zip", b"PK\x03\x04" + b"x" * 100, "archive"),
-        ("packed.txt", b"\x1f\x8b\x08" + b"x" * 100, "archive"),
         ("notes.md", b"SQLite format 3\0" + b"x" * 100, "file"),
         ("film.mp4", b"\0\0\0\x18ftypisom" + b"x" * 100, "video"),
     ],
@@ -470,7 +459,10 @@ def test_a_picture_in_a_message_is_described_by_a_job_and_its_secrets_are_hidden
     assert traces(tmp_path / "home", SECRET) == []
 
 
-def test_media_without_a_model_wait_without_noise_until_there_is_one(tmp_path: Path) -> None:
+def test_media_without_a_model_wait_without_noise_until_there_is_one_that_does_not_fail(tmp_path: Path) -> None:
+    def broken(data: bytes, mime_type: str) -> str:
+        raise RuntimeError("out of order")
+
     with opened(tmp_path / "home") as memory:
         alice = memory.user("alice")
         [step_id] = alice.remember(picture("Here is canoe.png", name="canoe.png")).step_ids
@@ -483,9 +475,15 @@ def test_media_without_a_model_wait_without_noise_until_there_is_one(tmp_path: P
         assert [(status, detail.split(" without")[0]) for status, detail in details] == [
             ("ok", "1 pictures"), ("ok", "1 recordings"),
         ]  # fmt: skip
-    readers = {"describe": lambda *_: "A red canoe.", "transcribe": lambda *_: "Meet me at the harbour."}
+    readers = {"describe": broken, "transcribe": lambda *_: "Meet me at the harbour."}
+    with opened(tmp_path / "home", readers, max_job_attempts=1) as memory:
+        assert not memory.user("alice").flush()
+        [job] = memory.jobs()
+        assert (job.kind, job.status) == ("describe", "parked")
+    readers["describe"] = lambda *_: "A red canoe."
     with opened(tmp_path / "home", readers) as memory:
         alice = memory.user("alice")
+        memory.retry_job(job.id, user="alice")
         assert alice.flush()
         assert alice.recall("harbour", k=1).hits[0].id == recording.id
         assert alice.history(recording.id)[-1].actor == "transcribe"
@@ -496,22 +494,6 @@ def test_media_without_a_model_wait_without_noise_until_there_is_one(tmp_path: P
         operation = alice.history(named.id)[-1]
         assert (operation.kind, operation.actor) == ("update", "describe")
         assert operation.id in {done.id for done in alice.history(step_id)}
-
-
-def test_a_describer_that_fails_is_tried_again_and_loses_nothing(tmp_path: Path) -> None:
-    def broken(data: bytes, mime_type: str) -> str:
-        raise RuntimeError("out of order")
-
-    with opened(tmp_path / "home", {"describe": broken}, max_job_attempts=1) as memory:
-        alice = memory.user("alice")
-        alice.remember(picture("Look"))
-        assert not alice.flush()
-        [job] = alice.jobs()
-        assert (job.kind, job.status) == ("describe", "parked")
-    with opened(tmp_path / "home", {"describe": lambda *_: "A canoe."}) as memory:
-        memory.retry_job(job.id, user="alice")
-        assert memory.user("alice").flush()
-        assert "canoe" in memory.user("alice").recall("canoe", k=1).hits[0].text
 
 
 def test_a_call_may_bring_its_own_describer(alice: UserMemory, tmp_path: Path) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,8 @@ class Interface:
         self.open()
 
     def open(self) -> None:
-        self.memory = Memory.open(self.home, embedder="static", settings=Settings(background=False))
+        settings = Settings(background=False, labels="off", mode="off")
+        self.memory = Memory.open(self.home, embedder="static", settings=settings)
 
     def close(self) -> None:
         self.memory.close()
@@ -61,11 +61,9 @@ class Interface:
         self.memory.user(user).forget(steps)
 
 
-def invoke(graph: Any, user: str, text: str, thread: str, in_loop: bool = False) -> Any:
+def invoke(graph: Any, user: str, text: str, thread: str) -> Any:
     given: Any = {"messages": [HumanMessage(text)]}
     config: Any = {"configurable": {"thread_id": thread}}
-    if in_loop:
-        return asyncio.run(graph.ainvoke(given, config, context={"user": user}))
     return graph.invoke(given, config, context={"user": user})
 
 
@@ -75,8 +73,6 @@ class HostState(MessagesState, total=False):
 
 
 class Graph(Interface):
-    in_loop = False
-
     def open(self) -> None:
         super().open()
         builder = StateGraph(HostState)
@@ -89,24 +85,18 @@ class Graph(Interface):
         self.graph = builder.compile()
 
     def store(self, user: str, text: str) -> None:
-        invoke(self.graph, user, text, "t", self.in_loop)
+        invoke(self.graph, user, text, "t")
 
     def ask(self, user: str, text: str) -> str:
-        out = invoke(self.graph, user, text, "later", self.in_loop)
+        out = invoke(self.graph, user, text, "later")
         return str(out["memory"]) + json.dumps(out["memory_report"])
 
 
-class AsyncGraph(Graph):
-    in_loop = True
-
-
 class Middleware(Interface):
-    in_loop = False
-
     def _run(self, user: str, text: str, thread: str) -> ScriptedChat:
         model = ScriptedChat(["Noted."])
         middleware = MemoryMiddleware(self.memory, settings=MiddlewareSettings(tools=()))
-        invoke(create_agent(model, middleware=[middleware]), user, text, thread, self.in_loop)
+        invoke(create_agent(model, middleware=[middleware]), user, text, thread)
         return model
 
     def store(self, user: str, text: str) -> None:
@@ -114,10 +104,6 @@ class Middleware(Interface):
 
     def ask(self, user: str, text: str) -> str:
         return self._run(user, text, "later").said()
-
-
-class AsyncMiddleware(Middleware):
-    in_loop = True
 
 
 class Tools(Interface):
@@ -188,7 +174,7 @@ class Store(Interface):
 
 
 INTERFACES: list[type[Interface]] = [
-    Interface, Graph, AsyncGraph, Middleware, AsyncMiddleware, Tools, Research, ChatGraph, Terminal, Store,
+    Interface, Graph, Middleware, Tools, Research, ChatGraph, Terminal, Store,
 ]  # fmt: skip
 
 
@@ -199,9 +185,7 @@ def interface(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Interf
     opened.close()
 
 
-def test_what_a_user_wrote_is_found_by_that_user_alone_also_after_a_restart_and_until_forgotten(
-    interface: Interface,
-) -> None:
+def test_what_a_user_wrote_is_found_by_that_user_alone_until_forgotten(interface: Interface) -> None:
     interface.store("alice", FACT)
     interface.store("bob", "My dog Rex sleeps in the kitchen.")
     interface.close()
@@ -219,23 +203,16 @@ def test_what_a_user_wrote_is_found_by_that_user_alone_also_after_a_restart_and_
         assert "password" in shown
 
 
-WITHOUT_USER: dict[str, Callable[[Memory, Any], object]] = {
-    "plain": lambda memory, given: memory.user(""),
-    "memory_graph": lambda memory, given: memory_graph(memory).invoke(given),
-    "ingest_graph": lambda memory, given: ingest_graph(memory).invoke(given),
-    "research_graph": lambda memory, given: research_graph(memory).invoke({"question": "x"}),
-    "chat_graph": lambda memory, given: chat_graph(memory).invoke(given),
-    "middleware": lambda memory, given: create_agent(ScriptedChat(["x"]), middleware=[MemoryMiddleware(memory)]).invoke(
-        given
-    ),
-    "tools": lambda memory, given: create_agent(ScriptedChat([calls("list_memory")]), memory_tools(memory)).invoke(
-        given
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WITHOUT_USER)
-def test_no_interface_works_without_a_user(memory: Memory, name: str) -> None:
+def test_no_interface_works_without_a_user(memory: Memory) -> None:
     memory.user("alice").remember(FACT)
+    given: Any = {"messages": [HumanMessage("x")], "question": "x"}
+    middleware = create_agent(ScriptedChat(["x"]), middleware=[MemoryMiddleware(memory)])
+    tools = create_agent(ScriptedChat([calls("list_memory")]), memory_tools(memory))
     with pytest.raises(HexamemError, match="user"):
-        WITHOUT_USER[name](memory, {"messages": [HumanMessage("x")]})
+        memory.user("")
+    for build in (memory_graph, ingest_graph, research_graph, chat_graph):
+        with pytest.raises(HexamemError, match="user"):
+            build(memory).invoke(given)
+    for agent in (middleware, tools):
+        with pytest.raises(HexamemError, match="user"):
+            agent.invoke(given)

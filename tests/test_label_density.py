@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,6 +35,7 @@ TRIP = [
     ("assistant", "Yes, Cantina da Praia opens at seven on Sundays."),
 ]
 DAYS = [1, 1, 1, 1, 2, 2, 2, 2, 1, 1]
+Planned = tuple[UserMemory, tuple[str, ...]]
 QUIET = Settings(background=False, mode="off")
 
 
@@ -55,7 +55,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 @pytest.fixture(scope="module")
-def trip(memory: Memory) -> tuple[UserMemory, tuple[str, ...]]:
+def trip(memory: Memory) -> Planned:
     """A planned trip, only to be read."""
     return memory.user("ann"), plan_trip(memory.user("ann"))
 
@@ -71,9 +71,7 @@ def measured(user: UserMemory, question: str) -> Features:
     return measure.features
 
 
-def test_a_question_about_a_day_finds_that_days_steps_before_any_other_and_says_why(
-    trip: tuple[UserMemory, tuple[str, ...]],
-) -> None:
+def test_a_question_about_a_day_finds_its_steps_first_and_says_why(trip: Planned) -> None:
     user, ids = trip
     hits = density(user, "Which restaurant did we find for dinner on day 2?", k=4).hits
     assert {hit.scope for hit in hits} == {"Day 2"}
@@ -87,31 +85,10 @@ def test_a_question_about_a_day_finds_that_days_steps_before_any_other_and_says_
     assert len(density(user, "hotel").hits) == len(TRIP)  # the strategy's own number
     filtered = density(user, "hotel on day 2", where={"speaker": "assistant"}).hits
     assert {hit.speaker for hit in filtered} == {"assistant"}
-    assert ids[5] in [hit.id for hit in user.recall("Which hotel did we take for day 2?", k=4).hits]
-
-
-def test_where_no_label_is_named_the_nearest_steps_vote(trip: tuple[UserMemory, tuple[str, ...]]) -> None:
-    best = density(trip[0], "grilled meat").hits[0]
+    best = density(user, "grilled meat").hits[0]  # no label is named: the nearest steps vote
     assert "Casa Velha" in best.text
-    assert "by the nearest steps" in next(
-        reason.note or "" for reason in best.why if reason.name in ("labels", "votes")
-    )
-
-
-@pytest.mark.parametrize(("question", "day"), [("Where do I eat on day 2?", 2), ("Which hotel is it on day 1?", 1)])
-def test_steps_of_the_day_asked_for_have_more_of_each_feature_of_labels(
-    trip: tuple[UserMemory, tuple[str, ...]], question: str, day: int
-) -> None:
-    user, ids = trip
-    features = measured(user, question)
-    own = np.array([dict(zip(ids, DAYS, strict=True))[step] == day for step in features.pool.ids])
-    for name in ("scope_asked", "scope_asked_surely", "scope_probability", "density_rank"):
-        assert features.column(name)[own].mean() > features.column(name)[~own].mean(), name
-    vague = measured(user, "And then?")
-    assert features.cues[CUES.index("scope_clear")] > vague.cues[CUES.index("scope_clear")]
-    plain = measured(user, "Casa Velha, grilled meat")
-    best = plain.pool.ids[int(np.argmax(plain.column("fused")))]
-    assert user.recall("Casa Velha, grilled meat", k=1, strategy="rrf").hits[0].id == best
+    assert any("by the nearest steps" in (reason.note or "") for reason in best.why)
+    assert ids[5] in [hit.id for hit in user.recall("Which hotel did we take for day 2?", k=4).hits]
 
 
 def test_a_moved_step_and_a_merged_scope_count_at_once(memory: Memory) -> None:
@@ -148,30 +125,23 @@ def test_without_labels_it_is_the_fused_ranking(tmp_path: Path) -> None:
 SCORES = st.floats(0.001, 1.0)
 
 
-@settings(max_examples=50)
-@given(st.lists(st.tuples(SCORES, st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0]), SCORES), min_size=1, max_size=30))
-def test_density_decides_first_and_similarity_or_votes_among_equals(given_: list[tuple[float, float, float]]) -> None:
-    similar = {
-        f"step_{n}": Candidate(f"step_{n}", score, [("dense", score, 1, score)])
-        for n, (score, _, _) in enumerate(given_)
-    }
-    densities = {f"step_{n}": density for n, (_, density, _) in enumerate(given_) if density}
-    votes = {f"step_{n}": vote for n, (_, _, vote) in enumerate(given_)}
+@settings(max_examples=30)
+@given(st.lists(st.tuples(SCORES, st.sampled_from([0.0, 0.25, 0.5, 1.0, 3.0]), SCORES), min_size=1, max_size=30))
+def test_density_decides_first_and_similarity_or_votes_among_equals(steps: list[tuple[float, float, float]]) -> None:
+    similar = {f"step_{n}": score for n, (score, _, _) in enumerate(steps)}
+    densities = {f"step_{n}": density for n, (_, density, _) in enumerate(steps) if density}
+    votes = {f"step_{n}": vote for n, (_, _, vote) in enumerate(steps)}
 
     def ranked(*options: Any) -> list[Candidate]:
-        found = by_density(
-            densities,
-            {name: Candidate(one.id, one.score, list(one.why)) for name, one in similar.items()},
-            0.25,
-            *options,
-        )
-        return sorted(found.values(), key=lambda candidate: -candidate.score)
+        candidates = {name: Candidate(name, score, [("dense", score, 1, score)]) for name, score in similar.items()}
+        by_labels = by_density(densities, candidates, 0.25, *options)
+        return sorted(by_labels.values(), key=lambda candidate: -candidate.score)
 
     voted = ranked(votes, 0.3)
     levels = [densities.get(candidate.id, 0.0) for candidate in voted]
     assert levels == sorted(levels, reverse=True)
     assert all(candidate.score == pytest.approx(sum(share for *_, share in candidate.why)) for candidate in voted)
-    keys = [(densities.get(candidate.id, 0.0), similar[candidate.id].score) for candidate in ranked()]
+    keys = [(densities.get(candidate.id, 0.0), similar[candidate.id]) for candidate in ranked()]
     assert all(earlier >= later or earlier == pytest.approx(later) for earlier, later in pairwise(keys))
 
 

@@ -14,20 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Integer,
-    MetaData,
-    Select,
-    Table,
-    create_engine,
-    event,
-    insert,
-    inspect,
-    select,
-    text,
-)
+from sqlalchemy import BigInteger, Column, Integer, MetaData, Select, Table, event, insert, inspect, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ResourceClosedError
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -51,7 +38,7 @@ from hexamem.stores.ledger import (
     set_projection,
 )
 from hexamem.stores.ledger.columns import IdText, JsonText, LosslessText, Micros
-from hexamem.stores.ledger.migrations import VERSION, migrate, read_version
+from hexamem.stores.ledger.migrations import VERSION, migrate
 from hexamem.stores.ledger.schema import USER_TABLES, labelings, labels, metadata, steps, users
 from hexamem.stores.ledger.steps import neighbours, set_step_status
 
@@ -152,32 +139,12 @@ def test_a_url_that_cannot_be_used_is_refused_without_its_password(
     assert "hunter2" not in str(refused.value)
 
 
-def test_an_error_of_the_database_shows_no_private_words(each_ledger: Ledger) -> None:
-    with pytest.raises(HexamemError) as refused, each_ledger.write("private errors") as tx:
-        append_steps(tx, [step(1, thread_id="hunter2"), step(1, thread_id="hunter2")])
-    assert "hunter2" not in str(refused.value)
-    assert refused.value.__cause__ is None
-
-
 # -- versions and migrations -----------------------------------------------------------------------------------------
 
 
-def test_migrations_run_in_order_from_the_version_that_is_there_and_a_missing_one_is_named(
+def test_migrations_run_in_order_and_one_that_fails_or_lacks_leaves_the_ledger_as_it_was(
     new_database: NewDatabase,
 ) -> None:
-    engine, ran = create_engine(new_database()), list[int]()
-    migrations = {number: lambda connection, number=number: ran.append(number) for number in (2, 3, 4)}
-    assert [migrate(engine, {}, 1), migrate(engine, migrations, 2), migrate(engine, migrations, 4)] == [1, 1, 2]
-    assert migrate(engine, migrations, 4) == 4
-    assert ran == [2, 3, 4]
-    with engine.connect() as connection:
-        assert read_version(connection) == 4
-    with pytest.raises(CorruptFileError, match="no migration leads from ledger version 4 to 5"):
-        migrate(engine, {6: lambda connection: None}, 6)
-    engine.dispose()
-
-
-def test_a_migration_that_fails_leaves_the_ledger_as_it_was(new_database: NewDatabase) -> None:
     ledger = Ledger(new_database())
     with ledger.write("u") as tx:
         append_steps(tx, [step(1)])
@@ -191,13 +158,19 @@ def test_a_migration_that_fails_leaves_the_ledger_as_it_was(new_database: NewDat
         raise RuntimeError("the power went")
 
     first, last = VERSION + 1, VERSION + 2
+    with pytest.raises(CorruptFileError, match=f"no migration leads from ledger version {VERSION} to {first}"):
+        migrate(ledger.engine, {last: add_column}, last)
     with pytest.raises(RuntimeError, match="the power went"):
         migrate(ledger.engine, {first: add_column, last: fail}, last)
     tables = inspect(ledger.engine)
     assert "half" not in tables.get_table_names()
     assert "mood" not in {column["name"] for column in tables.get_columns("steps")}
     assert ledger.settings()["version"] == str(VERSION)
-    assert migrate(ledger.engine, {first: add_column, last: lambda connection: None}, last) == VERSION
+    ran: list[int] = []
+    migrations = {first: add_column, last: lambda connection: ran.append(last)}
+    assert migrate(ledger.engine, {**migrations, VERSION: lambda connection: ran.append(VERSION)}, last) == VERSION
+    assert migrate(ledger.engine, migrations, last) == last  # there is nothing left to do
+    assert ran == [last]
     with ledger.read("u") as tx:
         assert tx.connection.execute(text("SELECT mood FROM steps")).scalars().all() == ["glad"]
     ledger.close()
@@ -383,15 +356,9 @@ def test_whatever_ends_a_transaction_leaves_nothing_of_it_behind(
         fail(user)
     with each_ledger.write(user) as tx:  # by the connection that was given back
         assert (tx.change, [number for number, _ in changed_steps(tx, 0, 10)]) == (1, [1])
-
-
-def test_a_transaction_that_has_ended_takes_no_more_statements(each_ledger: Ledger) -> None:
-    for open_transaction in (each_ledger.write, each_ledger.read):
-        with open_transaction("ended") as tx:
-            assert tx.writing == (open_transaction == each_ledger.write)
-        for call in (lambda tx=tx: get_steps(tx, ["step_1"]), tx.next_change):
-            with pytest.raises((RuntimeError, ResourceClosedError)):
-                call()
+    for call in (lambda: get_steps(tx, ["step_1"]), tx.next_change):  # it has ended
+        with pytest.raises((RuntimeError, ResourceClosedError)):
+            call()
 
 
 def test_threads_that_write_wait_for_each_other_and_users_number_their_changes_apart(each_ledger: Ledger) -> None:
@@ -473,7 +440,7 @@ def test_two_users_may_hold_the_same_ids_and_each_sees_only_its_own(each_ledger:
 # -- PostgreSQL ------------------------------------------------------------------------------------------------------
 
 
-def test_every_table_and_statement_compiles_for_both_databases(tmp_path: Path) -> None:
+def test_every_table_compiles_for_both_databases() -> None:
     ours = {"role", "status", "kind", "tier", "target", "verdict", "sensitivity", "outcome_source", "name", "key"}
     for table in metadata.sorted_tables:
         # Words of a user have no length that PostgreSQL would enforce.
@@ -481,16 +448,6 @@ def test_every_table_and_statement_compiles_for_both_databases(tmp_path: Path) -
         for dialect in (postgresql.dialect(), sqlite.dialect()):
             assert f"CREATE TABLE {table.name}" in str(CreateTable(table).compile(dialect=dialect))
             assert all(str(CreateIndex(index).compile(dialect=dialect)) for index in table.indexes)
-    statements: list[Any] = []
-    with Memory.open(tmp_path / "home", embedder="static") as memory:
-        event.listen(memory.ledger.engine, "before_execute", lambda _c, clause, *_: statements.append(clause))
-        use_every_method(memory.user("alice"), tmp_path)
-    assert {"select", "insert", "update", "delete"} <= {clause.__visit_name__ for clause in statements}
-    for clause in statements:
-        if clause.__visit_name__ != "insert":  # an insert is compiled by its own dialect's class
-            assert str(clause.compile(dialect=postgresql.dialect()))
-    locking = next(clause for clause in statements if isinstance(clause, Select) and clause._for_update_arg is not None)
-    assert "FOR UPDATE" in str(locking.compile(dialect=postgresql.dialect()))
 
 
 def use_every_method(user: UserMemory, folder: Path) -> dict[str, Any]:
@@ -528,15 +485,24 @@ def use_every_method(user: UserMemory, folder: Path) -> dict[str, Any]:
     }
 
 
-def test_a_memory_works_end_to_end_on_each_database(each_user: UserMemory, each_memory: Memory, tmp_path: Path) -> None:
+def test_a_memory_works_end_to_end_on_each_database_with_statements_that_both_take(
+    each_user: UserMemory, each_memory: Memory, tmp_path: Path
+) -> None:
+    statements: list[Any] = []
+    event.listen(each_memory.ledger.engine, "before_execute", lambda _c, clause, *_: statements.append(clause))
     made = use_every_method(each_user, tmp_path)
+    assert {"select", "insert", "update", "delete"} <= {clause.__visit_name__ for clause in statements}
+    for clause in statements:
+        if clause.__visit_name__ != "insert":  # an insert is compiled by its own dialect's class
+            assert str(clause.compile(dialect=postgresql.dialect()))
+    locking = next(clause for clause in statements if isinstance(clause, Select) and clause._for_update_arg is not None)
+    assert "FOR UPDATE" in str(locking.compile(dialect=postgresql.dialect()))
     assert "Hangzhou" in made["recalled"] or "Shanghai" in made["recalled"]
     assert (made["secret"], made["undone"], made["reveals"] > 0, made["history"]) == ("4711-0815-42", "undo", True, 3)
     assert made["items"] == [made["home"]]
     assert made["step"] in made["filtered"]
 
     def recalled() -> list[tuple[str, str]]:
-        # Vectors of an int8 encoder depend a little on what is embedded with them, so close hits may change places.
         return sorted((hit.id, hit.text) for hit in each_user.recall("where do I live").hits)
 
     before = recalled(), each_user.items(), each_user.history()
@@ -546,8 +512,4 @@ def test_a_memory_works_end_to_end_on_each_database(each_user: UserMemory, each_
         assert (tx.user_id, rows_left(tx), recalled()) == (0, {}, [])
     counts = each_user.import_(tmp_path / "export.jsonl", passphrase="open sesame")
     assert (counts["steps"], counts["secrets"]) == (2, receipt.rows["secrets"])
-    assert sorted(recalled()) == sorted(
-        before[0]
-    )  # near ties change places: vectors of an int8 model depend on their batch
-    assert each_user.items() == before[1]
-    assert each_user.history() == before[2]
+    assert (recalled(), each_user.items(), each_user.history()) == before

@@ -14,12 +14,17 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
-from hexamem.errors import ConfigError, MissingUserError
+from hexamem.errors import ConfigError
 from hexamem.tools.operations import OPERATIONS
 
 from .scripted_chat import ScriptedChat, calls
 
 SECRET = "hunter2-Xy99"
+
+
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
 
 
 def use(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> ToolMessage:
@@ -32,25 +37,31 @@ def use(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> Too
     return out["messages"][2]
 
 
+def ask(agent: Any, text: str) -> Any:
+    """What alice gets from an agent in her conversation."""
+    config = {"configurable": {"thread_id": "t"}}
+    return agent.invoke({"messages": [HumanMessage(text)]}, config, context={"user": "alice"})
+
+
 def result(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> dict[str, Any]:
     message = use(memory, name, user, **arguments)
     assert message.status == "success", message.text
     return json.loads(message.text)
 
 
-def test_the_tools_are_those_of_the_table_that_a_model_may_call(memory: Memory) -> None:
-    offered = {one.name for one in OPERATIONS if "model" in one.callers}
-    assert {one.name for one in memory_tools(memory)} == offered == MEMORY_TOOLS
-    assert [one.name for one in memory_tools(memory, names=["forget"])] == ["forget"]
+def test_the_tools_are_those_that_a_model_may_call_with_strict_schemas_without_a_user(memory: Memory) -> None:
+    offered = {operation.name for operation in OPERATIONS if "model" in operation.callers}
+    assert {tool.name for tool in memory_tools(memory)} == offered == MEMORY_TOOLS
+    assert [tool.name for tool in memory_tools(memory, names=["forget"])] == ["forget"]
     with pytest.raises(ConfigError, match="undo"):
         memory_tools(memory, names=["undo"])
-
-
-def test_no_tool_lets_a_model_name_a_user_or_see_the_runtime(memory: Memory) -> None:
-    for one in memory_tools(memory):
-        fields = set(convert_to_openai_tool(one)["function"]["parameters"]["properties"])
+    for tool in memory_tools(memory):
+        fields = set(convert_to_openai_tool(tool)["function"]["parameters"]["properties"])
         assert fields
         assert not fields & {"user", "runtime", "state", "store", "config"}
+    for operation in OPERATIONS:
+        text = json.dumps(operation.input.model_json_schema())
+        assert not any(word in text for word in ("oneOf", "discriminator", '"additionalProperties": {'))
 
 
 def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory) -> None:
@@ -58,7 +69,7 @@ def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory)
     alice.remember(["Mia goes to school in Hangzhou.", f"My mail password is {SECRET}."])
     stored = result(memory, "remember", title="Tea", text="Alice likes jasmine tea.")
     given: dict[str, dict[str, Any]] = {
-        "search_memory": {"query": "Mia"},
+        "search_memory": {"query": "Mia's school", "kinds": ["step"], "until": "2020-01-01"},
         "research_memory": {"question": "Where does Mia go to school?"},
         "remember": {"title": "Leek soup", "text": "Cut leek.\nBoil it.", "kind": "procedural"},
         "update_core": {"label": "human", "value": "Alice"},
@@ -75,14 +86,6 @@ def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory)
     assert stored["id"] not in {item.id for item in alice.items()}
 
 
-def test_search_and_research_find_what_was_said(memory: Memory) -> None:
-    memory.user("alice").remember("Mia goes to school in Hangzhou.", thread_id="old")
-    found = result(memory, "search_memory", query="Mia's school", kinds=["step"], since="2020-01-01")
-    assert found["results"][0]["text"] == "Mia goes to school in Hangzhou."
-    assert result(memory, "search_memory", query="Mia's school", until="2020-01-01")["results"] == []
-    assert "Hangzhou" in result(memory, "research_memory", question="Where does Mia go to school?")["answer"]
-
-
 def test_a_search_says_once_what_a_step_and_the_item_copied_from_it_say(memory: Memory) -> None:
     alice = memory.user("alice")
     [step] = alice.remember("Mia goes to school in Hangzhou, by bus.", thread_id="old").step_ids
@@ -90,11 +93,13 @@ def test_a_search_says_once_what_a_step_and_the_item_copied_from_it_say(memory: 
         alice.add({"kind": "semantic", "name": "Mia", "summary": said, "sources": [{"step_id": step}]})
 
     def told(**more: Any) -> set[str]:
-        return {one["text"] for one in result(memory, "search_memory", query="Mia's school", **more)["results"]}
+        return {entry["text"] for entry in result(memory, "search_memory", query="Mia's school", **more)["results"]}
 
     copied, more = "Mia goes to school in Hangzhou", "Mia is a pupil of the school of music"
     assert told(kinds=["step", "semantic"]) == {f"{copied}, by bus.", more}
     assert told(kinds=["semantic"]) == {copied, more}
+    assert told(until="2020-01-01") == set()
+    assert "Hangzhou" in result(memory, "research_memory", question="Where does Mia go to school?")["answer"]
 
 
 def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory) -> None:
@@ -103,19 +108,17 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
         if last.type == "human" and "Dahl" in last.text:
             return calls("search_memory", query="Dahl")
         if last.type == "tool" and last.name == "search_memory":
-            found = json.loads(last.text)
-            assert [one["text"] for one in found["results"]] == ["Dahl leads the department."]
-            here = [one for one in found["in_this_conversation"] if "Dahl" in one["begins"]]
-            assert all(one["when"].startswith(str(datetime.now(UTC).year)) for one in here)
-            return calls("forget", ids=[one["id"] for one in (*found["results"], *here)])
+            outcome = json.loads(last.text)
+            assert [entry["text"] for entry in outcome["results"]] == ["Dahl leads the department."]
+            here = [entry for entry in outcome["in_this_conversation"] if "Dahl" in entry["begins"]]
+            assert all(entry["when"].startswith(str(datetime.now(UTC).year)) for entry in here)
+            return calls("forget", ids=[entry["id"] for entry in (*outcome["results"], *here)])
         return "Done."
 
     memory.user("alice").remember("Dahl leads the department.", thread_id="old")
     agent = create_agent(ScriptedChat(script), middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
     for text in ("I am well.", "My head is Pernille Dahl."):
-        agent.invoke(
-            {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": "t"}}, context={"user": "alice"}
-        )
+        ask(agent, text)
     assert not [step for step in memory.user("alice").steps() if "Dahl" in step.content]
     assert "I am well." in [step.content for step in memory.user("alice").steps()]
 
@@ -123,21 +126,21 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
 def test_a_search_tells_only_how_that_begins_which_the_memory_block_shows(memory: Memory) -> None:
     alice = memory.user("alice")
     long = "Dahl leads the department, and he wants the reports of all teams on Friday before noon, in English."
-    alice.remember([long, *(f"The department bought printer number {one}." for one in "abcdef")], thread_id="old")
+    alice.remember([long, *(f"The department bought printer number {entry}." for entry in "abcdef")], thread_id="old")
     model = ScriptedChat([calls("search_memory", query="department", k=7), "Done."])
     settings = MiddlewareSettings(prompt=PromptSettings(k=3))
     agent = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings)])
-    out = agent.invoke({"messages": [HumanMessage("What does Dahl want?")]}, context={"user": "alice"})
+    out = ask(agent, "What does Dahl want?")
     block = model.prompts[0][0].text
-    found = json.loads(out["messages"][2].text)["results"]
+    outcome = json.loads(out["messages"][2].text)["results"]
     steps = {step.content: step.id for step in alice.steps()}
-    shown = {one["id"] for one in found if one.get("in_memory_block")}
+    shown = {entry["id"] for entry in outcome if entry.get("in_memory_block")}
     assert shown == {steps[text] for text in steps if f"user: {text}\n" in block}
-    [cut] = [one for one in found if one["id"] == steps[long]]
+    [cut] = [entry for entry in outcome if entry["id"] == steps[long]]
     assert set(cut) == {"id", "kind", "text", "in_memory_block"}
     assert long.startswith(cut["text"].removesuffix("…"))
-    assert all(one["text"] in steps and "when" in one for one in found if one["id"] not in shown)
-    assert len(found) > len(shown) > 0
+    assert all(entry["text"] in steps and "when" in entry for entry in outcome if entry["id"] not in shown)
+    assert len(outcome) > len(shown) > 0
 
 
 def test_a_model_is_told_how_the_user_can_store_a_secret_that_is_not_there(memory: Memory) -> None:
@@ -145,9 +148,9 @@ def test_a_model_is_told_how_the_user_can_store_a_secret_that_is_not_there(memor
     assert "application" in alone
     model = ScriptedChat([calls("use_secret", what="wifi password"), "It is not stored."])
     agent = create_agent(model, middleware=[MemoryMiddleware(memory)])
-    out = agent.invoke({"messages": [HumanMessage("Log in to the wifi.")]}, context={"user": "alice"})
+    out = ask(agent, "Log in to the wifi.")
     assert "by one message" in out["messages"][2].text
-    out = agent.invoke({"messages": [HumanMessage(f"My wifi password is {SECRET}.")]}, context={"user": "alice"})
+    out = ask(agent, f"My wifi password is {SECRET}.")
     assert SECRET not in out["messages"][0].text
     assert result(memory, "use_secret", what="wifi password")["secrets"]
 
@@ -156,78 +159,58 @@ def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Mem
     model = ScriptedChat([calls("remember", title="Tea", text="Alice likes jasmine tea."), "Kept.", "In the tea room."])
     agent = create_agent(model, middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
     for text in ("Keep it: jasmine.", "Where is my tea?"):
-        agent.invoke(
-            {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": "t"}}, context={"user": "alice"}
-        )
+        ask(agent, text)
     alice = memory.user("alice")
     [item] = alice.items("semantic")
     said = {step.content: step.id for step in alice.steps()}
-    assert [one.step_id for one in item.sources] == [said["Keep it: jasmine."]]
+    assert [entry.step_id for entry in item.sources] == [said["Keep it: jasmine."]]
     assert "jasmine tea" not in model.prompts[-1][0].text  # it stands in the conversation
     alice.forget([said["Keep it: jasmine."]])
     assert alice.items("semantic") == []
 
 
-def test_what_is_remembered_twice_is_stored_once(memory: Memory) -> None:
+def test_what_is_stored_twice_is_stored_once_and_a_core_block_is_changed(memory: Memory) -> None:
     for expected in ("new", "known already"):
         assert result(memory, "remember", title="Tea", text="Alice likes tea.")["stored"] == expected
     when = {"kind": "episodic", "title": "Concert", "text": "Alice played.", "when": "2025-03-04T20:00:00+01:00"}
     event = memory.user("alice").get(result(memory, "remember", **when)["id"])
     assert event.occurred_at.isoformat() == "2025-03-04T19:00:00+00:00"
-
-
-def test_a_core_block_is_written_changed_and_kept(memory: Memory) -> None:
     states = [result(memory, "update_core", label="Human", value=value)["stored"] for value in ("A", "B", "B")]
     assert states == ["new", "changed", "known already"]
     assert [item.value for item in memory.user("alice").items("core")] == ["B"]
 
 
-def test_forgetting_is_whole_or_not_at_all_and_can_be_undone(memory: Memory) -> None:
+def test_forgetting_is_by_ids_whole_or_not_at_all_and_can_be_undone(memory: Memory) -> None:
     alice = memory.user("alice")
     [step] = alice.remember("I like Ann.").step_ids
-    refused = use(memory, "forget", ids=[step, "item_nope"])
-    assert (refused.status, "item_nope" in refused.text) == ("error", True)
+    for arguments in ({"ids": [step, "item_nope"]}, {}, {"ids": []}, {"what": "that I like Ann"}):
+        refused = use(memory, "forget", **arguments)
+        assert (refused.status, len(alice.steps())) == ("error", 1)
+        assert "item_nope" in refused.text or "ids" in refused.text
     done = result(memory, "forget", ids=[step], reason="she asked")
     assert alice.steps() == []
     for operation_id in done["undo_with"]:
         alice.undo(operation_id)
-    assert [one.id for one in alice.steps()] == [step]
+    assert [entry.id for entry in alice.steps()] == [step]
 
 
-def test_a_search_for_what_is_to_be_forgotten_forgets_nothing_and_lists_ids(memory: Memory) -> None:
+def test_a_search_for_what_to_forget_lists_ids_with_the_message_behind_an_item(memory: Memory) -> None:
     alice = memory.user("alice")
-    ids = alice.remember(["I stay at the Anker Hotel.", "Ann likes tea."], thread_id="old").step_ids
-    found = result(memory, "find_to_forget", query="the Anker Hotel", k=1)
-    assert [(one["id"], one["text"]) for one in found["records"]] == [(ids[0], "I stay at the Anker Hotel.")]
-    assert [one.id for one in alice.steps()] == list(ids)
-    done = result(memory, "forget", ids=[one["id"] for one in found["records"]])
-    assert done["forgotten"] == [ids[0]]
-    assert [one.content for one in alice.steps()] == ["Ann likes tea."]
-
-
-def test_a_search_for_what_is_to_be_forgotten_lists_the_message_behind_an_item(memory: Memory) -> None:
-    alice = memory.user("alice")
-    [step] = alice.remember("We sleep where the ships lie.", thread_id="old").step_ids
-    stay = {"kind": "semantic", "name": "stay", "summary": "Stays at the Anker Hotel", "sources": [{"step_id": step}]}
-    item = alice.add(stay)
-    listed = [one["id"] for one in result(memory, "find_to_forget", query="Anker Hotel", k=1)["records"]]
-    assert listed == [item.id, step]
-
-
-def test_a_search_for_what_is_to_be_forgotten_may_be_of_a_time(memory: Memory) -> None:
-    alice = memory.user("alice")
+    ids = alice.remember(["I stay at the Anker Hotel.", "We sleep where the ships lie."], thread_id="old").step_ids
     for day in (3, 4):
         message = {"role": "user", "content": f"Tulips, day {day}.", "timestamp": f"2026-05-0{day}T10:00:00Z"}
         alice.remember(message, thread_id="old")
-    found = result(memory, "find_to_forget", query="tulips", since="2026-05-04")
-    assert [one["text"] for one in found["records"]] == ["Tulips, day 4."]
-
-
-@pytest.mark.parametrize("arguments", [{}, {"ids": []}, {"what": "the Anker Hotel"}])
-def test_words_alone_forget_nothing(arguments: dict[str, Any], memory: Memory) -> None:
-    memory.user("alice").remember("I stay at the Anker Hotel.")
-    assert use(memory, "forget", **arguments).status == "error"
-    assert len(memory.user("alice").steps()) == 1
+    listed = result(memory, "find_to_forget", query="the Anker Hotel", k=1)["records"]
+    assert [(record["id"], record["text"]) for record in listed] == [(ids[0], "I stay at the Anker Hotel.")]
+    listed = result(memory, "find_to_forget", query="tulips", since="2026-05-04")["records"]
+    assert "Tulips, day 4." in [record["text"] for record in listed]
+    assert "Tulips, day 3." not in [record["text"] for record in listed]
+    assert len(alice.steps()) == 4
+    assert result(memory, "forget", ids=[ids[0]])["forgotten"] == [ids[0]]
+    stay = {"kind": "semantic", "name": "stay", "summary": "Stays at the Anker Hotel", "sources": [{"step_id": ids[1]}]}
+    item = alice.add(stay)
+    listed = result(memory, "find_to_forget", query="Anker Hotel", k=1)["records"]
+    assert [record["id"] for record in listed] == [item.id, ids[1]]
 
 
 def test_the_request_to_forget_is_not_listed(memory: Memory) -> None:
@@ -239,41 +222,20 @@ def test_the_request_to_forget_is_not_listed(memory: Memory) -> None:
         if last.type == "human":
             return calls("find_to_forget", query="stay at the Anker Hotel")
         if last.name == "find_to_forget":
-            return calls("forget", ids=[one["id"] for one in json.loads(last.text)["records"]])
+            return calls("forget", ids=[entry["id"] for entry in json.loads(last.text)["records"]])
         return "Done."
 
     agent = create_agent(ScriptedChat(script), middleware=[MemoryMiddleware(memory)])
-    agent.invoke({"messages": [HumanMessage("Forget that I stay at the Anker Hotel.")]}, context={"user": "alice"})
-    assert [one.content for one in alice.steps()] == ["Forget that I stay at the Anker Hotel.", "Done."]
-
-
-def test_a_long_resource_is_read_in_parts(memory: Memory) -> None:
-    text = "abcdefghij" * 30
-    item = memory.user("alice").add({"kind": "resource", "title": "Letters", "content": text})
-    first = result(memory, "read_resource", id=item.id, length=200)
-    second = result(memory, "read_resource", id=item.id, offset=first["next_offset"], length=200)
-    assert first["text"] + second["text"] == text
-    assert "next_offset" not in second
+    ask(agent, "Forget that I stay at the Anker Hotel.")
+    assert [entry.content for entry in alice.steps()] == ["Forget that I stay at the Anker Hotel.", "Done."]
 
 
 def test_a_secret_comes_as_its_reference_only(memory: Memory) -> None:
     memory.user("alice").remember(f"My mail password is {SECRET}.")
-    [found] = result(memory, "use_secret", what="password of the mail account")["secrets"]
-    assert found["reference"].startswith("{{vault:")
-    assert memory.user("alice").reveal(found["reference"], reason="test") == SECRET
+    [outcome] = result(memory, "use_secret", what="password of the mail account")["secrets"]
+    assert outcome["reference"].startswith("{{vault:")
+    assert memory.user("alice").reveal(outcome["reference"], reason="test") == SECRET
     assert use(memory, "use_secret", "bob", what="mail password").status == "error"
-
-
-def test_a_run_without_a_user_fails(memory: Memory) -> None:
-    agent = create_agent(ScriptedChat([calls("list_memory"), "Done."]), memory_tools(memory))
-    with pytest.raises(MissingUserError, match="context="):
-        agent.invoke({"messages": [HumanMessage("Go.")]})
-
-
-def test_the_schemas_keep_to_what_strict_modes_take(memory: Memory) -> None:
-    for operation in OPERATIONS:
-        text = json.dumps(operation.input.model_json_schema())
-        assert not any(word in text for word in ("oneOf", "discriminator", '"additionalProperties": {'))
 
 
 def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memory: Memory) -> None:
@@ -290,14 +252,14 @@ def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memor
         "Sofie's party": "2026-12-07T19:30+01:00",
         "Sofie is an apprentice": "2026-11-23T00:30+01:00",
     }
-    found = result(memory, "search_memory", query="Sofie", kinds=["step", "episodic", "semantic"])["results"]
+    outcome = result(memory, "search_memory", query="Sofie", kinds=["step", "episodic", "semantic"])["results"]
     listed = result(memory, "list_memory")["items"]
-    assert {one["text"]: one["when"] for one in found} == told
-    assert {one["text"]: one["when"] for one in listed}.items() <= told.items()
+    assert {entry["text"]: entry["when"] for entry in outcome} == told
+    assert {entry["text"]: entry["when"] for entry in listed}.items() <= told.items()
     assert len(listed) == 3
     assert result(memory, "read_resource", id=step)["title"] == "user, 2026-11-23T00:30+01:00"
     evidence = result(memory, "research_memory", question="Where does Sofie start?")["evidence"]
-    assert [one["when"] for one in evidence if "bakery" in one["quote"]] == ["2026-11-23T00:30+01:00"]
+    assert [entry["when"] for entry in evidence if "bakery" in entry["quote"]] == ["2026-11-23T00:30+01:00"]
 
 
 def test_a_list_words_items_as_a_prompt_does(memory: Memory) -> None:
@@ -306,10 +268,14 @@ def test_a_list_words_items_as_a_prompt_does(memory: Memory) -> None:
     alice.add({"kind": "core", "label": "diet", "value": "Is vegetarian"})
     alice.add({"kind": "episodic", "summary": "Concert in Lund", "occurred_at": "2025-03-04", "actor": "Mark"})
     alice.add({"kind": "semantic", "name": "Tea", "summary": "Alice likes tea"})
-    texts = {one["kind"]: one["text"] for one in result(memory, "list_memory")["items"]}
+    texts = {entry["kind"]: entry["text"] for entry in result(memory, "list_memory")["items"]}
     assert texts["core"] == "diet: Is vegetarian"
     assert texts["episodic"] == "Concert in Lund (Mark)"
     assert texts["semantic"] == "Alice likes tea"
     assert "\n" not in texts["vault"]
     [event] = alice.items("episodic")
     assert result(memory, "read_resource", id=event.id)["text"] == "Concert in Lund (Mark)"
+    letters = alice.add({"kind": "resource", "title": "Letters", "content": "abcdefghij" * 30})
+    first = result(memory, "read_resource", id=letters.id, length=200)  # a long one is read in parts
+    second = result(memory, "read_resource", id=letters.id, offset=first["next_offset"], length=200)
+    assert (first["text"] + second["text"], "next_offset" in second) == ("abcdefghij" * 30, False)

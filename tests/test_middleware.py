@@ -18,16 +18,9 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import StateGraph
 
-from hexamem import (
-    ExperienceMiddleware,
-    Memory,
-    MemoryMiddleware,
-    MiddlewareSettings,
-    PromptSettings,
-    memory_tools,
-)
+from hexamem import ExperienceMiddleware, Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
-from hexamem.errors import ConfigError, MissingUserError
+from hexamem.errors import ConfigError
 from hexamem.graphs.experience import add_reflection
 
 from .scripted_chat import Reply, ScriptedChat, calls
@@ -36,19 +29,24 @@ ALICE: Any = {"user": "alice"}
 SECRET = "hunter2-Xy99"
 
 
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
+
+
 def agent(
     memory: Memory, script: Any, tools: Any = (), checkpointer: Any = None, **settings: Any
 ) -> tuple[Any, ScriptedChat]:
     model = ScriptedChat(script)
     chosen = MiddlewareSettings(**settings) if settings else None
-    made = create_agent(
+    built = create_agent(
         model,
         list(tools),
         system_prompt="Be kind.",
         middleware=[MemoryMiddleware(memory, settings=chosen)],
         checkpointer=checkpointer,
     )
-    return made, model
+    return built, model
 
 
 def thread(name: str = "t") -> Any:
@@ -63,22 +61,22 @@ def ask(text: str) -> Any:
     return {"messages": [HumanMessage(text)]}
 
 
-def test_the_full_history_sent_again_without_ids_for_20_turns_stores_each_message_once(memory: Memory) -> None:
-    made, _ = agent(memory, lambda messages: f"Reply {len(messages)}", tools=())
+def test_the_full_history_sent_again_without_ids_stores_each_message_once(memory: Memory) -> None:
+    built, _ = agent(memory, lambda messages: f"Reply {len(messages)}", tools=())
     history: list[dict[str, str]] = []
-    for turn in range(20):
+    for turn in range(7):
         history.append({"role": "user", "content": "ok" if turn % 3 else f"Message {turn}"})
-        out = made.invoke({"messages": history}, context=ALICE)
+        out = built.invoke({"messages": history}, context=ALICE)
         history.append({"role": "assistant", "content": out["messages"][-1].text})
-    assert said(memory) == [one["content"] for one in history]
+    assert said(memory) == [message["content"] for message in history]
 
 
 def test_a_model_that_raises_loses_no_message_of_the_user(memory: Memory) -> None:
-    made, model = agent(memory, [RuntimeError("overloaded"), "Here I am."], checkpointer=InMemorySaver())
+    built, model = agent(memory, [RuntimeError("overloaded"), "Here I am."], checkpointer=InMemorySaver())
     with pytest.raises(RuntimeError, match="overloaded"):
-        made.invoke(ask("I moved to Porto."), thread(), context=ALICE)
+        built.invoke(ask("I moved to Porto."), thread(), context=ALICE)
     assert said(memory) == ["I moved to Porto."]
-    made.invoke(None, thread(), context=ALICE)  # taken up again where it failed
+    built.invoke(None, thread(), context=ALICE)  # taken up again where it failed
     assert said(memory) == ["I moved to Porto.", "Here I am."]
     assert len(model.prompts) == 2
 
@@ -90,42 +88,38 @@ def test_what_a_failed_run_left_unsaid_is_stored_in_its_place_at_the_next_run(me
         return "10:15"
 
     script: list[Reply] = [calls("clock"), RuntimeError("overloaded"), "A quarter past ten."]
-    made, _ = agent(memory, script, [clock], InMemorySaver())
+    built, _ = agent(memory, script, [clock], InMemorySaver())
     with pytest.raises(RuntimeError):
-        made.invoke(ask("What time is it?"), thread(), context=ALICE)
+        built.invoke(ask("What time is it?"), thread(), context=ALICE)
     assert said(memory) == ["What time is it?"]
-    made.invoke(ask("Well?"), thread(), context=ALICE)
+    built.invoke(ask("Well?"), thread(), context=ALICE)
     assert said(memory) == ["What time is it?", "", "10:15", "Well?", "A quarter past ten."]
 
 
-def test_memory_stands_in_the_system_message_as_data_and_never_in_the_history(memory: Memory) -> None:
+def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never_in_the_history(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
-    made, model = agent(memory, ["In Hangzhou."], checkpointer=InMemorySaver())
-    out = made.invoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
+    built, model = agent(memory, ["In Hangzhou."], checkpointer=InMemorySaver())
+    out = built.invoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
     [prompt] = model.prompts
     assert isinstance(prompt[0], SystemMessage)
     assert prompt[0].text.startswith("Be kind.\n\n<memory>")
     assert "Mia goes to school in Hangzhou" in prompt[0].text
-    assert [one.text for one in out["messages"]] == ["Where does Mia go to school?", "In Hangzhou."]
+    assert [message.text for message in out["messages"]] == ["Where does Mia go to school?", "In Hangzhou."]
     assert set(out) == {"messages"}
     assert "<memory>" not in str(said(memory))
-
-
-def test_blocks_of_a_system_message_are_kept(memory: Memory) -> None:
-    memory.user("alice").remember("Mia goes to school in Hangzhou.", thread_id="old")
     model = ScriptedChat(["Yes."])
     block = {"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral"}}
-    made = create_agent(model, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(memory)])
-    made.invoke(ask("Where does Mia go to school?"), context=ALICE)
+    built = create_agent(model, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(memory)])
+    built.invoke(ask("Where does Mia go to school?"), context=ALICE)
     first, second = model.prompts[0][0].content
     assert first == block
     assert second["text"].startswith("<memory>")
 
 
 def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) -> None:
-    told = ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."]
+    statements = ["The red bicycle stands in the cellar.", "Aunt Rosa is allergic to walnuts in cakes."]
     for user in ("alice", "bob"):
-        memory.user(user).remember(told, thread_id="old")
+        memory.user(user).remember(statements, thread_id="old")
 
     @tool
     def look(what: str) -> str:
@@ -133,13 +127,13 @@ def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) ->
         return what
 
     def run(user: str, first: str) -> list[str]:  # a user each: what one run called stands in no recall of the other
-        made, model = agent(
+        built, model = agent(
             memory, [calls("look", what=first), "Done."], [look], prompt=PromptSettings(k=1), topic_shift=0.2
         )
-        events = made.stream(
+        events = built.stream(
             ask("Where does the red bicycle stand?"), thread(first), context={"user": user}, stream_mode="custom"
         )
-        stages = [one["stage"] for one in events if one["stage"] == "recall"]
+        stages = [entry["stage"] for entry in events if entry["stage"] == "recall"]
         return [*stages, model.prompts[-1][0].text]
 
     shifted = run("alice", "a cake with walnuts for aunt Rosa")
@@ -152,11 +146,13 @@ def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) ->
 
 def test_it_offers_the_tools_and_does_not_store_what_they_gave(memory: Memory) -> None:
     memory.user("alice").remember("Mia goes to school in Hangzhou.", thread_id="old")
-    made, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
-    out = made.invoke(ask("Where is Mia?"), thread(), context=ALICE)
-    assert set(model.offered) == MEMORY_TOOLS == {one.name for one in memory_tools(memory)}
-    found = json.loads(out["messages"][2].text)["results"]
-    assert [one["text"] for one in found] == ["Mia goes to school in Hangzhou."]  # not what stands in the conversation
+    built, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
+    out = built.invoke(ask("Where is Mia?"), thread(), context=ALICE)
+    assert set(model.offered) == MEMORY_TOOLS == {entry.name for entry in memory_tools(memory)}
+    result = json.loads(out["messages"][2].text)["results"]
+    assert [entry["text"] for entry in result] == [
+        "Mia goes to school in Hangzhou."
+    ]  # not what stands in the conversation
     assert said(memory)[1:] == ["Where is Mia?", "In Hangzhou."]
 
 
@@ -164,8 +160,8 @@ def test_settings_choose_what_goes_into_a_prompt(memory: Memory) -> None:
     alice = memory.user("alice")
     alice.add({"kind": "core", "label": "human", "value": "Alice, a cellist."})
     alice.remember("Mia goes to school in Hangzhou.", thread_id="old")
-    made, model = agent(memory, ["Yes."], tools=(), prompt=PromptSettings(core=False, kinds=("core",)))
-    made.invoke(ask("Where does Mia go to school?"), context=ALICE)
+    built, model = agent(memory, ["Yes."], tools=(), prompt=PromptSettings(core=False, kinds=("core",)))
+    built.invoke(ask("Where does Mia go to school?"), context=ALICE)
     assert "Alice, a cellist" in model.prompts[0][0].text  # recalled, as the only kind that is
     assert "Hangzhou" not in model.prompts[0][0].text
     assert model.offered == sorted(MEMORY_TOOLS)
@@ -175,76 +171,63 @@ def test_settings_choose_what_goes_into_a_prompt(memory: Memory) -> None:
         MiddlewareSettings(topic_shift=2)
 
 
-def test_the_day_stands_beside_what_was_recalled(memory: Memory) -> None:
-    memory.user("alice", timezone="Pacific/Kiritimati").remember("Mia goes to school in Hangzhou.", thread_id="old")
+def prompt_of(memory: Memory, question: str, user: str = "alice", **settings: Any) -> str:
+    """The first system message of a run in a new thread."""
+    built, model = agent(memory, ["Yes."], **settings)
+    built.invoke(ask(question), thread("later"), context={"user": user})
+    return model.prompts[0][0].text
+
+
+def test_the_day_stands_in_a_prompt_unless_switched_off_also_where_nothing_is_recalled(memory: Memory) -> None:
+    zone = ZoneInfo("Pacific/Kiritimati")
     for today in (True, False):
-        made, model = agent(memory, ["Yes."], prompt=PromptSettings(today=today))
-        made.invoke(ask("Where does Mia go to school?"), context=ALICE)
-        [shown] = re.findall(r"Today is \w+, ([\d-]+)\.", model.prompts[0][0].text) or [None]
-        days = {
-            f"{datetime.now(ZoneInfo('Pacific/Kiritimati')) - ago:%Y-%m-%d}"
-            for ago in (timedelta(), timedelta(hours=1))
-        }
-        assert (shown in days) is today
+        for user in (memory.user(f"{today}", timezone=zone.key), memory.user(f"new {today}", timezone=zone.key)):
+            if "new" not in user.name:
+                user.remember("Mia goes to school in Hangzhou.", thread_id="old")
+            built, model = agent(
+                memory, [calls("search_memory", query="Mia"), "Yes."], prompt=PromptSettings(today=today)
+            )
+            days = {f"{datetime.now(zone):%Y-%m-%d}"}
+            built.invoke(ask("Where does Mia go to school?"), thread(), context={"user": user.name})
+            days.add(f"{datetime.now(zone):%Y-%m-%d}")
+            for [system, *_] in model.prompts:
+                shown = re.findall(r"Today is \w+day, ([\d-]+)\.", system.text)
+                assert (len(shown), {*shown} <= days) == (int(today), True)
+                assert ("<memory>" in system.text) is ("new" not in user.name)
 
 
-def test_the_day_is_told_also_where_memory_has_nothing_to_say(memory: Memory) -> None:
-    memory.user("alice", timezone="Pacific/Kiritimati")
-    day = r"Be kind\.\n\nToday is \w+day, \d{4}-\d\d-\d\d\."
-    for today in (True, False):
-        made, model = agent(memory, [calls("search_memory", query="Mia"), "Hello."], prompt=PromptSettings(today=today))
-        made.invoke(ask("Hello!"), thread(str(today)), context={"user": f"new {today}"})
-        shown = [prompt[0].text for prompt in model.prompts]
-        assert [bool(re.fullmatch(day, one)) for one in shown] == [today, today]
-        assert today or shown == ["Be kind."] * 2
-
-
-def test_what_was_said_later_stands_later_whatever_day_it_tells_of(memory: Memory) -> None:
-    alice = memory.user("alice", timezone="UTC")
-    told = [("Leo and Alba are four years old.", "09:00"), ("Leo and Alba are five, they had their birthday.", "10:00")]
+def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory: Memory) -> None:
+    alice = memory.user("alice", timezone="Europe/Copenhagen")
+    stated = [("Leo and Alba are four years old.", "09:00"), ("Leo and Alba are five, they had a birthday.", "10:00")]
     steps = [
         alice.remember({"role": "user", "content": text, "timestamp": f"2024-11-22T{at}Z"}, "old").step_ids[0]
-        for text, at in told
+        for text, at in stated
     ]
-    for day, step in (("2024-12-09", steps[0]), ("2024-11-21", steps[1])):
-        alice.add(
-            {
-                "kind": "episodic",
-                "summary": f"Leo and Alba turned older on {day}",
-                "occurred_at": day,
-                "sources": [{"step_id": step}],
-            }
-        )
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("How old are Leo and Alba?"), thread("later"), context=ALICE)
-    lines = [line for line in model.prompts[0][0].text.splitlines() if line.startswith("[")]
-    assert lines == [
-        "[2024-11-22 09:00] user: Leo and Alba are four years old.",
-        "[2024-11-22 09:00] (episodic) Leo and Alba turned older on 2024-12-09",
-        "[2024-11-22 10:00] user: Leo and Alba are five, they had their birthday.",
-        "[2024-11-22 10:00] (episodic) Leo and Alba turned older on 2024-11-21",
-    ]
-    assert alice.recall("How old are Leo and Alba?").text.splitlines()[:4] == lines
-
-
-def test_the_day_of_an_event_stands_apart_from_that_on_which_it_was_said(memory: Memory) -> None:
-    alice = memory.user("alice", timezone="Europe/Copenhagen")
-    said = {"role": "user", "content": "I run the Harrogate race in spring.", "timestamp": "2026-11-22T12:14:00+00:00"}
-    [step] = alice.remember(said, "old").step_ids
-    rests = {"kind": "episodic", "sources": [{"step_id": step}]}
-    alice.add({**rests, "summary": "The race at Harrogate is run", "occurred_at": "2027-03-14"})
-    alice.add({**rests, "summary": "Dinner after the Harrogate race", "occurred_at": "2027-03-14T19:00"})
-    told = "Prizes of the Harrogate race on 2027-03-14 at 20:00"
-    alice.add({**rests, "summary": told, "occurred_at": "2027-03-14T20:00"})
-    month = "The Harrogate race was founded in March 1996"
-    alice.add({**rests, "summary": month, "occurred_at": "1996-03-01"})
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("When is the Harrogate race?"), thread("later"), context=ALICE)
-    lines = model.prompts[0][0].text.splitlines()
-    assert "[2026-11-22 13:14] (episodic, on 2027-03-14) The race at Harrogate is run" in lines
-    assert "[2026-11-22 13:14] (episodic, on 2027-03-14 19:00) Dinner after the Harrogate race" in lines
-    assert f"[2026-11-22 13:14] (episodic) {told}" in lines
-    assert f"[2026-11-22 13:14] (episodic) {month}" in lines  # no day is known
+    event = {"kind": "episodic", "sources": [{"step_id": steps[0]}]}
+    texts = (
+        ("Leo and Alba turned older on 2024-12-09", "2024-12-09"), ("The party of Leo and Alba", "2024-12-14"),
+        ("Dinner of Leo and Alba", "2024-12-14T19:00"), ("Alba and Leo moved in March 1996", "1996-03-01"),
+    )  # fmt: skip
+    for text, day in texts:
+        alice.add({**event, "summary": text, "occurred_at": day})
+    alice.add({**event, "kind": "semantic", "name": "Leo", "summary": "Leo has a sister, Alba"})
+    text = prompt_of(memory, "How old are Leo and Alba?", prompt=PromptSettings(k=20))
+    lines = [line for line in text.splitlines() if line.startswith("[")]
+    assert (lines[0], lines[-1]) == (
+        "[2024-11-22 10:00] user: Leo and Alba are four years old.",
+        "[2024-11-22 11:00] user: Leo and Alba are five, they had a birthday.",
+    )
+    assert set(lines[1:-1]) == {
+        "[2024-11-22 10:00] (episodic) Leo and Alba turned older on 2024-12-09",
+        "[2024-11-22 10:00] (episodic, on 2024-12-14) The party of Leo and Alba",
+        "[2024-11-22 10:00] (episodic, on 2024-12-14 19:00) Dinner of Leo and Alba",
+        "[2024-11-22 10:00] (episodic) Alba and Leo moved in March 1996",  # no day is known
+        "[2024-11-22 10:00] (semantic) Leo has a sister, Alba",
+    }
+    bob = memory.user("bob")
+    bob.remember([f"Step {word} of the valve check" for word in ("one", "two", "three", "four")], thread_id="old")
+    text = prompt_of(memory, "What is step three of the valve check, and step two?", "bob")
+    assert re.findall(r"Step (\w+) of", text) == ["one", "two", "three", "four"]  # said at once, in order
 
 
 @pytest.mark.parametrize(
@@ -255,7 +238,7 @@ def test_the_day_of_an_event_stands_apart_from_that_on_which_it_was_said(memory:
         ("On {day:%d} {day:%B} I have lunch with Gwen.", 2, False),
     ],
 )
-def test_a_conversation_that_goes_on_another_day_keeps_the_event_that_tells_its_day(
+def test_a_conversation_that_goes_on_another_day_shows_the_day_of_an_event(
     memory: Memory, said: str, ago: int, shown: bool
 ) -> None:
     alice = memory.user("alice", timezone="UTC")
@@ -266,48 +249,13 @@ def test_a_conversation_that_goes_on_another_day_keeps_the_event_that_tells_its_
     [step] = alice.remember(message, "t").step_ids
     event = {"kind": "episodic", "summary": "Lunch with Gwen", "occurred_at": f"{day:%Y-%m-%d}"}
     alice.add({**event, "sources": [{"step_id": step}]})
-    made, model = agent(memory, ["Yes."])
+    built, model = agent(memory, ["Yes."])
     going_on = [HumanMessage(line, id="m1"), AIMessage("Enjoy it."), HumanMessage("Where do I meet Gwen for lunch?")]
-    made.invoke({"messages": going_on}, thread(), context=ALICE)
+    built.invoke({"messages": going_on}, thread(), context=ALICE)
     assert (f"(episodic, on {day:%Y-%m-%d}) Lunch with Gwen" in model.prompts[0][0].text) is shown
 
 
-def test_an_item_in_the_words_of_its_step_is_not_shown_beside_it(memory: Memory) -> None:
-    alice = memory.user("alice")
-    [step] = alice.remember("The recipe of leek soup: cut leek, boil it.", thread_id="old").step_ids
-    for text in ("cut leek, boil it.", "cut leek, boil it for 20 minutes."):
-        alice.add({"kind": "resource", "title": "Leek soup", "content": text, "sources": [{"step_id": step}]})
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("How do I make leek soup?"), context=ALICE)
-    shown = model.prompts[0][0].text
-    assert shown.count("cut leek") == 2
-    assert "The recipe of leek soup: cut leek, boil it." in shown
-    assert "20 minutes" in shown
-
-
-def test_what_was_learned_bears_the_time_at_which_it_was_said(labelling_memory: Memory) -> None:
-    alice = labelling_memory.user("alice")
-    said = "My friend Mark is allergic to walnuts."
-    alice.remember({"role": "user", "content": said, "timestamp": "2024-01-05T10:00"})
-    alice.flush()
-    made, model = agent(labelling_memory, ["Yes."], prompt=PromptSettings(kinds=("semantic",)))
-    made.invoke(ask("What is Mark allergic to?"), thread("later"), context=ALICE)
-    assert re.search(r"\[2024-01-05 10:00\] \(semantic\) .*allergic to walnuts", model.prompts[0][0].text)
-
-
-def test_all_times_in_a_prompt_are_of_the_users_clock(memory: Memory) -> None:
-    alice = memory.user("alice", timezone="Pacific/Kiritimati")
-    said_at = "2024-01-05T20:30:00+00:00"
-    [step] = alice.remember({"role": "user", "content": "Mark feeds Tomcat.", "timestamp": said_at}, "old").step_ids
-    alice.add({"kind": "semantic", "name": "Tomcat", "summary": "Tomcat eats tuna", "sources": [{"step_id": step}]})
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("Who feeds Tomcat, and what does Tomcat eat?"), thread("later"), context=ALICE)
-    shown = model.prompts[0][0].text
-    assert "[2024-01-06 10:30] user: Mark feeds Tomcat." in shown
-    assert "[2024-01-06 10:30] (semantic) Tomcat eats tuna" in shown
-
-
-def test_an_item_is_shown_without_the_words_that_only_a_search_needs(memory: Memory) -> None:
+def test_each_hit_is_one_entry_without_index_words_and_repetitions(memory: Memory) -> None:
     alice = memory.user("alice", timezone="Europe/Berlin")
     event = {
         "kind": "episodic",
@@ -318,82 +266,45 @@ def test_an_item_is_shown_without_the_words_that_only_a_search_needs(memory: Mem
     alice.add(event)
     alice.add({**event, "summary": "Cake for the party", "occurred_at": "2024-03-01T15:30", "actor": "Mark"})
     alice.add({"kind": "semantic", "name": "Zoo", "summary": "The zoo allows a party of forty"})
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("When is the party at the zoo?"), context=ALICE)
-    lines = model.prompts[0][0].text.splitlines()
+    text = prompt_of(memory, "When is the party at the zoo?")
+    lines = text.splitlines()
     assert "(episodic, on 2024-03-01) Party at the zoo" in lines
     assert "(episodic, on 2024-03-01 15:30) Cake for the party (Mark)" in lines
     assert [line.endswith("(semantic) The zoo allows a party of forty") for line in lines].count(True) == 1
-    assert "celebration" not in lines
-
-
-def test_each_hit_is_one_line_of_a_prompt(memory: Memory) -> None:
-    alice = memory.user("alice")
+    assert "celebration" not in text
+    bob = memory.user("bob")
     reply = {"role": "assistant", "content": "For the window:\n\n- pigs of marzipan\n- a sleigh"}
-    alice.remember([reply], thread_id="old")
-    alice.add({"kind": "procedural", "summary": "Marzipan pigs", "steps": ["Knead it", "Cut it"]})
-    alice.add({"kind": "resource", "title": "Marzipan", "content": "Almonds\n  Sugar"})
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("How do I make the pigs of marzipan for the window?"), thread("later"), context=ALICE)
-    shown = model.prompts[0][0].text
-    assert "assistant: For the window: / - pigs of marzipan / - a sleigh\n" in shown
-    assert "(procedural) Marzipan pigs / Knead it / Cut it\n" in shown
-    assert "(resource) Marzipan\n  Almonds\n    Sugar\n" in shown
-
-
-def test_what_was_said_at_once_stands_in_the_order_in_which_it_was_said(memory: Memory) -> None:
-    alice = memory.user("alice")
-    alice.remember([f"Step {word} of the valve check" for word in ("one", "two", "three", "four")], thread_id="old")
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("What is step three of the valve check, and step two?"), thread("later"), context=ALICE)
-    assert re.findall(r"Step (\w+) of", model.prompts[0][0].text) == ["one", "two", "three", "four"]
-
-
-def test_what_the_model_has_forgotten_is_not_shown_to_it_again_in_the_same_run(memory: Memory) -> None:
-    alice = memory.user("alice")
-    [step] = alice.remember("Pieter wants to leave the clinic.", thread_id="old").step_ids
-    made, model = agent(memory, [calls("forget", ids=[step]), "Done."])
-    made.invoke(ask("Forget what I said about Pieter."), thread("later"), context=ALICE)
-    assert "Pieter wants to leave" in model.prompts[0][0].text
-    assert "Pieter wants to leave" not in model.prompts[1][0].text
+    [step] = bob.remember([reply], thread_id="old").step_ids
+    bob.add({"kind": "procedural", "summary": "Marzipan pigs", "steps": ["Knead it", "Cut it"]})
+    for content in ("pigs of marzipan", "Almonds\n  Sugar"):  # the first is in the words of its step
+        bob.add({"kind": "resource", "title": "Marzipan", "content": content, "sources": [{"step_id": step}]})
+    text = prompt_of(memory, "How do I make the pigs of marzipan for the window?", "bob")
+    assert "assistant: For the window: / - pigs of marzipan / - a sleigh\n" in text
+    assert "(procedural) Marzipan pigs / Knead it / Cut it\n" in text
+    assert "(resource) Marzipan\n  Almonds\n    Sugar\n" in text
+    assert text.count("(resource)") == 1
 
 
 def test_core_memory_that_the_model_writes_stands_in_its_next_prompt(memory: Memory) -> None:
-    made, model = agent(memory, [calls("update_core", label="human", value="Speaks Basque."), "Done."])
-    made.invoke(ask("Note that I speak Basque."), context=ALICE)
+    built, model = agent(memory, [calls("update_core", label="human", value="Speaks Basque."), "Done."])
+    built.invoke(ask("Note that I speak Basque."), context=ALICE)
     assert "human: Speaks Basque." in model.prompts[1][0].text
 
 
-def test_what_has_ended_is_no_core_memory_and_is_told_as_believed_no_more(memory: Memory) -> None:
+def test_core_memory_is_what_holds_now_with_its_label_once_and_what_has_ended_is_marked(memory: Memory) -> None:
     alice = memory.user("alice")
     over, on = {"valid_to": "2024-03-01"}, {"valid_to": "2999-03-01"}
     alice.add({"kind": "core", "label": "languages", "value": "Learns Welsh", **over})
     alice.add({"kind": "core", "label": "hobbies", "value": "Plays the oboe", **on})
+    alice.add({"kind": "core", "label": "partner", "value": "Partner: Tom"})
     alice.add({"kind": "semantic", "name": "Welsh lessons", "summary": "Welsh lessons are in Cardiff", **over})
     alice.add({"kind": "semantic", "name": "oboe", "summary": "Oboe lessons are in Leeds", **on})
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("Where are my Welsh and oboe lessons?"), context=ALICE)
-    prompt = model.prompts[0][0].text
-    assert "<core>\nhobbies: Plays the oboe\n</core>" in prompt
+    prompt = prompt_of(memory, "Where are my Welsh and oboe lessons?")
+    assert "<core>\nhobbies: Plays the oboe\nPartner: Tom\n</core>" in prompt
     assert "(semantic) Welsh lessons are in Cardiff (no longer believed)\n" in prompt
     assert "(semantic) Oboe lessons are in Leeds\n" in prompt
     then = alice.recall("Where are my Welsh lessons?", as_of="2024-02-01", kinds="semantic").hits
     assert [hit.superseded for hit in then if "Welsh" in hit.text] == [False]
-
-
-def test_a_core_block_says_its_label_once(memory: Memory) -> None:
-    for label, value in (("partner", "Partner: Tom"), ("diet", "Is vegetarian")):
-        memory.user("alice").add({"kind": "core", "label": label, "value": value})
-    made, model = agent(memory, ["Yes."])
-    made.invoke(ask("Who am I?"), context=ALICE)
-    assert "<core>\nPartner: Tom\ndiet: Is vegetarian\n</core>" in model.prompts[0][0].text
-
-
-def test_a_run_without_a_user_fails_and_says_what_to_pass(memory: Memory) -> None:
-    made, model = agent(memory, ["Hi."])
-    with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
-        made.invoke(ask("Hello"))
-    assert model.prompts == []
 
 
 def test_settings_that_are_a_mapping_are_refused_at_construction(memory: Memory) -> None:
@@ -424,8 +335,8 @@ def test_secrets_reach_neither_the_model_nor_memory_nor_the_state(memory: Memory
         return {"user": "alice", "password": "other3-Zz77"}
 
     saver = InMemorySaver()
-    made, model = agent(memory, [calls("account"), "Noted."], [account], saver)
-    out = made.invoke(ask(f"My mail password is {SECRET}."), thread(), context=ALICE)
+    built, model = agent(memory, [calls("account"), "Noted."], [account], saver)
+    out = built.invoke(ask(f"My mail password is {SECRET}."), thread(), context=ALICE)
     assert "{{vault:" in out["messages"][0].text
     for secret in (SECRET, "other3-Zz77"):
         assert secret not in model.said()
@@ -436,40 +347,37 @@ def test_secrets_reach_neither_the_model_nor_memory_nor_the_state(memory: Memory
     assert memory.user("alice").reveal(item.id, reason="test") == SECRET
 
 
-def test_a_host_may_keep_secrets_out_of_its_first_checkpoint_too(memory: Memory) -> None:
+def test_a_host_may_keep_secrets_out_of_its_first_checkpoint_too_or_show_them_to_the_model(memory: Memory) -> None:
     from hexamem import redact_messages
 
     alice, saver = memory.user("alice"), InMemorySaver()
-    made, _ = agent(memory, ["Noted."], checkpointer=saver)
+    built, _ = agent(memory, ["Noted."], checkpointer=saver)
     given = [HumanMessage(f"My mail password is {SECRET}.", id="m1"), AIMessage("Hm.")]
     hidden = redact_messages(alice, given)
     assert hidden[0].id == "m1"
     assert hidden[1] is given[1]
-    made.invoke({"messages": hidden}, thread(), context=ALICE)
+    built.invoke({"messages": hidden}, thread(), context=ALICE)
     assert SECRET not in repr(list(saver.list(thread()))) + repr(saver.storage) + repr(saver.blobs) + repr(saver.writes)
     [item] = alice.items("vault")
     assert alice.reveal(item.id, reason="test") == SECRET
-
-
-def test_secrets_stay_where_that_is_asked_for(memory: Memory) -> None:
-    made, model = agent(memory, ["Noted."], hide_secrets=False)
-    made.invoke(ask(f"My mail password is {SECRET}."), context=ALICE)
+    built, model = agent(memory, ["Noted."], hide_secrets=False)
+    built.invoke(ask(f"My mail password is {SECRET}."), thread("shown"), context=ALICE)
     assert SECRET in model.said()
     assert SECRET not in str(said(memory))
 
 
 async def test_it_runs_under_asyncio(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
-    made, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
+    built, model = agent(memory, [calls("search_memory", query="Mia"), "In Hangzhou."])
     with blockbuster_ctx("hexamem"):
-        await made.ainvoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
+        await built.ainvoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
     assert "Hangzhou" in model.prompts[0][0].text
     assert said(memory)[1:] == ["Where does Mia go to school?", "In Hangzhou."]
 
 
 def test_a_recall_that_fails_does_not_stop_the_agent(memory: Memory) -> None:
-    made, _ = agent(memory, ["Hi."], prompt=PromptSettings(strategy="no such strategy"))
-    events = list(made.stream(ask("Hello"), context=ALICE, stream_mode="custom"))
+    built, _ = agent(memory, ["Hi."], prompt=PromptSettings(strategy="no such strategy"))
+    events = list(built.stream(ask("Hello"), context=ALICE, stream_mode="custom"))
     assert "no such strategy" in events[1]["degraded"][0]
     assert said(memory) == ["Hello", "Hi."]
 
@@ -479,9 +387,9 @@ def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Me
     summarizer = ScriptedChat(["They talked."])
     shortener = SummarizationMiddleware(summarizer, trigger=("messages", 4), keep=("messages", 2))
     settings = MiddlewareSettings(tools=())
-    made = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings), shortener], checkpointer=saver)
+    built = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings), shortener], checkpointer=saver)
     for turn in range(5):
-        made.invoke(ask(f"Message {turn}"), thread(), context=ALICE)
+        built.invoke(ask(f"Message {turn}"), thread(), context=ALICE)
     assert summarizer.prompts
     assert [step.content for step in memory.user("alice").steps() if step.role == "user"] == [
         f"Message {turn}" for turn in range(5)
@@ -491,21 +399,19 @@ def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Me
 
 async def test_a_model_that_can_call_no_tools_is_refused_with_what_to_do(memory: Memory) -> None:
     model = FakeListChatModel(responses=["Noted."])
-    made = create_agent(model, middleware=[MemoryMiddleware(memory)])
+    built = create_agent(model, middleware=[MemoryMiddleware(memory)])
     given: Any = {"messages": [HumanMessage("I moved to Porto.")]}
     with pytest.raises(ConfigError, match=r"FakeListChatModel cannot call tools .*MiddlewareSettings\(tools=\(\)\)"):
-        made.invoke(given, context={"user": "alice"})
+        built.invoke(given, context={"user": "alice"})
     with pytest.raises(ConfigError, match="cannot call tools"):
-        await made.ainvoke(given, context={"user": "alice"})
-    bare = create_agent(model, middleware=[MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))])
-    assert bare.invoke(given, context={"user": "alice"})["messages"][-1].text == "Noted."
+        await built.ainvoke(given, context={"user": "alice"})
 
-
-def test_what_a_tool_of_a_model_leaves_undone_is_not_taken_for_that(memory: Memory) -> None:
-    class Unfinished(FakeListChatModel):
+    class Unfinished(FakeListChatModel):  # an error of its own is not taken for that
         def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
             raise NotImplementedError("to do")
 
-    made = create_agent(Unfinished(responses=["Noted."]), middleware=[MemoryMiddleware(memory)])
+    built = create_agent(Unfinished(responses=["Noted."]), middleware=[MemoryMiddleware(memory)])
     with pytest.raises(NotImplementedError, match="to do"):
-        made.invoke({"messages": [HumanMessage("Hi")]}, context={"user": "alice"})
+        built.invoke(given, context={"user": "alice"})
+    bare = create_agent(model, middleware=[MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))])
+    assert bare.invoke(given, context={"user": "alice"})["messages"][-1].text == "Noted."

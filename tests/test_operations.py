@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +17,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.errors import InvalidInputError
+from hexamem.errors import ConfigError, InvalidInputError
 from hexamem.memory_types import Hit, Recall
-from hexamem.retrieval.gates import switched
 from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_operations import FREE, NAMES, Search, configurations, explored, order
@@ -41,6 +42,7 @@ LATEST = {"latest_filtering": True}
 RENT = "How much is the rent of the flat on Elm Street?"
 TWO_PARTS = "How much is the crown, and which club did Nora join?"
 _users = itertools.count(1)
+Talker = tuple[UserMemory, tuple[str, ...]]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 @pytest.fixture(scope="module")
-def iris(shared: Memory) -> tuple[UserMemory, tuple[str, ...]]:
+def iris(shared: Memory) -> Talker:
     """A user with the talk, who only recalls, and the ids of the steps."""
     return talk(shared.user("iris"))
 
@@ -69,21 +71,29 @@ def searches(user: UserMemory, question: str, **given: object) -> tuple[Ranker, 
     memory = user.memory
     memory.projector.catch_up(user.name)
     request = Request(query=question, k=3, **given)  # type: ignore[arg-type]
-    found = memory.searcher.searches(user.name, request, strategy_named("learned"))
-    assert found is not None
+    outcome = memory.searcher.searches(user.name, request, strategy_named("learned"))
+    assert outcome is not None
     ranker = memory.searcher.ranker
     assert isinstance(ranker, Ranker)
-    return ranker, list(found.searches), found.steps
+    return ranker, list(outcome.searches), outcome.steps
 
 
 def hit_of(recall: Recall, record_id: str) -> Hit:
     return next(hit for hit in with_attached(recall.hits) if hit.id == record_id)
 
 
-# What each does.
+def test_latest_filtering_ranks_what_a_newer_turn_repeats_behind_it(iris: Talker) -> None:
+    user, ids = iris
+    ranker, outcome, steps = searches(user, RENT)
+    level = np.zeros(len(outcome[0].features.pool), np.float32)
+    latest = order(ranker, outcome[:1], steps, frozenset(LATEST), 3, level)
+    assert latest.ids.index(ids[4]) < latest.ids.index(ids[0])
+    assert latest.moved[ids[0]]["latest_filtering"] < 0
+    assert ids[4] not in latest.moved
+    assert order(ranker, outcome[:1], steps, frozenset(), 3, level).moved == {}
 
 
-def test_without_temporal_ordering_days_count_nothing(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
+def test_temporal_ordering_counts_days_and_semantic_reranking_diversifies(iris: Talker) -> None:
     ranker, (first, *_), _ = searches(iris[0], "What did Iris say on 10 March 2024?")
     timed = [column for column, name in enumerate(FEATURES) if SIGNAL_OF[name] == "time"]
     assert first.features.values[:, timed].std() > 0
@@ -94,40 +104,13 @@ def test_without_temporal_ordering_days_count_nothing(iris: tuple[UserMemory, tu
     untimed = ranker.score(replace(first.features, values=flat), on=on)
     assert off.tolist() == pytest.approx(untimed.tolist(), abs=1e-4)
     assert off.tolist() != pytest.approx(ranker.score(first.features, on=on).tolist())
-
-
-def test_latest_filtering_puts_what_a_newer_turn_repeats_behind_it(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
     user, ids = iris
-    ranker, found, steps = searches(user, RENT)
-    level = np.zeros(len(found[0].features.pool), np.float32)
-    latest = order(ranker, found[:1], steps, frozenset(LATEST), 3, level)
-    assert latest.ids.index(ids[4]) < latest.ids.index(ids[0])
-    assert latest.moved[ids[0]]["latest_filtering"] < 0
-    assert ids[4] not in latest.moved
-    assert order(ranker, found[:1], steps, frozenset(), 3, level).moved == {}
-
-
-def test_semantic_reranking_is_maximal_marginal_relevance_on_the_order_before(
-    iris: tuple[UserMemory, tuple[str, ...]],
-) -> None:
-    user, ids = iris
-    ranker, found, steps = searches(user, RENT)
-    pool = found[0].features.pool
-    latest = order(ranker, found[:1], steps, frozenset(LATEST), 3, np.zeros(len(pool), np.float32))
-    vectors = steps.vectors(np.array([steps.row_of[each] for each in latest.ids]))
-    left, chosen = list(range(len(latest.ids))), list[int]()
-    while left:  # by its definition
-        worth = [
-            latest.scores[row] - max((0.5 * max(0, vectors[row] @ vectors[other]) for other in chosen), default=0)
-            for row in left
-        ]
-        chosen.append(left.pop(int(np.argmax(worth))))
-    both = frozenset({"latest_filtering", "semantic_reranking"})
-    reranked = order(ranker, found[:1], steps, both, len(chosen), np.zeros(len(pool), np.float32))
-    assert reranked.ids == [latest.ids[row] for row in chosen]
+    ranker, outcome, steps = searches(user, RENT)
+    pool = outcome[0].features.pool
     scores = np.array([1.0 if each in (ids[0], ids[4]) else 0.9 for each in pool.ids], np.float32)
     plain, diverse = (
-        order(ranker, found[:1], steps, on, 3, scores) for on in (frozenset(), frozenset({"semantic_reranking"}))
+        order(ranker, outcome[:1], steps, names, 3, scores)
+        for names in (frozenset(), frozenset({"semantic_reranking"}))
     )
     assert set(plain.ids[:2]) == {ids[0], ids[4]} != set(diverse.ids[:2])
     assert sorted(diverse.ids) == sorted(plain.ids)
@@ -150,11 +133,11 @@ def test_a_step_that_only_a_superseded_item_cites_loses_but_at_no_time_asked_for
     assert searches(user, RENT, as_of=START + timedelta(days=400))[1][0].outdated == frozenset()
 
 
-def test_multi_step_mixes_several_searches(shared: Memory, iris: tuple[UserMemory, tuple[str, ...]]) -> None:
-    ranker, found, steps = searches(iris[0], TWO_PARTS)
-    assert len(found) == 2
-    alone = order(ranker, found, steps, frozenset(), 3)
-    mixed = order(ranker, found, steps, frozenset({"multi_step"}), 3)
+def test_multi_step_mixes_several_searches(shared: Memory, iris: Talker) -> None:
+    ranker, outcome, steps = searches(iris[0], TWO_PARTS)
+    assert len(outcome) == 2
+    alone = order(ranker, outcome, steps, frozenset(), 3)
+    mixed = order(ranker, outcome, steps, frozenset({"multi_step"}), 3)
     assert alone.moved == {}
     assert all("multi_step" in mixed.moved[each] for each in mixed.ids)
     assert mixed.scores == sorted(mixed.scores, reverse=True)
@@ -166,7 +149,7 @@ def test_multi_step_mixes_several_searches(shared: Memory, iris: tuple[UserMemor
     assert reason == "by the call, but there is nothing to search further"
 
 
-def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
+def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: Talker) -> None:
     for asked in ("Which violin concerto did the orchestra rehearse?", RENT):
         plain = iris[0].recall(asked, strategy="learned")
         filtered = iris[0].recall(asked, strategy="learned", operations={"threshold_filtering": True})
@@ -175,22 +158,8 @@ def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: tuple
         assert bool(filtered.hits) is (plain.answerable >= 0.5)
 
 
-# Which run, and what a recall reports of them.
-
-
-def test_there_are_32_configurations_and_the_gate_switches_at_a_half_unless_forced() -> None:
-    every = configurations()
-    assert (len(set(every)), every[0], every[1 + 16]) == (32, frozenset(), {NAMES[0], NAMES[4]})
-    gate = dict(zip(NAMES, (0.5, 0.49, 0.9, 0.1, 0.0), strict=True))
-    assert switched(gate, {}) == {"temporal_ordering", "multi_step"}
-    forced = switched(gate, {"multi_step": False, "semantic_reranking": True})
-    assert forced == {"temporal_ordering", "semantic_reranking"}
-
-
-@pytest.mark.parametrize("on", [*itertools.islice(configurations(), 0, None, 5)])
-def test_every_configuration_gives_hits_whose_reasons_add_up(
-    iris: tuple[UserMemory, tuple[str, ...]], on: frozenset[str]
-) -> None:
+@pytest.mark.parametrize("on", [*itertools.islice(configurations(), 0, None, 10)])
+def test_every_configuration_gives_hits_whose_reasons_add_up(iris: Talker, on: frozenset[str]) -> None:
     forced = {name: name in on for name in NAMES if name != "threshold_filtering"}
     recall = iris[0].recall(TWO_PARTS, strategy="learned", operations=forced)
     assert len(recall.hits) == 6
@@ -199,9 +168,7 @@ def test_every_configuration_gives_hits_whose_reasons_add_up(
         assert not {signal.name for signal in hit.why} & (set(NAMES) - on)
 
 
-def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(
-    iris: tuple[UserMemory, tuple[str, ...]],
-) -> None:
+def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(iris: Talker) -> None:
     user = iris[0]
     recall = user.recall(RENT, strategy="learned", operations={"multi_step": True, "latest_filtering": False})
     assert tuple(each.name for each in recall.operations) == NAMES
@@ -217,6 +184,11 @@ def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(
     likely = user.recall(RENT, strategy="learned", min_probability=0.25)
     threshold = next(each for each in likely.operations if each.name == "threshold_filtering")
     assert threshold.explain() == f"threshold_filtering on by min_probability = 0.25 ({threshold.gate:.2f})"
+    noted = user.recall("What did Iris say on 10 March 2024?", strategy="learned", operations=LATEST)
+    notes = [(signal.name, signal.note) for hit in noted.hits for signal in hit.why]
+    for name in {"latest_filtering", "semantic_reranking"} & {name for name, _ in notes}:
+        assert {note for named, note in notes if named == name} == {f"gate {(noted.gate or {})[name]:.2f}"}
+    assert any(name == "time" and (note or "").startswith("temporal_ordering") for name, note in notes)
     plain = user.recall(RENT, strategy="rrf")
     assert plain.operations == ()
     user.write_recalls()
@@ -227,32 +199,24 @@ def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(
     assert stored["on"] == sorted(each.name for each in recall.operations if each.on)
 
 
-def test_why_names_the_gate_of_what_ran(iris: tuple[UserMemory, tuple[str, ...]]) -> None:
-    recall = iris[0].recall("What did Iris say on 10 March 2024?", strategy="learned", operations=LATEST)
-    for hit in recall.hits:
-        notes = {signal.name: signal.note for signal in hit.why}
-        for name in {"latest_filtering", "semantic_reranking"} & notes.keys():
-            assert notes[name] == f"gate {(recall.gate or {})[name]:.2f}"
-        assert notes.get("time", "temporal_ordering").startswith("temporal_ordering")
-    assert any("time" in {signal.name for signal in hit.why} for hit in recall.hits)
-
-
-@pytest.mark.parametrize("wrong", [{"sorting": True}, {"multi_step": 1}, ["multi_step"]])
-def test_an_operation_that_there_is_not_is_refused(iris: tuple[UserMemory, tuple[str, ...]], wrong: object) -> None:
-    with pytest.raises(InvalidInputError, match="operations"):
-        iris[0].recall("x", strategy="learned", operations=wrong)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="has no operations"):
-        iris[0].recall("x", strategy="rrf", operations={"multi_step": True})
-
-
-# Exploring.
+def test_an_operation_that_does_not_exist_is_refused(iris: Talker) -> None:
+    wrong: list[tuple[str, Any, str]] = [
+        *(
+            ("learned", operations, "operations")
+            for operations in ({"sorting": True}, {"multi_step": 1}, ["multi_step"])
+        ),
+        ("rrf", {"multi_step": True}, "has no operations"),
+    ]
+    for strategy, operations, message in wrong:
+        with pytest.raises(InvalidInputError, match=message):
+            iris[0].recall("x", strategy=strategy, operations=operations)
 
 
 @examples(max_examples=50)
 @given(
     st.frozensets(st.sampled_from(NAMES)), st.floats(0.01, 1), st.sets(st.sampled_from(NAMES)), st.integers(0, 2**31)
 )
-def test_exploring_changes_only_what_costs_nothing_and_reports_the_true_probability(
+def test_exploring_is_free_and_reports_its_probability(
     on: frozenset[str], share: float, forced: set[str], seed: int
 ) -> None:
     chosen, chance = explored(on, dict.fromkeys(forced, True), share, np.random.default_rng(seed).random)
@@ -262,18 +226,24 @@ def test_exploring_changes_only_what_costs_nothing_and_reports_the_true_probabil
     assert chance == pytest.approx((every + (1 - share if chosen == on else 0)) if free else 1.0)
 
 
-def test_exploring_draws_as_often_as_it_reports_and_says_so(tmp_path: Path) -> None:
-    draw, on = np.random.default_rng(0).random, frozenset({"temporal_ordering"})
-    drawn = [explored(on, {}, 0.4, draw) for _ in range(4_000)]
-    share = sum(chosen == on for chosen, _ in drawn) / len(drawn)
-    assert share == pytest.approx(next(chance for chosen, chance in drawn if chosen == on), abs=0.03)
+def test_a_recall_reports_what_it_explores(tmp_path: Path) -> None:
     settings = Settings(background=False, explore=1.0, mode="off")
     with Memory.open(tmp_path / "home", embedder="static", settings=settings) as memory:
         user, _ = talk(memory.user("iris"))
         tried = [each for _ in range(12) for each in user.recall(RENT, strategy="learned").operations]
+        user.write_recalls()
+        with memory.ledger.read("iris") as tx:
+            rows = tx.connection.exec_driver_sql("SELECT operations FROM recalls").scalars().all()
     decided = [each for each in tried if each.name in FREE - {"threshold_filtering"}]
     assert {each.reason for each in decided} == {"by the gate", "by Settings.explore"}
     assert all(each.on is not (each.gate >= 0.5) for each in decided if each.reason == "by Settings.explore")
+    stored = [json.loads(row) for row in rows]
+    assert {each["chance"] for each in stored} == {1 / 2 ** len(FREE - {"threshold_filtering"})}
+    assert len({tuple(each["on"]) for each in stored}) > 1
+    assert all("multi_step" not in each["on"] for each in stored)
+    for share in (-0.1, 1.5, True, "often"):
+        with pytest.raises(ConfigError, match="explore"):
+            Settings(explore=share)  # type: ignore[arg-type]
 
 
 def test_the_command_switches_operations(tmp_path: Path) -> None:

@@ -65,40 +65,35 @@ def test_sections_become_messages_with_each_input_in_its_fence() -> None:
 
 
 TAG = re.compile(r"[<\uff1c\u2039]\s*/?\s*(steps|known_scopes)", re.I)
-texts = st.one_of(
-    st.text(max_size=60),
-    st.lists(
-        st.sampled_from(
-            [
-                "<",
-                "/",
-                " ",
-                "steps",
-                "STEPS",
-                "known",
-                "_",
-                "scopes",
-                ">",
-                "&",
-                "lt;",
-                "amp;",
-                "|",
-                "\uff1c",
-                "\u200b",
-                "&xff1c;",
-            ]
-        ),
-        max_size=12,
-    ).map("".join),
-)
+PIECES = [
+    "<",
+    "/",
+    " ",
+    "steps",
+    "STEPS",
+    "known",
+    "_",
+    "scopes",
+    ">",
+    "&",
+    "lt;",
+    "amp;",
+    "|",
+    "\uff1c",
+    "\u200b",
+    "&xff1c;",
+]
+TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_stays_inside_its_fence(text: str) -> None:
-    check_fence(text)
+def test_hostile_text_stays_inside_its_fence() -> None:
+    for text in HOSTILE:
+        check_fence(text)
 
 
-@given(texts)
+@given(TEXTS)
+@example("&xff1c;steps")
+@example("&amp;&lt;steps")
 def test_any_text_stays_inside_its_fence(text: str) -> None:
     check_fence(text)
 
@@ -112,44 +107,33 @@ def check_fence(text: str) -> None:
     inside = body[start:end]
     assert not TAG.search(inside)
     assert "<|" not in inside
-    assert label().restore(inside) == text
+    assert label().restore(inside) == label().restore(label().escape(text)) == text
 
 
-@given(texts)
-@example("&xff1c;steps")
-@example("&amp;&lt;steps")
-def test_restore_undoes_escape(text: str) -> None:
-    assert label().restore(label().escape(text)) == text
+def test_everyday_text_is_left_as_it_is() -> None:
+    for text in ("a < b and c > d", "if (a<b) {{x}}", "&lt;b&gt; &amp;", "<p>steps</p>", "孩子 < 学校"):
+        assert label().escape(text) == text
+    plain = parse_prompt("plain", "## user\nHello\n")
+    assert plain.render() == [("user", "Hello")]
+    assert plain.escape("<|x|> <a>") == "&lt;|x|> <a>"
 
 
-@pytest.mark.parametrize(
-    "text", ["a < b and c > d", "if (a<b) {{x}}", "&lt;b&gt; &amp;", "<p>steps</p>", "孩子 < 学校"]
-)
-def test_everyday_text_is_left_as_it_is(text: str) -> None:
-    assert label().escape(text) == text
-
-
-def test_missing_and_unknown_inputs_are_refused_by_name() -> None:
-    with pytest.raises(
-        InvalidInputError, match=r"'label' lacks known_scopes, most and has no step; it takes steps, known_scopes, most"
-    ):
+def test_missing_and_unknown_inputs_and_values_that_could_be_text_from_outside_are_refused_by_name() -> None:
+    lacks = r"'label' lacks known_scopes, most and has no step; it takes steps, known_scopes, most"
+    with pytest.raises(InvalidInputError, match=lacks):
         label().render(steps="a", step="b")
-
-
-@pytest.mark.parametrize("value", [None, 3, ["a"], b"a"])
-def test_an_input_that_is_no_text_is_refused(value: object) -> None:
-    with pytest.raises(InvalidInputError, match="'steps' of the prompt 'label' is"):
-        label().render(steps=value, known_scopes="", most=1)
-
-
-@pytest.mark.parametrize("value", ["two\nlines", "<steps>", "x" * 81, None, ["a"]])
-def test_a_value_that_could_be_text_from_outside_is_refused(value: object) -> None:
-    with pytest.raises(InvalidInputError, match="belongs into an input"):
-        label().render(steps="", known_scopes="", most=value)
+    inputs: list[object] = [None, 3, ["a"], b"a"]
+    for value in inputs:
+        with pytest.raises(InvalidInputError, match="'steps' of the prompt 'label' is"):
+            label().render(steps=value, known_scopes="", most=1)
+    values: list[object] = ["two\nlines", "<steps>", "x" * 81, None, ["a"]]
+    for value in values:
+        with pytest.raises(InvalidInputError, match="belongs into an input"):
+            label().render(steps="", known_scopes="", most=value)
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "expected"),
     [
         ("inputs: a\n", "has no section"),
         ("inputs: a\n## user\n{{b}} {{a}}", "uses b without naming it"),
@@ -159,26 +143,17 @@ def test_a_value_that_could_be_text_from_outside_is_refused(value: object) -> No
         ("inputs: A-b\n## user\nx", "has the line"),
     ],
 )
-def test_a_template_in_the_wrong_form_is_refused(template: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(told)):
+def test_a_template_in_the_wrong_form_is_refused(template: str, expected: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(expected)):
         parse_prompt("broken", template)
 
 
-def test_a_prompt_without_inputs_still_escapes_control_tokens() -> None:
-    prompt = parse_prompt("plain", "## user\nHello\n")
-    assert prompt.render() == [("user", "Hello")]
-    assert prompt.escape("<|x|> <a>") == "&lt;|x|> <a>"
-
-
-def test_every_prompt_of_the_package_loads_and_is_kept() -> None:
+def test_every_prompt_of_the_package_loads_once_and_an_unknown_one_is_refused() -> None:
     for name in prompt_names():
         assert load_prompt(name) is load_prompt(name)
-
-
-@pytest.mark.parametrize("name", ["nobody", "../loader", "", "loader.py"])
-def test_an_unknown_prompt_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match="There is no prompt"):
-        load_prompt(name)
+    for name in ("nobody", "../loader", "", "loader.py"):
+        with pytest.raises(ConfigError, match="There is no prompt"):
+            load_prompt(name)
 
 
 def folder_with(folder: Path, **texts: str) -> Path:
@@ -204,9 +179,7 @@ def test_a_file_takes_the_place_of_the_shipped_prompt_and_may_leave_inputs_out(t
         ("planner", "Hello", "write 'inputs: a, b'"),
     ],
 )
-def test_a_prompt_file_that_does_not_fit_is_refused_when_the_memory_is_opened(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
+def test_a_prompt_file_that_does_not_fit_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
     prompts = folder_with(tmp_path / "prompts", **{name: text})
     with pytest.raises(ConfigError, match=re.escape(message)):
         Memory.open(tmp_path / "home", prompts=prompts)
@@ -220,7 +193,7 @@ def test_a_memory_asks_its_model_with_the_prompts_of_the_folder(tmp_path: Path, 
     )
     prompts = folder_with(tmp_path / "prompts", single_call=text)
     server = scripted_server([Reply(content={})] * 4)
-    with Memory.open(tmp_path / "home", model=server.chat_model(), prompts=prompts) as memory:
+    with Memory.open(tmp_path / "home", embedder="static", model=server.chat_model(), prompts=prompts) as memory:
         memory.user("alice").remember("My sister Orla is a vet in Cork.")
         memory.flush()
     assert "archivist of a lighthouse" in server.requests[0].text

@@ -74,9 +74,7 @@ def test_a_statement_whose_pair_score_is_above_the_bound_supersedes_the_known_it
     assert (proposal.operation, proposal.target) == ("supersede", known.id)
 
 
-def test_a_change_in_one_batch_supersedes_what_may_both_hold_stays_and_a_secret_gives_a_vault_item_alone(
-    shared_memory: Memory, newcomer: UserMemory
-) -> None:
+def test_a_change_supersedes_and_a_secret_gives_a_vault_item_alone(shared_memory: Memory, newcomer: UserMemory) -> None:
     messages = [("I live in Bergen.", "2026-01-05"), ("I live in Trondheim now, no longer in Bergen.", "2026-05-05")]
     newcomer.remember([{"role": "user", "content": text, "timestamp": f"{day} 10:00"} for text, day in messages])
     newcomer.flush()
@@ -93,9 +91,7 @@ def test_a_change_in_one_batch_supersedes_what_may_both_hold_stays_and_a_secret_
     assert item.kind == "vault"
 
 
-def test_of_a_very_long_message_the_first_sentences_are_read_and_that_is_reported(
-    memory: Memory, alice: UserMemory
-) -> None:
+def test_of_a_long_message_the_first_sentences_are_read(memory: Memory, alice: UserMemory) -> None:
     alice.remember("\n".join(f"I live in house number {number} of Cork." for number in range(400)))
     alice.flush()
     assert any("200 of 400 sentences" in notice for notice in memory.notices)

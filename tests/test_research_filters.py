@@ -15,7 +15,7 @@ from hexamem import Memory, UserMemory
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_state import ResearchContext
-from hexamem.memory_types.local_time import in_utc, in_zone
+from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.research import Research
 
 from .commands import hexamem
@@ -25,6 +25,11 @@ from .test_research_model import script, search
 
 TICK = timedelta(microseconds=1)
 TOWN = "Which town does the home of Ida lie in?"
+
+
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
 
 
 def home_in(user: UserMemory, town: str, supersedes: str | None = None, **more: Any) -> str:
@@ -57,7 +62,7 @@ def test_the_filter_of_one_question_does_not_hold_for_the_next_in_a_thread(nora:
 
 
 def test_a_filter_never_costs_a_match(alice: UserMemory) -> None:
-    alice.remember([f"The parcel number {number} came by boat." for number in range(400)], thread_id="other")
+    alice.remember([f"The parcel number {number} came by boat." for number in range(250)], thread_id="other")
     alice.remember("A parcel for Ada came by boat.", thread_id="wanted")
     research = alice.research("Which parcel came by boat?", 1, passages=3, where={"thread_id": "wanted"})
     assert [each.text for each in research.passages] == ["A parcel for Ada came by boat."]
@@ -113,9 +118,6 @@ def test_kinds_narrow_what_is_read_and_a_graph_takes_the_same_filters(memory: Me
             graph.invoke({"question": TOWN, **wrong}, context=context)
 
 
-# What superseded a fact.
-
-
 def superseded(user: UserMemory, lines: tuple[str, str], values: tuple[str, str]) -> None:
     """Store two lines, a day apart, and a fact of each, the second of which supersedes the first."""
     former = None
@@ -155,12 +157,7 @@ def test_a_fact_that_superseded_another_statement_of_the_message_is_left_out(new
     assert "Bath" not in answer
 
 
-# With a model.
-
-
-def test_a_planner_is_shown_memos_of_what_may_be_read_and_its_days_count_whole_in_either_order(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
+def test_a_planner_is_shown_memos_of_what_may_be_read(tmp_path: Path, scripted_server: ServerFactory) -> None:
     by_time = search("time", "wrist", since="2025-04-10", until="2025-04-09")
     server = scripted_server(script(plan={"needs": [], "searches": [by_time]}))
     models = {"researcher": server.chat_model()}
@@ -182,27 +179,17 @@ def test_a_planner_is_shown_memos_of_what_may_be_read_and_its_days_count_whole_i
         assert "Lisbon" not in memos
 
 
-# The first and the last day that there are.
-
-
-@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Shanghai"])
-def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory, zone: str) -> None:
-    for number, at in enumerate(["0001-01-01T00:30:00Z", "9999-12-31T23:30:00Z"]):
-        user = memory.user(f"nora {number}", timezone=zone)
+def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory) -> None:
+    for at, zone in (("0001-01-01T00:30:00Z", "America/New_York"), ("9999-12-31T23:30:00Z", "Asia/Shanghai")):
+        user = memory.user(zone, timezone=zone)
         user.remember({"role": "user", "name": "Ida", "content": "I bought a kayak.", "timestamp": at})
-        for form in ("text", "passages", "pages"):
-            assert "kayak" in user.research("What did Ida buy?", form=form).context  # type: ignore[arg-type]
+        assert "kayak" in user.research("What did Ida buy?", form="pages").context
         assert "kayak" in user.research("What did Ida buy last week?", as_of=at).context
         assert user.research(f"What did Ida buy on {at[:10]}?").passages
         (page,) = user.pages()
         assert "kayak" in user.page(page.id).text
-        assert user.light_memory().pages == 0  # the only page is open
-    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-    assert {in_zone(each, ZoneInfo(zone)) for each in (first, last)} == {first, last}
-    assert all(first <= in_utc(each.replace(tzinfo=ZoneInfo(zone))) <= last for each in (datetime.min, datetime.max))
-
-
-# On the command line.
+        bounds = {at.replace(tzinfo=UTC) for at in (datetime.min, datetime.max)}
+        assert {in_zone(bound, ZoneInfo(zone)) for bound in bounds} == bounds
 
 
 def test_ask_takes_the_filters_of_recall(tmp_path: Path) -> None:

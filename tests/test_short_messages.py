@@ -37,11 +37,15 @@ def test_a_message_that_several_hand_over_at_once_is_stored_once_with_its_secret
     assert said(each_user) == [f"my password is {told[0].secrets[0]}"]
 
 
-@pytest.mark.parametrize("more", ["", " and so on" * 1_000], ids=["short", "long"])
-def test_a_known_secret_said_again_without_a_cue_is_taken_out(each_user: UserMemory, more: str) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    "again",
+    ["⟦⟧", "⟦⟧, you know", "先试试⟦⟧吧", "did “⟦⟧” work for you?", "⟦⟧, you know" + " and so on" * 1_000],
+    ids=["alone", "short", "Chinese", "quoted", "long"],
+)
+def test_a_known_secret_said_again_without_a_cue_is_taken_out(each_user: UserMemory, again: str) -> None:  # noqa: F811
     [reference] = each_user.remember(f"my password is {SECRET}").secrets
-    assert each_user.remember(f"{SECRET}, you know{more}").secrets == (reference,)
-    assert said(each_user)[1:] == [f"{reference}, you know{more}"]
+    assert each_user.remember(again.replace("⟦⟧", SECRET)).secrets == (reference,)
+    assert said(each_user)[1:] == [again.replace("⟦⟧", reference)]
     assert kept(each_user) == 1
 
 

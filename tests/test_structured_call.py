@@ -1,17 +1,18 @@
-"""Structured calls against a scripted server behind the real client: every fault, sync and async, by each method."""
+"""Structured calls against a scripted server behind the real client: schemas, faults, budgets, sync and async."""
 # ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import logging
+import pkgutil
 import random
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from blockbuster import blockbuster_ctx
@@ -22,8 +23,12 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import get_runtime
+from pydantic import BaseModel, Field, create_model
 from typing_extensions import TypedDict
 
+import hexamem.agents
+import hexamem.experience
+from hexamem.agents.labelling.schemas import QueryLabels
 from hexamem.errors import ConfigError, InvalidInputError
 from hexamem.models import (
     Budget,
@@ -35,11 +40,22 @@ from hexamem.models import (
     StructuredResult,
     Usage,
     UsageMeter,
+    strict_schema,
 )
 
-from .scripted_server import KEY, Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
+from .scripted_server import (  # noqa: F401
+    KEY,
+    Reply,
+    Request,
+    ScriptedServer,
+    ServerFactory,
+    loopback_only,
+    refused_by_strict_mode,
+    scripted_server,
+)
 
 METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
+EACH_METHOD = pytest.mark.parametrize("method", METHODS)
 QUICK = RetryPolicy(tries=3, first_wait=0.0)
 GOOD = {"scope": "school run", "events": ["plan"], "certainty": 0.5}
 
@@ -52,46 +68,103 @@ class Label(ModelReply):
     certainty: float | None
 
 
-class UnderTerms:
-    """A call with terms that hold for whatever it is given."""
-
-    def __init__(self, call: StructuredCall[Label], terms: dict[str, Any]) -> None:
-        self.call, self.terms = call, terms
-
-    def invoke(self, given: Any) -> StructuredResult[Label]:
-        return self.call.invoke(CallInput(messages=given, **self.terms))
-
-    async def ainvoke(self, given: Any) -> StructuredResult[Label]:
-        return await self.call.ainvoke(CallInput(messages=given, **self.terms))
+LABEL = Label.model_validate(GOOD)
 
 
-def structured(server: ScriptedServer, **settings: Any) -> Any:
-    model = server.chat_model(**settings.pop("model", {}))
-    terms = {name: settings.pop(name) for name in ("budget", "usage", "validate") if name in settings}
-    if isinstance(terms.get("usage"), UsageMeter):
-        terms["operation"] = "remember"
-    call = StructuredCall(model, Label, **{"agent": "intent_labeler", "retries": QUICK, **settings})
-    return UnderTerms(call, terms) if terms else call
+def structured(
+    server: ScriptedServer, *, model: dict[str, Any] | None = None, **settings: Any
+) -> StructuredCall[Label]:
+    chat = server.chat_model(**(model or {}))
+    return StructuredCall(chat, Label, **{"agent": "intent_labeler", "retries": QUICK, **settings})
 
 
-Perform = Callable[..., StructuredResult[Label]]
+def perform(
+    call: StructuredCall[Label], messages: Any = "Label this step.", asynchronously: bool = False, **terms: Any
+) -> StructuredResult[Label]:
+    given = CallInput(messages=messages, **terms) if terms else messages
+    return asyncio.run(call.ainvoke(given)) if asynchronously else call.invoke(given)
 
 
-def _later(call: StructuredCall[Label], given: Any = "Label this step.") -> StructuredResult[Label]:
-    return asyncio.run(call.ainvoke(given))
+class Span(BaseModel):
+    """A quoted span."""
+
+    step: Annotated[int, Field(ge=0, description="Number of the step.")]
+    quote: str = ""
 
 
-def _now(call: StructuredCall[Label], given: Any = "Label this step.") -> StructuredResult[Label]:
-    return call.invoke(given)
+class Change(ModelReply):
+    """What to change."""
+
+    mode: Literal["fixed"] = "fixed"
+    text: str | None = None
+    spans: Annotated[list[Span], Field(max_length=5)]
 
 
-@pytest.fixture(params=[_now, _later], ids=["sync", "async"])
-def perform(request: pytest.FixtureRequest) -> Perform:
-    """Makes the call, once in each of the two ways."""
-    return request.param
+class Tree(BaseModel):
+    children: list[Tree]
 
 
-# What the model does: one repair turn each.
+def request_with(schema: dict[str, Any]) -> dict[str, Any]:
+    inner = {word: value for word, value in schema.items() if word != "title"}
+    form = {"name": "Change", "strict": True, "schema": inner}
+    return {"messages": [], "response_format": {"type": "json_schema", "json_schema": form}}
+
+
+def test_a_schema_is_sent_flat_closed_and_without_defaults_and_every_loaded_reply_can_be_sent() -> None:
+    schema = strict_schema(Change)
+    properties: Any = schema["properties"]
+    assert (schema["title"], schema["description"]) == ("Change", "What to change.")
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == list(properties) == ["mode", "text", "spans"]
+    assert properties["mode"] == {"type": "string", "enum": ["fixed"]}
+    assert properties["text"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    assert properties["spans"]["items"]["required"] == ["step", "quote"]
+    assert properties["spans"]["description"] == "At most 5 entries."
+    assert properties["spans"]["items"]["properties"]["step"]["description"] == "Number of the step. At least 0."
+    assert "$ref" not in str(schema)
+    raw = Change.model_json_schema()  # what pydantic generates by itself is refused
+    assert "In context=()" in str(refused_by_strict_mode(request_with(raw)))
+    for package in (hexamem.agents, hexamem.experience):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    replies = [each for each in ModelReply.__subclasses__() if each.__module__.startswith("hexamem") or each is Change]
+    assert {Change, QueryLabels} <= {*replies}
+    assert [each for each in replies if refused_by_strict_mode(request_with(strict_schema(each)))] == []
+
+
+def nested(levels: int) -> Any:
+    model: Any = create_model("Leaf", value=(str, ...))
+    for level in range(levels):
+        model = create_model(f"Level{level}", inner=(model, ...))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("annotation", "reason"),
+    [
+        (dict[str, int], "field is an open dictionary"),
+        (Any, "field takes anything"),
+        (Tree, r"field.children\[\] contains itself"),
+        (int | str, "field uses anyOf for more than a value or null"),
+        (tuple[int, str], "field uses prefixItems"),
+        (list[dict[str, str]], r"field\[\] is an open dictionary"),
+        (nested(10), "nested deeper than 10 levels"),
+    ],
+)
+def test_what_models_cannot_be_asked_is_refused_with_its_place(annotation: Any, reason: str) -> None:
+    with pytest.raises(ConfigError, match=f"The reply Odd cannot be asked of a model: .*{reason}"):
+        strict_schema(create_model("Odd", field=(annotation, ...)))
+
+
+def test_both_strict_methods_send_the_schema_as_strict(scripted_server: ServerFactory) -> None:
+    server = scripted_server([Reply(content=GOOD)])
+    for method in METHODS[:2]:
+        structured(server, method=method).invoke("x")
+    form = server.requests[0].body["response_format"]["json_schema"]
+    tool = server.requests[1].body["tools"][0]["function"]
+    assert (form["strict"], tool["strict"], form["schema"]) == (True, True, tool["parameters"])
+    assert server.requests[1].body["tool_choice"]["function"]["name"] == "Label"
+
 
 UNUSABLE = {
     "malformed JSON": (Reply(content='{"scope": "a", '), "not valid JSON"),
@@ -113,206 +186,135 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_reply_that_cannot_be_used_is_repaired_once_and_then_the_result_is_empty_and_says_why(
-    scripted_server: ServerFactory, perform: Perform, method: Method
-) -> None:
-    server = scripted_server([Reply(content=GOOD)])
+@EACH_METHOD
+def test_an_unusable_reply_is_repaired_once_and_then_reported(scripted_server: ServerFactory, method: Method) -> None:
+    server, text = scripted_server([]), json.dumps(GOOD)
     call = structured(server, method=method)
-    result = perform(call)
-    assert result.value == Label.model_validate(GOOD)
-    assert (result.repaired, result.degraded, server.calls) == (False, (), 1)
-    assert server.requests[0].method == method
-    for fault, (reply, words) in UNUSABLE.items():
-        server.follow([reply, Reply(content=GOOD)])
+    for dressed in (text, f"```json\n{text}\n```", f"<think>It is {{hard}}.</think>\n{text}"):
+        server.follow([Reply(content=dressed, plain=dressed is not text)])
         result = perform(call)
-        assert result.value == Label.model_validate(GOOD), fault
-        assert (result.repaired, result.degraded, server.calls, result.usage.calls) == (True, (), 2, 2), fault
+        assert (result.value, result.repaired, result.degraded, server.calls) == (LABEL, False, (), 1), dressed
+    assert server.requests[0].method == method
+    for number, (fault, (reply, words)) in enumerate(UNUSABLE.items()):
+        server.follow([reply, Reply(content=GOOD)])
+        result = perform(call, asynchronously=bool(number % 2))
+        assert (result.value, result.repaired, result.degraded, result.usage.calls) == (LABEL, True, (), 2), fault
+        assert server.calls == 2, fault
         assert words in server.requests[1].text, fault
         server.follow([reply])
-        result = perform(call)
+        result = perform(call, asynchronously=not number % 2)
         assert (result.value, result.repaired, server.calls) == (None, False, 2), fault
         assert result.degraded[0].startswith("intent_labeler: the reply did not fit, nor did its repair: "), fault
         assert words in result.degraded[0], fault
 
 
-def test_both_strict_methods_send_the_schema_as_strict(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(content=GOOD)])
-    structured(server, method="json_schema").invoke("x")
-    structured(server, method="function_calling").invoke("x")
-    form, tool = (
-        server.requests[0].body["response_format"]["json_schema"],
-        server.requests[1].body["tools"][0]["function"],
-    )
-    assert (form["strict"], tool["strict"], form["schema"]) == (True, True, tool["parameters"])
-    assert server.requests[1].body["tool_choice"]["function"]["name"] == "Label"
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_dress_around_the_json_is_taken_off(scripted_server: ServerFactory, method: Method) -> None:
-    text = json.dumps(GOOD)
-    server = scripted_server([])
-    call = structured(server, method=method)
-    for dressed in (f"```json\n{text}\n```", f"<think>It is {{hard}}.</think>\n{text}", f"\n {text} \n"):
-        server.follow([Reply(content=dressed, plain=True)])
-        assert call.invoke("x").value == Label.model_validate(GOOD), dressed
-        assert server.calls == 1
-
-
-def test_the_repair_turn_shows_the_reply_and_what_is_wrong_with_it(scripted_server: ServerFactory) -> None:
+def test_the_repair_turn_shows_the_reply_and_its_problems(scripted_server: ServerFactory) -> None:
     server = scripted_server([Reply(content='{"scope": "a"}'), Reply(content=GOOD)])
-    structured(server, method="function_calling").invoke([("system", "You label."), ("user", "This.")])
+    call = structured(server, method="json_mode")
+    call.invoke([("system", "You label."), ("user", "This.")])
     first, second = server.requests
     assert second.messages[:2] == first.messages
-    assert [one["role"] for one in second.messages[2:]] == ["assistant", "user"]
+    assert [message["role"] for message in second.messages[2:]] == ["assistant", "user"]
     assert json.loads(second.messages[2]["content"]) == {"scope": "a"}
     assert "events: Field required" in second.messages[3]["content"]
 
-
-# Extra checks and salvage.
-
-
-def test_the_extra_check_goes_into_the_repair_turn(scripted_server: ServerFactory, perform: Perform) -> None:
     def known(label: Label) -> list[str]:
         return [] if label.scope == "school run" else [f"scope: there is no {label.scope!r}"]
 
-    server = scripted_server([Reply(content={**GOOD, "scope": "moon"}), Reply(content=GOOD)])
-    result = perform(structured(server, validate=known))
-    assert result.value is not None
-    assert (result.value.scope, result.repaired) == ("school run", True)
+    server.follow([Reply(content={**GOOD, "scope": "moon"}), Reply(content=GOOD)])
+    result = perform(call, validate=known)
+    assert (result.value, result.repaired) == (LABEL, True)
     assert "there is no 'moon'" in server.requests[1].text
 
 
 def salvaged(data: object) -> Label | None:
-    return (
-        Label(scope=str(data["scope"]), events=[], certainty=None)
-        if isinstance(data, dict) and "scope" in data
-        else None
-    )
+    scope = data.get("scope") if isinstance(data, dict) else None
+    return Label(scope=str(scope), events=[], certainty=None) if scope else None
 
 
-@pytest.mark.parametrize("reply", [Reply(content={"scope": "a"}), Reply(content='{"scope": "a", "events": ["pl')])
-def test_salvage_makes_a_value_after_the_repair_failed(
-    scripted_server: ServerFactory, perform: Perform, reply: Reply
-) -> None:
-    server = scripted_server([reply])
-    result = perform(structured(server, salvage=salvaged))
-    assert result.value == Label(scope="a", events=[], certainty=None)
-    assert "a part of it was used" in result.degraded[0]
-    assert server.calls == 2
+def test_salvage_makes_a_value_after_the_repair_failed_where_there_is_anything(scripted_server: ServerFactory) -> None:
+    server = scripted_server([])
+    call = structured(server, salvage=salvaged)
+    for content in ({"scope": "a"}, '{"scope": "a", "events": ["pl'):
+        server.follow([Reply(content=content)])
+        result = perform(call)
+        assert (result.value, server.calls) == (Label(scope="a", events=[], certainty=None), 2)
+        assert "a part of it was used" in result.degraded[0]
+    server.follow([Reply(content="")])
+    assert perform(call).value is None
 
-
-def test_salvage_is_not_asked_when_there_is_nothing(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(content="")])
-    assert structured(server, salvage=salvaged).invoke("x").value is None
-
-
-# Failures on the way.
 
 PASSING = {
     "429": Reply(status=429),
     "429 with Retry-After": Reply(status=429, headers={"Retry-After": "0"}),
     "429 with a date": Reply(status=429, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
     "500": Reply(status=500),
-    "503": Reply(status=503),
     "408": Reply(status=408),
     "cut before": Reply(cut="before"),
     "cut in the middle": Reply(content=GOOD, cut="middle"),
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_passing_failure_is_retried_until_the_tries_end(
-    scripted_server: ServerFactory, perform: Perform, method: Method
-) -> None:
+@EACH_METHOD
+def test_a_passing_failure_is_retried_until_the_tries_end(scripted_server: ServerFactory, method: Method) -> None:
     server = scripted_server([])
     call = structured(server, method=method)
-    for fault, reply in PASSING.items():
+    for number, (fault, reply) in enumerate(PASSING.items()):
         server.follow([reply, reply, Reply(content=GOOD)])
-        result = perform(call)
-        assert result.value == Label.model_validate(GOOD), fault
-        assert (result.repaired, result.degraded, server.calls) == (False, (), 3), fault
-    for fault, reply in list(PASSING.items())[:: len(PASSING) - 1]:
-        server.follow([reply])
-        result = perform(call)
-        assert (result.value, server.calls) == (None, 3), fault
-        assert "(3 tries)" in result.degraded[0], fault
-
-
-def test_a_slow_server_is_a_timeout_and_retried(scripted_server: ServerFactory, perform: Perform) -> None:
-    server = scripted_server([Reply(content=GOOD, delay=30), Reply(content=GOOD)])
-    result = perform(structured(server, model={"timeout": 0.2}))
-    assert result.value is not None
-    assert server.calls == 2
-    assert result.usage.calls == 2  # the first may have been charged
+        result = perform(call, asynchronously=bool(number % 2))
+        assert (result.value, result.repaired, result.degraded, server.calls) == (LABEL, False, (), 3), fault
+    server.follow([Reply(cut="before")])
+    result = perform(call)
+    assert (result.value, server.calls) == (None, 3)
+    assert "(3 tries)" in result.degraded[0]
 
 
 LASTING = {
-    400: ("The messages are odd.", "refused the request (400): The messages are odd."),
-    401: (f"Incorrect API key provided: {KEY}.", "check the key in OPENAI_API_KEY"),
-    403: ("Not for you.", "may not use the model"),
-    404: ("No such model.", "there is no model 'scripted'"),
-    422: ("response_format is not supported", "another method may work"),
+    400: (Reply(status=400, error="The messages are odd."), "refused the request (400): The messages are odd."),
+    401: (Reply(status=401, error=f"Incorrect API key provided: {KEY}."), "check the key in OPENAI_API_KEY"),
+    403: (Reply(status=403, error="Not for you."), "may not use the model"),
+    404: (Reply(status=404, error="No such model."), "there is no model 'scripted'"),
+    422: (Reply(status=422, error="response_format is not supported"), "another method may work"),
+    "quota": (Reply(status=429, error_code="insufficient_quota", error="You exceeded your current quota"), "quota"),
+    "long wait": (Reply(status=429, headers={"Retry-After": "3600"}), "asks to wait 3600 seconds"),
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_lasting_refusal_is_told_and_not_retried(
-    scripted_server: ServerFactory, perform: Perform, method: Method
-) -> None:
+@EACH_METHOD
+def test_a_lasting_refusal_is_reported_and_not_retried(scripted_server: ServerFactory, method: Method) -> None:
     server = scripted_server([])
     call = structured(server, method=method)
-    for status, (said, told) in LASTING.items():
-        server.follow([Reply(status=status, error=said)])
-        result = perform(call)
-        assert (result.value, server.calls, result.usage) == (None, 1, Usage()), status
-        assert told in result.degraded[0], status
+    for number, (fault, (reply, reported)) in enumerate(LASTING.items()):
+        server.follow([reply])
+        result = perform(call, asynchronously=bool(number % 2))
+        assert (result.value, server.calls) == (None, 1), fault
+        assert reported in result.degraded[0], fault
+        assert result.usage == Usage() or reply.status == 429, fault
+    server.follow([Reply(content="{"), Reply(status=400, error="Enough.")])
+    [line] = perform(call).degraded
+    assert "Enough." in line
+    assert "not valid JSON" in line
 
 
-def test_a_used_up_quota_is_not_retried(scripted_server: ServerFactory) -> None:
-    server = scripted_server(
-        [Reply(status=429, error_code="insufficient_quota", error="You exceeded your current quota")]
-    )
-    assert "quota" in structured(server).invoke("x").degraded[0]
-    assert server.calls == 1
-
-
-def test_a_server_that_asks_for_too_long_a_wait_is_not_asked_again(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(status=429, headers={"Retry-After": "3600"})])
-    assert "asks to wait 3600 seconds" in structured(server).invoke("x").degraded[0]
-    assert server.calls == 1
-
-
-def test_no_retry_begins_after_the_total_time(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(status=429, headers={"Retry-After": "30"})])
-    structured(server, retries=RetryPolicy(tries=5, total_seconds=20)).invoke("x")
-    assert server.calls == 1
-
-
-def test_the_wait_is_the_one_asked_for(scripted_server: ServerFactory, perform: Perform) -> None:
-    server = scripted_server([Reply(status=429, headers={"retry-after-ms": "300"}), Reply(content=GOOD)])
+@pytest.mark.parametrize("asynchronously", [False, True])
+def test_a_slow_server_is_retried_within_the_total_time(scripted_server: ServerFactory, asynchronously: bool) -> None:
+    server = scripted_server([Reply(content=GOOD, delay=30), Reply(content=GOOD)])
+    result = perform(structured(server, model={"timeout": 0.2}), asynchronously=asynchronously)
+    assert (result.value, server.calls, result.usage.calls) == (LABEL, 2, 2)  # the first may have been charged
+    server.follow([Reply(status=429, headers={"retry-after-ms": "200"}), Reply(content=GOOD)])
     begun = time.monotonic()
-    assert perform(structured(server)).value is not None
-    assert 0.3 <= time.monotonic() - begun < 5
+    assert perform(structured(server), asynchronously=asynchronously).value == LABEL
+    assert 0.2 <= time.monotonic() - begun < 5
+    server.follow([Reply(status=429, headers={"Retry-After": "30"})])
+    perform(structured(server, retries=RetryPolicy(tries=5, total_seconds=20)), asynchronously=asynchronously)
+    assert server.calls == 1
 
 
-def test_an_unreachable_server_is_told(perform: Perform, loopback_only: None) -> None:
-    server = ScriptedServer([Reply()])
-    with server:
+def test_an_unreachable_server_is_reported_and_the_clients_own_retries_are_off(scripted_server: ServerFactory) -> None:
+    with ScriptedServer([Reply()]) as server:
         call = structured(server)
-    result = perform(call)
-    assert result.value is None
-    assert "could not be reached" in result.degraded[0] or "broke off" in result.degraded[0]
-
-
-def test_a_failure_in_the_repair_turn_keeps_both_reasons(scripted_server: ServerFactory, perform: Perform) -> None:
-    server = scripted_server([Reply(content="{"), Reply(status=400, error="Enough.")])
-    result = perform(structured(server))
-    assert "Enough." in result.degraded[0]
-    assert "not valid JSON" in result.degraded[0]
-
-
-def test_the_clients_own_retries_are_off_and_the_given_model_is_unchanged(scripted_server: ServerFactory) -> None:
+    line = perform(call).degraded[0]
+    assert "could not be reached" in line or "broke off" in line
     server = scripted_server([Reply(status=500)])
     model = server.chat_model(max_retries=5)
     StructuredCall(model, Label, agent="a", retries=RetryPolicy(tries=1)).invoke("x")
@@ -320,13 +322,9 @@ def test_the_clients_own_retries_are_off_and_the_given_model_is_unchanged(script
     assert (model.max_retries, model.root_client.max_retries, model.disable_streaming) == (5, 5, False)
 
 
-# Secrets.
-
-
-@pytest.mark.parametrize("method", METHODS)
+@EACH_METHOD
 def test_no_key_stands_in_results_logs_warnings_or_output(
     scripted_server: ServerFactory,
-    perform: Perform,
     method: Method,
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
@@ -337,170 +335,103 @@ def test_no_key_stands_in_results_logs_warnings_or_output(
     replies = [Reply(status=status, error=echo) for status in (400, 401, 403, 404, 429, 500)]
     server = scripted_server([])
     call = structured(server, method=method)
-    for reply in [*replies, Reply(content=f'{{"{KEY}": '), Reply(refusal=KEY), Reply(cut="before")]:
+    for number, reply in enumerate([*replies, Reply(content=f'{{"{KEY}": '), Reply(refusal=KEY), Reply(cut="before")]):
         server.follow([reply])
-        result = perform(call)
+        result = perform(call, asynchronously=bool(number % 2))
         assert KEY not in repr(result) + repr(call) + repr(vars(call))
         assert result.degraded
-    seen = caplog.text + "".join(str(one.message) for one in recwarn) + "".join(capfd.readouterr())
+    seen = caplog.text + "".join(str(warning.message) for warning in recwarn) + "".join(capfd.readouterr())
     assert KEY not in seen
 
 
-# Fuzz: whatever comes, the outcome is typed and there is at most one repair.
+ODD: list[Any] = [
+    None, [], {}, "", 0, -1.5, [None], [[]], "x", True, 1e308, {"role": "user"}, [{"function": None}], [{"type": "x"}]
+]  # fmt: skip
 
 
-def junk(seed: int) -> Reply:
-    """One of many ways in which a reply can be broken."""
-    rng = random.Random(seed)
-    text = json.dumps(GOOD)
-    kind = rng.randrange(7)
-    if kind == 0:
-        content: object = text[: rng.randrange(len(text))]
-    elif kind == 1:
-        place = rng.randrange(len(text))
-        content = text[:place] + chr(rng.choice([0, 34, 92, 0x7F, 0x2028, 0x1F600, 91, 125])) + text[place:]
-    elif kind == 2:
-        content = {key: rng.choice([None, [], {}, -1, 1e308, "x", True, [[GOOD]]]) for key in GOOD}
-    elif kind == 3:
-        content = rng.choice([None, [], {}, 0, "null", "NaN", "[]", '"text"', "1" * 5_000, "{" * 3_000])
-    elif kind == 4:
-        content = {**GOOD, "more": {"scope": GOOD}, "events": ["plan"] * rng.randrange(50)}
-    elif kind == 5:
-        content = "".join(chr(rng.randrange(1, 0x3000)) for _ in range(rng.randrange(200)))
-    else:
-        content = text
-    finish = rng.choice([None, None, "length", "content_filter", "tool_calls", "odd"])
-    return Reply(
-        content=content,
-        tool=rng.choice([None, None, None, "Other", ""]),
-        plain=rng.random() < 0.3,
-        finish_reason=finish,
-    )
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_broken_replies_never_raise_and_never_take_a_third_call(scripted_server: ServerFactory, method: Method) -> None:
-    taken = iter(range(1_000))
-    server = scripted_server(lambda request: junk(next(taken)))
-    call = structured(server, method=method)
-
-    async def every() -> list[StructuredResult[Label]]:
-        return [await call.ainvoke("x") if number % 2 else call.invoke("x") for number in range(60)]
-
-    before, results = 0, []
-    for result in asyncio.run(every()):
-        results.append(result)
-        before += result.usage.calls
-        assert result.usage.calls in (1, 2)
-        assert (result.value is None) == bool(result.degraded)
-    assert before == server.calls
-    assert {one.value is None for one in results} == {True, False}
-
-
-def broken_completion(seed: int) -> Reply:
-    """A completion in which one or two nodes are something else."""
-    rng = random.Random(seed)
-    message = {"role": "assistant", "content": json.dumps(GOOD), "refusal": None, "tool_calls": []}
-    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+def broken(rng: random.Random) -> Reply:
+    """A completion whose content is broken, or in which one or two nodes are something else."""
+    text, finish = json.dumps(GOOD), rng.choice(["stop", "stop", "length", "content_filter", "tool_calls", "odd"])
+    place = rng.randrange(len(text))
+    content = rng.choice(
+        [
+            text, text, text[:place], text[:place] + chr(rng.choice([0, 34, 92, 0x2028, 0x1F600, 125])) + text[place:],
+            json.dumps({key: rng.choice(ODD) for key in GOOD}), rng.choice(["null", "NaN", "[]", '"text"', "{" * 3_000]),
+            "".join(chr(rng.randrange(1, 0x3000)) for _ in range(rng.randrange(200))),
+        ]
+    )  # fmt: skip
+    if rng.random() < 0.5:
+        return Reply(content=content, tool=rng.choice([None, None, "Other", ""]), finish_reason=finish)
+    message = {"role": "assistant", "content": content, "refusal": None, "tool_calls": []}
+    choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
     usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-    whole: dict[str, Any] = {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "m",
-        "choices": [choice],
-        "usage": usage,
-    }
-    odd = [
-        None,
-        [],
-        {},
-        "",
-        0,
-        -1.5,
-        [None],
-        {"role": "user"},
-        [[]],
-        "x",
-        True,
-        [{"function": None}],
-        [{"type": "odd"}],
-    ]
+    whole: dict[str, Any] = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    whole["usage"] = usage
     for _ in range(rng.randrange(1, 3)):
         node = rng.choice([whole, choice, message, usage])
         name = rng.choice(list(node) or ["id"])
         if rng.random() < 0.4:
             node.pop(name, None)
         else:
-            node[name] = rng.choice(odd)
+            node[name] = rng.choice(ODD)
     return Reply(body=json.dumps(whole).encode())
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-@pytest.mark.parametrize("method", METHODS)
-def test_completions_of_any_shape_never_raise(scripted_server: ServerFactory, method: Method) -> None:
-    server = scripted_server(lambda request: broken_completion(request.number))
+@EACH_METHOD
+def test_replies_of_any_shape_never_raise_or_take_a_third_call(scripted_server: ServerFactory, method: Method) -> None:
+    rng = random.Random(method)
+    server = scripted_server(lambda request: broken(rng))
     call = structured(server, method=method)
-    while server.calls < 100:
-        result = call.invoke("x")
-        assert (result.value is None) == bool(result.degraded)
+
+    async def every() -> list[StructuredResult[Label]]:
+        return [await call.ainvoke("x") if number % 2 else call.invoke("x") for number in range(80)]
+
+    results = asyncio.run(every())
+    for result in results:
         assert result.usage.calls in (1, 2)
-        assert result.usage.input_tokens >= 0
-        assert result.usage.output_tokens >= 0
+        assert (result.value is None) == bool(result.degraded)
+        assert min(result.usage.input_tokens, result.usage.output_tokens) >= 0
+    assert sum(result.usage.calls for result in results) == server.calls
+    assert {result.value is None for result in results} == {True, False}
 
 
-# Usage and budget.
-
-
-def test_usage_is_what_the_model_reports_and_the_meter_has_it_by_agent(
-    scripted_server: ServerFactory, perform: Perform
-) -> None:
-    server = scripted_server([Reply(content="{", usage=(100, 7)), Reply(content=GOOD, usage=(150, 9))])
-    meter = UsageMeter("remember")
-    result = perform(structured(server, usage=meter))
-    assert (result.usage.calls, result.usage.input_tokens, result.usage.output_tokens) == (2, 250, 16)
+def test_usage_is_what_the_model_reports_or_is_counted_offline(scripted_server: ServerFactory) -> None:
+    server, meter = scripted_server([]), UsageMeter("remember")
+    call = structured(server)
+    faults = (Reply(content="{", usage=(100, 7)), Reply(content=GOOD, finish_reason="length", usage=(100, 7)))
+    for number, fault in enumerate(faults):
+        server.follow([fault, Reply(content=GOOD, usage=(150, 9))])
+        result = perform(call, asynchronously=bool(number), usage=meter, operation="remember")
+        assert (result.usage.calls, result.usage.input_tokens, result.usage.output_tokens) == (2, 250, 16)
     (row,) = meter.rows()
-    assert (row["operation"], row["agent"], row["calls"], row["input_tokens"]) == ("remember", "intent_labeler", 2, 250)
-
-
-@pytest.mark.parametrize("fault", ["length", "content_filter"])
-def test_a_cut_reply_is_charged_as_reported(scripted_server: ServerFactory, fault: str) -> None:
-    server = scripted_server(
-        [Reply(content=GOOD, finish_reason=fault, usage=(100, 7)), Reply(content=GOOD, usage=(150, 9))]
-    )
-    assert structured(server).invoke("x").usage.tokens == 266
-
-
-def test_where_the_model_reports_nothing_tokens_are_counted_offline(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(content=GOOD, usage=None)])
-    usage = structured(server).invoke("word " * 400).usage
+    assert (row["operation"], row["agent"], row["calls"], row["input_tokens"]) == ("remember", "intent_labeler", 4, 500)
+    server.follow([Reply(content=GOOD, usage=None)])
+    usage = call.invoke("word " * 400).usage
     assert 400 < usage.input_tokens < 900
     assert usage.output_tokens > 5
 
 
-def test_without_budget_no_call_is_made_and_the_result_says_so(
-    scripted_server: ServerFactory, perform: Perform
-) -> None:
-    server = scripted_server([Reply(content=GOOD)])
-    result = perform(structured(server, budget=Budget(calls=0)))
+@pytest.mark.parametrize("asynchronously", [False, True])
+def test_a_budget_bounds_calls_tokens_and_seconds(scripted_server: ServerFactory, asynchronously: bool) -> None:
+    server = scripted_server([Reply(content="{")])
+    call = structured(server)
+    result = perform(call, asynchronously=asynchronously, budget=Budget(calls=0))
     assert (result.value, server.calls) == (None, 0)
     assert result.degraded == ("intent_labeler: the budget of 0 model calls is used up",)
-
-
-def test_a_budget_of_one_call_leaves_none_for_the_repair(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(content="{")])
-    result = structured(server, budget=Budget(calls=1)).invoke("x")
+    [line] = perform(call, asynchronously=asynchronously, budget=Budget(calls=1)).degraded
     assert server.calls == 1
-    assert "used up" in result.degraded[0]
-    assert "not valid JSON" in result.degraded[0]
-
-
-def test_the_answer_is_limited_to_what_the_budget_has_left(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(content=GOOD)])
-    structured(server, budget=Budget(tokens=1_000)).invoke("x")
-    structured(server, budget=Budget(calls=3)).invoke("x")
+    assert "used up" in line
+    assert "not valid JSON" in line
+    server.follow([Reply(content=GOOD)])
+    for budget in (Budget(tokens=1_000), Budget(calls=3)):
+        perform(call, asynchronously=asynchronously, budget=budget)
     assert 256 <= server.requests[0].body["max_completion_tokens"] < 1_000
     assert "max_completion_tokens" not in server.requests[1].body
+    server.follow([Reply(content=GOOD, delay=4)])  # the client's own limit is 10 seconds
+    result = perform(call, asynchronously=asynchronously, budget=Budget(seconds=0.5))
+    assert (result.value, server.calls) == (None, 1)
+    assert "did not answer" in result.degraded[0]
 
 
 def test_many_threads_never_overspend_one_budget(scripted_server: ServerFactory) -> None:
@@ -508,42 +439,28 @@ def test_many_threads_never_overspend_one_budget(scripted_server: ServerFactory)
         return Reply(content=GOOD, usage=(40, request.body["max_completion_tokens"] // 3), delay=0.01)
 
     server = scripted_server(spend_all)
-    budget, meter = Budget(calls=9, tokens=4_000), UsageMeter()
-    call = structured(server, budget=budget, usage=meter)
-    threads = [threading.Thread(target=call.invoke, args=("x",)) for _ in range(24)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    budget, meter = Budget(calls=9, tokens=4_000), UsageMeter("label")
+    terms, call = {"budget": budget, "usage": meter}, structured(server)
+    threads = [threading.Thread(target=perform, args=(call,), kwargs=terms) for _ in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert 0 < budget.spent.calls <= 9
     assert budget.spent.tokens == meter.total.tokens == server.tokens <= 4_000
-
-
-def test_a_request_waits_no_longer_than_the_budget_has_seconds(
-    scripted_server: ServerFactory, perform: Perform
-) -> None:
-    server = scripted_server([Reply(content=GOOD, delay=4)])  # the client's own limit is 10 seconds
-    result = perform(structured(server, budget=Budget(seconds=1.0)))
-    assert (result.value, server.calls) == (None, 1)
-    assert "did not answer" in result.degraded[0]
 
 
 async def test_a_cancelled_call_gives_its_reservation_back(scripted_server: ServerFactory) -> None:
     server = scripted_server([Reply(content=GOOD, delay=30)])
     budget = Budget(calls=5, tokens=50_000)
-    task = asyncio.create_task(structured(server, budget=budget).ainvoke("x"))
+    task = asyncio.create_task(structured(server).ainvoke(CallInput(messages="x", budget=budget)))
     while not server.calls:
         await asyncio.sleep(0.005)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert budget.spent.calls == 1  # it may have been charged
-    left = budget.remaining_tokens()
-    assert left is not None
-    assert left == 50_000 - budget.spent.tokens
-
-
-# As a runnable in LangGraph.
+    assert budget.remaining_tokens() == 50_000 - budget.spent.tokens
 
 
 class State(TypedDict, total=False):
@@ -557,7 +474,13 @@ class Context:
     user: str
 
 
-def labelling_graph(call: StructuredCall[Label]) -> Any:
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_it_is_a_node_whose_replies_are_no_messages_of_the_graph(
+    scripted_server: ServerFactory, streaming: bool
+) -> None:
+    server = scripted_server([Reply(content=GOOD)])
+    call = structured(server, model={"streaming": streaming})
+
     def prepare(state: State) -> CallInput:
         return CallInput(messages=f"{get_runtime(Context).context.user}: {state['text']}", carry=state["text"])
 
@@ -565,60 +488,30 @@ def labelling_graph(call: StructuredCall[Label]) -> Any:
         user = get_runtime(Context).context.user
         return {"scope": result.value.scope if result.value else "rules", "why": f"{user} said {result.carry}"}
 
-    graph = StateGraph(State, context_schema=Context)
-    graph.add_node("label", RunnableLambda(prepare) | call | finish)
-    graph.add_edge(START, "label")
-    graph.add_edge("label", END)
-    return graph.compile()
-
-
-async def test_it_is_a_node_between_two_plain_functions(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(content=GOOD)])
-    graph = labelling_graph(structured(server))
-    wanted = {"text": "hi", "scope": "school run", "why": "alice said hi"}
-    assert graph.invoke({"text": "hi"}, context=Context("alice")) == wanted
-    assert await graph.ainvoke({"text": "hi"}, context=Context("alice")) == wanted
+    builder = StateGraph(State, context_schema=Context)
+    builder.add_node("label", RunnableLambda(prepare) | call | finish)
+    builder.add_edge(START, "label")
+    builder.add_edge("label", END)
+    graph: Any = builder.compile()
+    given: Any = ({"text": "hi"},)
+    update = {"label": {"scope": "school run", "why": "alice said hi"}}
+    options: Any = {"context": Context("alice"), "stream_mode": ["messages", "updates"]}
+    streamed = [event async for event in graph.astream(*given, **options)]
+    assert [*streamed, *graph.stream(*given, **options)] == [("updates", update)] * 2
+    assert not any(request.body.get("stream") for request in server.requests)
     assert "alice: hi" in server.requests[0].text
-    assert "label" in graph.get_graph().draw_mermaid()
     assert graph.get_input_jsonschema()
-
-
-@pytest.mark.parametrize("streaming", [False, True])
-async def test_inner_replies_are_not_streamed_as_messages_of_the_graph(
-    scripted_server: ServerFactory, streaming: bool
-) -> None:
-    server = scripted_server([Reply(content=GOOD)])
-    graph = labelling_graph(structured(server, model={"streaming": streaming}))
-    modes = ["messages", "updates"]
-    seen = [one async for one in graph.astream({"text": "hi"}, context=Context("alice"), stream_mode=modes)]
-    seen += list(graph.stream({"text": "hi"}, context=Context("alice"), stream_mode=modes))
-    assert [mode for mode, _ in seen] == ["updates", "updates"]
-    assert not any(one.body.get("stream") for one in server.requests)
-
-
-async def test_a_finished_result_passes_through_without_a_call(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply(content=GOOD)])
     done = StructuredResult[Label](value=None, degraded=("nothing to do",))
-    call = structured(server)
+    before = server.calls
     assert call.invoke(done) is await call.ainvoke(done) is done
-    assert server.calls == 0
+    assert server.calls == before
 
 
 async def test_the_async_form_does_not_block_the_event_loop(scripted_server: ServerFactory) -> None:
     server = scripted_server([Reply(status=500), Reply(content="{"), Reply(content=GOOD)])
-    call = structured(server, budget=Budget(tokens=100_000))
+    call, budget = structured(server), Budget(tokens=100_000)
     with blockbuster_ctx("hexamem"):
-        result = await call.ainvoke("x")
-    assert result.repaired
-
-
-# Other models and wrong settings.
-
-
-def test_a_model_without_tools_is_asked_in_words() -> None:
-    model = FakeListChatModel(responses=["{", json.dumps(GOOD)])
-    result = StructuredCall(model, Label, agent="a").invoke("x")
-    assert result.value == Label.model_validate(GOOD)
+        result = await call.ainvoke(CallInput(messages="x", budget=budget))
     assert result.repaired
 
 
@@ -626,47 +519,48 @@ class OtherProvider(FakeListChatModel):
     """A chat model with tools that is not built on the OpenAI client."""
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        return self.bind(tools=[convert_to_openai_tool(one) for one in tools])
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
         text = super()._generate(messages, stop, run_manager).generations[0].message.text
-        name = kwargs["tools"][0]["function"]["name"]
         if text == "429":
             error = RuntimeError("slow down")
             error.status_code = 429  # type: ignore[attr-defined]
             raise error
-        call = {
-            "name": name if text != "other" else text,
-            "args": json.loads(text) if text[0] == "{" else {},
-            "id": "1",
-        }
+        name = text if text == "other" else kwargs["tools"][0]["function"]["name"]
+        call = {"name": name, "args": json.loads(text) if text[0] == "{" else {}, "id": "1"}
         return ChatResult(generations=[ChatGeneration(message=AIMessage(content="", tool_calls=[call]))])
 
 
-@pytest.mark.parametrize("method", ["json_schema", "function_calling"])
-def test_another_providers_model_is_asked_by_its_own_structured_output(perform: Perform, method: Method) -> None:
-    model = OtherProvider(responses=["429", "other", json.dumps(GOOD)])
-    result = perform(StructuredCall(model, Label, agent="a", method=method, retries=QUICK))
-    assert result.value == Label.model_validate(GOOD)
-    assert (result.repaired, result.usage.calls) == (True, 2)
+@pytest.mark.parametrize("asynchronously", [False, True])
+def test_models_of_other_providers_and_without_tools_are_asked_too(asynchronously: bool) -> None:
+    for method in METHODS[:2]:
+        model = OtherProvider(responses=["429", "other", json.dumps(GOOD)])
+        call = StructuredCall(model, Label, agent="a", method=method, retries=QUICK)
+        result = perform(call, asynchronously=asynchronously)
+        assert (result.value, result.repaired, result.usage.calls) == (LABEL, True, 2)
+    plain = StructuredCall(FakeListChatModel(responses=["{", json.dumps(GOOD)]), Label, agent="a")
+    result = perform(plain, asynchronously=asynchronously)
+    assert (result.value, result.repaired) == (LABEL, True)
 
 
-def test_lone_surrogates_are_replaced_on_both_ways(scripted_server: ServerFactory, perform: Perform) -> None:
+@pytest.mark.parametrize("asynchronously", [False, True])
+def test_lone_surrogates_are_replaced_and_no_messages_refused(
+    scripted_server: ServerFactory, asynchronously: bool
+) -> None:
     server = scripted_server([Reply(content='{"scope": "a\\ud800b", "events": [], "certainty": null}')])
-    assert perform(structured(server), "broken \ud800 text").value == Label(scope="a?b", events=[], certainty=None)
+    call = structured(server)
+    result = perform(call, "broken \ud800 text", asynchronously)
+    assert result.value == Label(scope="a?b", events=[], certainty=None)
     assert "broken ? text" in server.requests[0].text
-
-
-@pytest.mark.parametrize("given", ["", [], [("user", "")]])
-def test_a_call_without_messages_is_refused(scripted_server: ServerFactory, perform: Perform, given: Any) -> None:
-    with pytest.raises(InvalidInputError, match="no messages"):
-        perform(structured(scripted_server([Reply()])), given)
+    for messages in ("", [], [("user", "")]):
+        with pytest.raises(InvalidInputError, match="no messages"):
+            perform(call, messages, asynchronously)
 
 
 def test_settings_that_cannot_work_are_refused(scripted_server: ServerFactory) -> None:
-    server = scripted_server([Reply()])
     with pytest.raises(ConfigError, match="json_schema, function_calling, json_mode"):
-        structured(server, method="telepathy")
+        structured(scripted_server([]), method="telepathy")
     with pytest.raises(ConfigError, match="LangChain chat model"):
         StructuredCall("openai:gpt", Label, agent="a")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="tries"):

@@ -59,39 +59,27 @@ def test_a_time_without_an_offset_is_read_in_the_timezone(text: Any, utc: dateti
     assert parse_time(text, timezone="Asia/Tokyo") == Moment(utc=utc.replace(tzinfo=UTC), offset_minutes=offset)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        *(
-            (text, "00:00")
-            for text in ("2023-05-08", "20230508", "2023/5/8", "8 May 2023", "Mon, 8 May 2023", "2023年5月8日")
-        ),
-        ("2023年5月8日 上午12点5分", "00:05"),
-        ("2023年5月8日 中午12点5分", "12:05"),
-        ("2023年5月8日 中午1点5分", "13:05"),
-        ("2023年5月8日 晚上9点5分", "21:05"),
-        ("2023年5月8日 下午3点半", "15:30"),
-        ("12:30 am on 8 May, 2023", "00:30"),
-        ("12:30 pm on 8 May, 2023", "12:30"),
-    ],
-)
-def test_a_date_alone_is_its_midnight_and_parts_of_the_day_give_the_hour(text: str, expected: str) -> None:
-    assert parse_time(text).utc.isoformat() == f"2023-05-08T{expected}:00+00:00"
+def test_a_date_alone_is_its_midnight_and_parts_of_the_day_give_the_hour() -> None:
+    dates = ("2023-05-08", "20230508", "2023/5/8", "8 May 2023", "Mon, 8 May 2023", "2023年5月8日")
+    times = {
+        "2023年5月8日 上午12点5分": "00:05", "2023年5月8日 中午12点5分": "12:05", "2023年5月8日 中午1点5分": "13:05",
+        "2023年5月8日 晚上9点5分": "21:05", "2023年5月8日 下午3点半": "15:30", "12:30 am on 8 May, 2023": "00:30",
+        "12:30 pm on 8 May, 2023": "12:30",
+    }  # fmt: skip
+    for text, expected in {**dict.fromkeys(dates, "00:00"), **times}.items():
+        assert parse_time(text).utc.isoformat() == f"2023-05-08T{expected}:00+00:00", text
 
 
 @pytest.mark.parametrize(
     ("number", "utc"),
     [
-        (0, datetime(1970, 1, 1)),
-        (1683554160.25, datetime(2023, 5, 8, 13, 56, 0, 250_000)),
-        (1683554160_000_001, datetime(2023, 5, 8, 13, 56, 0, 1)),
-        (-62135596800, datetime(1, 1, 1)),
-        (99_999_999_999, datetime(5138, 11, 16, 9, 46, 39)),
-        (100_000_000_000, datetime(1973, 3, 3, 9, 46, 40)),
+        (0, datetime(1970, 1, 1)), (1683554160.25, datetime(2023, 5, 8, 13, 56, 0, 250_000)),
+        (1683554160_000_001, datetime(2023, 5, 8, 13, 56, 0, 1)), (-62135596800, datetime(1, 1, 1)),
+        (99_999_999_999, datetime(5138, 11, 16, 9, 46, 39)), (100_000_000_000, datetime(1973, 3, 3, 9, 46, 40)),
         (99_999_999_999_000, datetime(5138, 11, 16, 9, 46, 39)),
         (100_000_000_000_000, datetime(1973, 3, 3, 9, 46, 40)),
     ],
-)
+)  # fmt: skip
 def test_epoch_numbers_are_told_apart_by_magnitude(number: float, utc: datetime) -> None:
     assert parse_time(number) == Moment(utc=utc.replace(tzinfo=UTC), offset_minutes=0)
 
@@ -231,7 +219,7 @@ def test_words_resolve_from_the_day_they_were_stated(text: str, day: str) -> Non
 
 
 def test_what_recurs_or_lasts_and_what_is_no_day_gives_none() -> None:
-    texts = (
+    texts = [
         "on Fridays",
         "every Monday",
         "每周三",
@@ -242,7 +230,7 @@ def test_what_recurs_or_lasts_and_what_is_no_day_gives_none() -> None:
         "now",
         "for two weeks",
         "at 7 pm",
-    )
+    ]
     assert {text: resolved(text) for text in texts if resolved(text)} == {}
 
 
@@ -281,7 +269,7 @@ WORDS = "two three days weeks from after before ago of next last Friday tomorrow
 SIGNS = "上下前后天周月年日号一二三五十百半个星期点分到的今明昨去大每初末几零第春夏晚0123年月"
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     st.lists(st.sampled_from(WORDS.split()) | st.text(SIGNS, max_size=9), max_size=15).map(" ".join),
     st.sampled_from(
@@ -298,8 +286,8 @@ def test_any_words_of_dates_give_spans_in_order(text: str, moment: tuple[datetim
 @pytest.mark.parametrize(
     "text",
     [
-        "", " " * 1_000, "\0" * 600, "\ud800", "a" * 100_000, "昨" * 100_000, "1-" * 300, "1 " * 300, "一" * 600, "五两八" * 200,
-        "(" * 600, "every 2-3 early " * 40, "two weeks ago " * 40, "三年前" * 200, "in 99999 years, 99999年后", "٣/٤/٢٠٢٥",
+        "", "\0" * 600, "\ud800", "a" * 100_000, "昨" * 100_000, "1-" * 300, "五两八" * 200, "every 2-3 early " * 40,
+        "two weeks ago " * 40, "in 99999 years, 99999年后", "٣/٤/٢٠٢٥",
     ],
 )  # fmt: skip
 def test_bad_input_takes_no_long_time_and_raises_nothing(text: str) -> None:

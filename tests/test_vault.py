@@ -36,6 +36,8 @@ from hexamem.stores.ledger import list_secrets, user_key
 from hexamem.stores.media import text_of
 from hexamem.stores.secrets import KEY_VARIABLE, find_references, new_key, restore_references
 
+from .ledger_rows import failing_inserts
+
 Traces = Callable[..., list[str]]
 ALNUM = string.ascii_letters + string.digits
 DIGITS, HEX = string.digits, "0123456789abcdef"
@@ -72,27 +74,14 @@ KINDS = [
     Kind(name, sentence.replace("⟦⟧", value), value, key)
     for name, sentence, value, key in [
         ("OpenAI key", "here is my key ⟦⟧", f"sk-{drawn(48)}", "key"),
-        ("Anthropic key", "use ⟦⟧ for claude", f"sk-ant-api03-{drawn(93, ALNUM + '_-')}AA", "api_key"),
-        ("AWS key id", "aws_access_key_id = ⟦⟧", f"AKIA{drawn(16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')}", "id"),
         ("AWS secret", "aws_secret_access_key = ⟦⟧", drawn(40, ALNUM + "+/"), "aws_secret_access_key"),
         ("GitHub token", "clone with ⟦⟧ please", f"ghp_{drawn(36)}", "github"),
-        ("GitLab token", "GitLab: ⟦⟧, read only", f"glpat-{drawn(20)}", "gitlab"),
-        ("Google key", "maps key ⟦⟧", f"AIza{drawn(35)}", "maps"),
-        ("Slack token", "slack ⟦⟧", f"xox{'b'}-{drawn(12, DIGITS)}-{drawn(13, DIGITS)}-{drawn(24)}", "slack"),
         ("Slack hook", "post to ⟦⟧", f"https://hooks.slack.com/services/T{drawn(8)}/B{drawn(8)}/{drawn(24)}", "hook"),
-        ("Stripe key", "stripe ⟦⟧", f"sk_{'live'}_{drawn(24)}", "stripe"),
-        ("SendGrid key", "sendgrid: ⟦⟧", f"SG.{drawn(22)}.{drawn(43)}", "mail"),
-        ("Hugging Face token", "login --token ⟦⟧", f"hf_{drawn(34)}", "hub"),
-        ("npm token", "_authToken=⟦⟧", f"npm_{drawn(36)}", "npm"),
-        ("Telegram token", "my telegram bot: ⟦⟧", f"{drawn(10, '123456789')}:AA{drawn(33)}", "bot"),
         ("JWT", "jwt is ⟦⟧.", JWT, "jwt"),
         ("bearer", "curl -H 'Authorization: Bearer ⟦⟧' https://api.example.com", drawn(40, seed="b"), "bearer_token"),
         ("private key", "my key:\n⟦⟧\nthanks", PEM, "pem"),
-        ("age key", "age: ⟦⟧", f"AGE-SECRET-KEY-1{drawn(58, 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L')}", "age"),
-        ("wallet", "wallet ⟦⟧", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", "wallet"),
         ("connection string", "DATABASE_URL=postgresql://app:⟦⟧@db.internal:5432/app", "p4ssw0rd!x", "password"),
         ("password", "the wifi password is ⟦⟧!", "hunter2-x9Q", "password"),
-        ("short password", "Password: ⟦⟧", "kit10ns", "password"),
         ("passphrase", "my passphrase: ⟦⟧", "correct horse battery staple", "passphrase"),
         ("Chinese password", "我的邮箱密码是⟦⟧，记一下", "qwe789rt", "密码"),
         ("PIN", "my card PIN: ⟦⟧.", "4821", "pin"),
@@ -103,7 +92,6 @@ KINDS = [
         ("card", "my card is ⟦⟧", "4111 1111 1111 1111", "card"),
         ("card code", "and the cvv is ⟦⟧", "739", "cvv"),
         ("IBAN", "IBAN: ⟦⟧", "DE89 3704 0044 0532 0130 00", "iban"),
-        ("bank account", "my account number is ⟦⟧", "000123456789", "account number"),
         ("social security number", "my SSN is ⟦⟧", "219-09-9999", "ssn"),
         ("Chinese identity number", "身份证号⟦⟧", "11010519491231002X", "身份证号"),
         ("licence key", "The Windows license key is ⟦⟧", "VK7JG-NPHTM-C97JM-9MPGT-3V66T", "license key"),
@@ -117,6 +105,27 @@ def told(sentence: str) -> str:
 
 def says(text: Any, **fields: Any) -> list[dict[str, Any]]:
     return [{"role": "user", "content": text, **fields}]
+
+
+VALUES = [kind.value for kind in KINDS]
+FEW = [
+    kind
+    for kind in KINDS
+    if kind.name in ("OpenAI key", "private key", "connection string", "password", "PIN", "card", "door code")
+]
+"""What is put into every place, and into every error: of each form one."""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    settings = Settings(background=False, mode="off", labels="off")
+    with Memory.open(tmp_path_factory.mktemp("shared"), embedder="static", settings=settings) as memory:
+        yield memory
+
+
+@pytest.fixture
+def alice(shared: Memory, request: pytest.FixtureRequest) -> UserMemory:
+    return shared.user(request.node.name)
 
 
 Place = Callable[[UserMemory, Kind], Any]
@@ -255,19 +264,8 @@ def visible(home: Path, values: list[str], traces: Traces) -> list[str]:
     return found
 
 
-EVERY_KIND = {
-    "text", "text among blocks", "name", "metadata of a message", "tool arguments", "caption", "document of text",
-    "text file", "reasoning", "item",
-}  # fmt: skip
-
-
-def tried(place: str) -> list[Kind]:
-    """The kinds that are put into a place: all, or every third where the place is a variant of another."""
-    return KINDS if place in EVERY_KIND else KINDS[::3]
-
-
 class Filled(NamedTuple):
-    """A home in which every kind of secret was put into every place, one user a place, each in a call of its own."""
+    """A home in which secrets were put into every place, one user a place, each in a call of its own."""
 
     home: Path
     while_open: Path
@@ -277,13 +275,14 @@ class Filled(NamedTuple):
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     folder = tmp_path_factory.mktemp("vault")
-    home = folder / "home"
-    with Memory.open(home, settings=Settings(background=False, keep_reasoning=True)) as memory:
+    home, settings = folder / "home", Settings(background=False, keep_reasoning=True)
+    with Memory.open(home, embedder="static", settings=settings) as memory:
         for place, put in PLACES.items():
             user = memory.user(place)
-            for kind in tried(place):
+            for kind in KINDS if place == "text" else FEW:
                 put(user, kind)
-            user.flush()
+            if place in ("text", "item", "query"):  # what is derived is derived from what was stored
+                user.flush()
         copy = shutil.copytree(home, folder / "copy")  # with what the write-ahead log holds
         revealed = {place: _revealed_by(memory.user(place)) for place in PLACES}
     return Filled(home, copy, revealed)
@@ -303,34 +302,24 @@ def _readable(value: Any) -> str:
     return value if isinstance(value, str) else str(value.model_dump())
 
 
-VALUES = [kind.value for kind in KINDS]
-
-
-def test_thirty_kinds_of_secrets_are_tried_in_thirty_places() -> None:
-    assert len(KINDS) == len(set(VALUES)) >= 30
-    assert len(PLACES) >= 30
-
-
-def test_no_file_holds_a_secret_in_the_clear(filled: Filled, traces: Traces) -> None:
+def test_no_file_holds_a_secret_in_the_clear_and_each_is_given_back_by_its_reference(
+    filled: Filled, traces: Traces
+) -> None:
     assert visible(filled.home, VALUES, traces) == []
     assert visible(filled.while_open, VALUES, traces) == []
-
-
-@pytest.mark.parametrize("place", [place for place in PLACES if place != "query"])
-def test_every_secret_is_given_back_by_its_reference(filled: Filled, place: str) -> None:
-    assert [kind.name for kind in tried(place) if kind.value not in filled.revealed[place]] == []
+    for place in PLACES.keys() - {"query"}:
+        tried = {kind.value for kind in (KINDS if place == "text" else FEW)}
+        assert (place, tried - filled.revealed[place]) == (place, set())
 
 
 def test_no_log_line_holds_a_secret(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("", "sqlalchemy.engine", "sqlalchemy.pool", "chromadb", "hexamem"):
         caplog.set_level(logging.DEBUG, logger=name)
-    with Memory.open(tmp_path / "home") as memory:
+    with Memory.open(tmp_path / "home", embedder="static") as memory:
         alice = memory.user("alice")
-        for kind in KINDS:
-            PLACES["text"](alice, kind)
-        for place in ("tool arguments", "text file", "item", "edited item", "history", "query"):
-            PLACES[place](alice, KINDS[0])
-            PLACES[place](alice, KINDS[20])
+        for place in ("text", "tool arguments", "text file", "item", "edited item", "history", "query"):
+            for kind in FEW:
+                PLACES[place](alice, kind)
         assert "hunter2-x9Q" in _revealed_by(alice)
         alice.export(tmp_path / "export.jsonl", passphrase="open sesame")
         memory.user("bob").import_(tmp_path / "export.jsonl", passphrase="open sesame")
@@ -342,11 +331,16 @@ def test_no_log_line_holds_a_secret(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert "open sesame" not in lines
 
 
-def test_the_scan_sees_what_is_in_the_clear(tmp_path: Path, traces: Traces) -> None:
-    with Memory.open(tmp_path, settings=Settings(background=False, find_secrets=False)) as memory:
+def test_without_finding_secrets_every_text_is_stored_as_it_is_which_the_scan_sees(
+    tmp_path: Path, traces: Traces
+) -> None:
+    settings = Settings(background=False, find_secrets=False)
+    with Memory.open(tmp_path, embedder="static", settings=settings) as memory:
         alice = memory.user("alice")
         alice.remember([kind.sentence for kind in KINDS])
         alice.remember(_file(KINDS[0].sentence.encode(), "text/plain"))
+        assert [step.content for step in alice.steps()[:-1]] == [kind.sentence for kind in KINDS]
+        assert kept(alice) == KINDS[0].sentence.encode()
     found = visible(tmp_path, VALUES, traces)
     assert {value for value in VALUES if any(value in line for line in found)} == set(VALUES)
     assert any("media" in line for line in found)
@@ -364,12 +358,6 @@ PIECES = st.one_of(
 )
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory.open(tmp_path_factory.mktemp("shared"), settings=Settings(background=False)) as memory:
-        yield memory
-
-
 def plain(user: UserMemory, text: str) -> str:
     """The text with what its references stand for."""
     known = {}
@@ -379,10 +367,10 @@ def plain(user: UserMemory, text: str) -> str:
     return restore_references(text, known)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(PIECES, min_size=1, max_size=6).map(" ".join).filter(str.strip))
 def test_all_but_the_secrets_is_kept_byte_for_byte(shared: Memory, text: str) -> None:
-    user = shared.user("alice")
+    user = shared.user("of any text")
     step = user.get(user.remember([{"role": "user", "content": text}]).step_ids[0])
     assert plain(user, step.content) == text
     assert plain(user, step.index_text) == text
@@ -394,25 +382,9 @@ def test_the_words_around_a_secret_stay_where_they_are(alice: UserMemory) -> Non
     assert alice.steps()[0].content == f"the wifi password is {put}!\n  and  tabs\t stay"
     assert put.endswith("|password of the wifi}}")
     assert alice.recall("what is the wifi password?").hits[0].id in {done.step_ids[0], alice.items()[0].id}
-
-
-def test_what_was_wrongly_taken_for_a_secret_is_not_lost(alice: UserMemory) -> None:
-    alice.remember("the password is Friday in the new novel, said my friend")  # a title, no secret
-    assert plain(alice, alice.steps()[0].content) == "the password is Friday in the new novel, said my friend"
-
-
-def test_a_text_without_secrets_is_stored_as_it_is_and_keeps_nothing(alice: UserMemory) -> None:
-    done = alice.remember("my password is too long, I forgot it")
-    assert done.secrets == ()
-    assert alice.steps()[0].content == "my password is too long, I forgot it"
-    assert alice.items() == []
-
-
-def test_without_finding_secrets_every_text_is_stored_as_it_is(tmp_path: Path) -> None:
-    with Memory.open(tmp_path, settings=Settings(background=False, find_secrets=False)) as memory:
-        memory.user("alice").remember(_file(b"password: hunter2-x9Q", "text/plain"))
-        (step,) = memory.user("alice").steps()
-        assert memory.media.get(user_key("alice"), step.media[0].sha256 or "") == b"password: hunter2-x9Q"
+    assert alice.remember("my password is too long, I forgot it").secrets == ()
+    assert alice.steps()[1].content == "my password is too long, I forgot it"
+    assert len(alice.items()) == 1
 
 
 def test_a_whole_number_that_is_a_secret_becomes_a_reference(alice: UserMemory) -> None:
@@ -428,6 +400,8 @@ def test_a_long_secret_is_taken_out_of_the_whole_call_a_short_one_out_of_its_mes
     alice.remember("my pin is 4821, the same as room 4821 but not 48210")
     assert plain(alice, alice.steps()[3].content) == "my pin is 4821, the same as room 4821 but not 48210"
     assert re.fullmatch(r"my pin is \{\{.*?\}\}, the same as room \{\{.*?\}\} but not 48210", alice.steps()[3].content)
+    alice.remember("the invoice number is 4821-B")  # said again, a short one may stand there by chance
+    assert alice.steps()[-1].content == "the invoice number is 4821-B"
 
 
 def test_a_caption_does_not_tell_another_secret_of_the_call(alice: UserMemory) -> None:
@@ -456,36 +430,34 @@ def test_a_text_file_is_kept_without_its_secrets_under_the_hash_of_what_is_kept(
     assert hashlib.sha256(data).hexdigest() not in str(list(_rows(alice.memory.home)))  # it would let one guess
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "latin-1"])
-def test_a_text_file_keeps_its_encoding(alice: UserMemory, encoding: str) -> None:
-    mark = "\ufeff" if encoding.startswith("utf-16") else ""
-    text = f"{mark}Grüße\nthe wifi password is hunter2-x9Q\n"
-    alice.remember(_file(text.encode(encoding), "text/plain"))
-    assert plain(alice, kept(alice).decode(encoding)) == text
-
-
-def test_a_binary_file_is_kept_as_it_is(alice: UserMemory) -> None:
-    data = b"\x89PNG\r\n\x1a\n\xff\xfe password: hunter2-x9Q \x00\xff"
-    alice.remember(_file(data, "image/png"))
-    assert kept(alice) == data
-
-
-def test_a_text_file_without_secrets_is_kept_as_it_is(alice: UserMemory) -> None:
-    data = b"\xef\xbb\xbfnothing here\r\n\x00"
-    alice.remember(_file(data, "text/plain"))
-    assert kept(alice) == data
+def test_a_text_file_keeps_its_encoding_and_one_without_secrets_or_of_no_text_its_bytes(alice: UserMemory) -> None:
+    for encoding in ("utf-16-le", "utf-16-be", "latin-1"):
+        mark = "\ufeff" if encoding.startswith("utf-16") else ""
+        text = f"{mark}Grüße\nthe wifi password is hunter2-x9Q\n"
+        alice.remember(_file(text.encode(encoding), "text/plain"))
+        assert plain(alice, kept(alice).decode(encoding)) == text
+    for data, mime_type in (
+        (b"\x89PNG\r\n\x1a\n\xff\xfe password: hunter2-x9Q \x00\xff", "image/png"),
+        (b"\xef\xbb\xbfnothing here\r\n\x00", "text/plain"),
+    ):
+        alice.remember(_file(data, mime_type))
+        assert kept(alice) == data
 
 
 # -- reveal --------------------------------------------------------------------------------------------------------
 
 
-def test_reveal_is_audited_and_needs_a_reason(alice: UserMemory) -> None:
+def test_reveal_is_audited_needs_a_reason_and_what_is_not_there_is_refused(shared: Memory, alice: UserMemory) -> None:
     (put,) = alice.remember("the wifi password is hunter2-x9Q").secrets
     (item,) = alice.items("vault")
+    note, bob = alice.add({"kind": "core", "label": "a", "value": "b"}), shared.user("bob")
     for reason in ("", "   "):
         with pytest.raises(InvalidInputError, match="reason"):
             alice.reveal(item.id, reason=reason)
-    assert alice.reveals() == []
+    for user, name in ((bob, put), (alice, "vault_unknown"), (alice, note.id)):
+        with pytest.raises(NotFoundError):
+            user.reveal(name, reason="test")
+    assert alice.reveals() == bob.reveals() == []
     for name in (put, item.id, item.secret_id):
         assert alice.reveal(name, reason="to log in", actor="agent-7") == "hunter2-x9Q"
     assert [(one.secret_id, one.actor, one.reason) for one in alice.reveals()] == [
@@ -495,22 +467,19 @@ def test_reveal_is_audited_and_needs_a_reason(alice: UserMemory) -> None:
     assert alice.reveals("another") == []
 
 
-def test_reveal_of_what_is_not_there_is_refused(memory: Memory, alice: UserMemory) -> None:
-    (put,) = alice.remember("the wifi password is hunter2-x9Q").secrets
-    note = alice.add({"kind": "core", "label": "a", "value": "b"})
-    for user, name in ((memory.user("bob"), put), (alice, "vault_unknown"), (alice, note.id)):
-        with pytest.raises(NotFoundError):
-            user.reveal(name, reason="test")
-    assert memory.user("bob").reveals() == []
-
-
 def test_another_key_reveals_nothing_and_keeps_new_secrets_under_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Memory.open(tmp_path) as memory:
-        (old,) = memory.user("alice").remember("the wifi password is hunter2-x9Q").secrets
+    options: Any = {"embedder": "static", "settings": Settings(background=False, mode="off", labels="off")}
+    with Memory.open(tmp_path, **options) as memory:
+        alice = memory.user("alice")
+        (old,) = alice.remember("the wifi password is hunter2-x9Q").secrets
+        item = alice.add({"kind": "semantic", "name": "wifi", "summary": "the password is hunter2-x9Q"})
+        alice.edit(item.id, name="the wifi at home")
+        alice.edit(item.id, summary="gone")
+        alice.undo(alice.history(item.id)[-1].id)
     monkeypatch.setenv(KEY_VARIABLE, base64.b64encode(new_key()).decode())
-    with Memory.open(tmp_path) as memory:
+    with Memory.open(tmp_path, **options) as memory:
         assert any("key" in notice for notice in memory.notices)
         alice = memory.user("alice")
         with pytest.raises(SecretKeyError, match="key") as caught:
@@ -521,31 +490,19 @@ def test_another_key_reveals_nothing_and_keeps_new_secrets_under_itself(
         assert alice.reveal(new, reason="test") == "4821"
         assert alice.recall("wifi").hits
     monkeypatch.delenv(KEY_VARIABLE)
-    with Memory.open(tmp_path) as memory:
-        assert memory.user("alice").reveal(old, reason="test") == "hunter2-x9Q"
+    with Memory.open(tmp_path, **options) as memory:
+        alice = memory.user("alice")
+        assert alice.reveal(old, reason="test") == "hunter2-x9Q"
+        assert plain(alice, alice.get(item.id).summary) == "the password is hunter2-x9Q"
 
 
-def test_the_same_secret_told_twice_is_one_entry(memory: Memory, alice: UserMemory) -> None:
+def test_the_same_secret_stated_twice_is_one_entry(alice: UserMemory) -> None:
     first = alice.remember("the wifi password is hunter2-x9Q").secrets
     second = alice.remember("my email password: hunter2-x9Q").secrets
     alice.add({"kind": "semantic", "name": "wifi", "summary": "the password is hunter2-x9Q"})
     alice.add({"kind": "vault", "caption": "the one of the wifi"}, secret="hunter2-x9Q")
     assert {find_references(put)[0].id for put in (*first, *second)} == {alice.items("vault")[0].secret_id}
     assert len({item.secret_id for item in alice.items("vault")}) == 1
-    theirs = memory.user("bob").remember("the wifi password is hunter2-x9Q").secrets
-    assert find_references(theirs[0])[0].id != find_references(first[0])[0].id
-
-
-def test_references_survive_edits_undo_and_reopening(tmp_path: Path) -> None:
-    with Memory.open(tmp_path) as memory:
-        alice = memory.user("alice")
-        item = alice.add({"kind": "semantic", "name": "wifi", "summary": "the password is hunter2-x9Q"})
-        alice.edit(item.id, name="the wifi at home")
-        alice.edit(item.id, summary="gone")
-        alice.undo(alice.history(item.id)[-1].id)
-    with Memory.open(tmp_path) as memory:
-        alice = memory.user("alice")
-        assert plain(alice, alice.get(item.id).summary) == "the password is hunter2-x9Q"
 
 
 def test_a_secret_of_ones_own_must_not_stand_in_the_words_around_it(alice: UserMemory) -> None:
@@ -627,8 +584,8 @@ def test_no_error_tells_a_secret(shared: Memory, what: str) -> None:
     if not user.items("core"):
         user.add({"kind": "core", "label": "a", "value": "b"})
     before = (user.steps(), user.items(), user.history())
-    for kind in KINDS:
-        for said in (kind.sentence, kind.value) if kind.value.startswith(("sk-", "ghp_")) else (kind.sentence,):
+    for kind in FEW:
+        for said in (kind.sentence, kind.value) if kind.value.startswith("sk-") else (kind.sentence,):
             with pytest.raises(HexamemError) as caught:
                 WRONG[what](user, said)
             assert leaks(caught.value, kind.value) == []
@@ -637,45 +594,39 @@ def test_no_error_tells_a_secret(shared: Memory, what: str) -> None:
         assert list_secrets(tx) == []
 
 
-FAILING = "CREATE TRIGGER failing BEFORE INSERT ON {} BEGIN SELECT RAISE(ABORT, '{}'); END"
-
-
 @pytest.mark.parametrize(
-    ("message", "kind"),
-    [("UNIQUE constraint failed", HexamemError), ("database or disk is full", StorageFullError)],
+    ("table", "message", "kind"),
+    [
+        ("steps", "UNIQUE constraint failed", HexamemError),
+        ("secrets", "database or disk is full", StorageFullError),
+        ("changes", "database or disk is full", StorageFullError),
+    ],
 )
-@pytest.mark.parametrize("table", ["steps", "secrets", "changes"])
-def test_a_database_that_fails_after_the_secret_was_found_tells_and_keeps_nothing(
-    memory: Memory, alice: UserMemory, traces: Traces, table: str, message: str, kind: type[Exception]
+def test_a_database_or_a_folder_that_fails_after_the_secret_was_found_shows_and_keeps_nothing(
+    memory: Memory, traces: Traces, table: str, message: str, kind: type[Exception]
 ) -> None:
+    alice = memory.user("alice")
     alice.remember("hello")
-    with closing(sqlite3.connect(memory.home / "ledger.sqlite3")) as database:
-        database.execute(FAILING.format(table, message))
     picture = _image(caption="the wifi password is hunter2-x9Q")
-    with pytest.raises(kind) as caught:
+    with failing_inserts(memory.home, table, message), pytest.raises(kind) as caught:
         alice.remember([*picture, *says("the wifi password is hunter2-x9Q")])
     assert leaks(caught.value, "hunter2-x9Q") == []
     assert "picture" not in str(caught.value)
-    with closing(sqlite3.connect(memory.home / "ledger.sqlite3")) as database:
-        database.execute("DROP TRIGGER failing")
     assert [step.content for step in alice.steps()] == ["hello"]
     assert traces(memory.home, "hunter2-x9Q") == []
     assert [path for path in (memory.home / "media").rglob("*") if path.is_file()] == []
+    shutil.rmtree(memory.home / "media")
+    (memory.home / "media").write_text("in the way")
+    with pytest.raises(HomeNotWritableError) as refused:
+        alice.remember([*says("the wifi password is hunter2-x9Q"), *_image(caption="x")])
+    assert leaks(refused.value, "hunter2-x9Q") == []
+    assert (len(alice.steps()), alice.items()) == (1, [])
+    (memory.home / "media").unlink()
     alice.remember([*picture, *says("the wifi password is hunter2-x9Q")])
     assert len(alice.steps()) == 3
 
 
-def test_media_that_cannot_be_written_leave_nothing_of_the_call(memory: Memory, alice: UserMemory) -> None:
-    alice.remember("hello")
-    (memory.home / "media").write_text("in the way")
-    with pytest.raises(HomeNotWritableError) as caught:
-        alice.remember([*says("the wifi password is hunter2-x9Q"), *_image(caption="x")])
-    assert leaks(caught.value, "hunter2-x9Q") == []
-    assert len(alice.steps()) == 1
-    assert alice.items() == []
-
-
-def test_thousands_of_secrets_of_one_call_are_each_taken_out_wherever_they_stand(alice: UserMemory) -> None:
+def test_many_secrets_of_one_call_are_each_taken_out_wherever_they_stand(alice: UserMemory) -> None:
     words = [f"kiwi{number:04}-Xq7{number * 7919 % 10_007:05}" for number in range(60)]
     told = "\n".join(f"the password of server{number} is {word}" for number, word in enumerate(words))
     alice.remember([*says(told), *says(" and ".join(reversed(words)))])
@@ -690,7 +641,7 @@ def test_thousands_of_secrets_of_one_call_are_each_taken_out_wherever_they_stand
 
 
 def test_a_big_message_is_searched_for_secrets_while_others_write(
-    memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
+    shared: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
     find = redaction.find_secrets
@@ -698,35 +649,13 @@ def test_a_big_message_is_searched_for_secrets_while_others_write(
     def slow(text: str) -> Any:
         if "big" in text and not order:
             order.append("looking")
-            memory.user("bob").remember("hello")  # with the lock held this would wait for itself
+            shared.user("bob").remember("hello")  # with the lock held this would wait for itself
             order.append("bob is through")
         return find(text)
 
     monkeypatch.setattr(redaction, "find_secrets", slow)
     alice.remember("a big message: the wifi password is hunter2-x9Q")
     assert order == ["looking", "bob is through"]
-    assert len(alice.items("vault")) == 1
-
-
-def test_the_same_secret_told_by_two_calls_at_once_is_one_entry(
-    memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write = memory.ledger.write
-
-    def another_first(user: str, **choices: Any) -> Any:
-        monkeypatch.undo()
-        alice.remember([{"role": "user", "content": "wifi password: hunter2-x9Q", "id": "m1"}])
-        return write(user, **choices)
-
-    monkeypatch.setattr(memory.ledger, "write", another_first)
-    said = {"role": "user", "content": "the wifi password is hunter2-x9Q", "id": "m2"}
-    receipt = alice.remember([{"role": "user", "content": "wifi password: hunter2-x9Q", "id": "m1"}, said])
-    first, second = alice.steps()
-    assert receipt.step_ids == (first.id, second.id)
-    assert receipt.repeated == (first.id,)
-    assert {found.id for step in (first, second) for found in find_references(step.content)} == {
-        item.secret_id for item in alice.items("vault")
-    }
     assert len(alice.items("vault")) == 1
 
 
@@ -777,43 +706,3 @@ def test_a_forgotten_message_that_is_sent_again_stays_forgotten_and_the_receipt_
     alice.undo(both.id)
     assert alice.remember(history).degraded == ()
     assert [step.id for step in alice.steps()] == list(ids)
-
-
-def test_metadata_that_json_cannot_hold_are_refused(alice: UserMemory) -> None:
-    with pytest.raises(InvalidInputError, match="metadata"):
-        alice.remember("hello", metadata={"score": float("nan")})
-    assert alice.steps() == []
-
-
-# -------------------------------------------------------------------------------------------------- said again, bare
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "it did not take Tr0ub4dor&3x, what now",
-        "Tr0ub4dor&3x",
-        "先试试Tr0ub4dor&3x吧",
-        "did “Tr0ub4dor&3x” work for you?",
-    ],
-)
-def test_a_secret_of_the_vault_that_is_said_again_without_a_cue_is_taken_out(alice: UserMemory, text: str) -> None:
-    first = alice.remember("the password of the router is Tr0ub4dor&3x")
-    again = alice.remember(text)
-    step = alice.steps()[-1]
-    assert "Tr0ub4dor" not in step.content
-    assert again.secrets == first.secrets
-    assert len(alice.items(kind="vault")) == 1
-
-
-def test_a_short_secret_said_again_stays_since_it_may_stand_there_by_chance(alice: UserMemory) -> None:
-    alice.remember("my PIN is 4821")
-    alice.remember("the invoice number is 4821-B")
-    assert alice.steps()[-1].content == "the invoice number is 4821-B"
-
-
-def test_a_secret_of_another_user_is_no_secret_here(memory: Memory) -> None:
-    memory.user("ann").remember("the password of the router is Tr0ub4dor&3x")
-    bob = memory.user("bob")
-    bob.remember("is Tr0ub4dor&3x a band?")
-    assert bob.steps()[-1].content == "is Tr0ub4dor&3x a band?"

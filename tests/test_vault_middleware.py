@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 from langchain.agents import create_agent
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import ToolException, tool
+from langchain_core.tracers.base import BaseTracer
+from langchain_core.tracers.schemas import Run
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -24,6 +25,11 @@ from .scripted_chat import ScriptedChat, calls
 ALICE: Any = {"user": "alice"}
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 SECRET = 'hunter2-"Xy99"'
+
+
+@pytest.fixture
+def memory(plain_memory: Memory) -> Memory:
+    return plain_memory
 
 
 class Doors:
@@ -53,26 +59,19 @@ class Doors:
         self.all = [login, fails, refuses]
 
 
-class Tracer(BaseCallbackHandler):
-    """Everything that callbacks are told."""
+class Tracer(BaseTracer):
+    """What a tracer records of each run."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        super().__init__()
+        self.runs: list[Any] = []
 
-    def on_tool_start(self, serialized: Any, input_str: str, **kwargs: Any) -> None:
-        self.told.append(input_str + repr(kwargs.get("inputs")))
+    def _persist_run(self, run: Run) -> None:
+        """Runs are recorded as they end."""
 
-    def on_tool_end(self, output: Any, **kwargs: Any) -> None:
-        self.told.append(repr(output))
-
-    def on_tool_error(self, error: BaseException, **kwargs: Any) -> None:
-        self.told.append(repr(error))
-
-    def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
-        self.told.append(repr(outputs))
-
-    def on_chain_error(self, error: BaseException, **kwargs: Any) -> None:
-        self.told.append(repr(error))
+    def _end_trace(self, run: Run) -> None:
+        self.runs.append((run.name, run.inputs, run.outputs, run.error, run.events))
+        super()._end_trace(run)
 
 
 @pytest.fixture
@@ -90,8 +89,8 @@ def keep(memory: Memory, sensitivity: str = "low", secret: str = SECRET) -> str:
 def agent(memory: Memory, script: Any, doors: Doors, saver: Any = None, **options: Any) -> tuple[Any, ScriptedChat]:
     model = ScriptedChat(script)
     vault = VaultMiddleware(memory, **{"tools": ["login", "fails", "refuses"], **options})
-    made = create_agent(model, doors.all, middleware=[MemoryMiddleware(memory), vault], checkpointer=saver)
-    return made, model
+    built = create_agent(model, doors.all, middleware=[MemoryMiddleware(memory), vault], checkpointer=saver)
+    return built, model
 
 
 def ask(text: str = "Log in.") -> Any:
@@ -103,71 +102,76 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     reference, saver, tracer = keep(memory), InMemorySaver(), Tracer()
-    made, model = agent(
+    built, model = agent(
         memory, [calls("login", password=reference, options={"again": [f"a {reference} b"]}), "In."], doors, saver
     )
-    out = made.invoke(ask(), {**THREAD, "callbacks": [tracer]}, context=ALICE)
+    out = built.invoke(ask(), {**THREAD, "callbacks": [tracer]}, context=ALICE)
     assert doors.given == [(SECRET, {"again": [f"a {SECRET} b"]})]
     result = out["messages"][2]
     assert json.loads(result.text)["echo"] == f"used {reference}"
     steps = json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
-    told = "\n".join([model.said(), repr(out), steps, repr(tracer.told), caplog.text])
+    shown = "\n".join([model.said(), repr(out), steps, repr(tracer.runs), caplog.text])
     checkpoints = repr([list(saver.list(THREAD)), saver.storage, saver.blobs, saver.writes])
-    assert tracer.told
-    for where in (told, checkpoints):
+    assert "login" in repr(tracer.runs)
+    for where in (shown, checkpoints):
         assert "hunter2" not in where
         assert "vault:" in where
     memory.flush()
     assert traces(memory.home, SECRET) == []
 
 
-def test_the_reveal_is_audited_with_the_tools_name(memory: Memory, doors: Doors) -> None:
-    made, _ = agent(memory, [calls("login", password=keep(memory)), "In."], doors)
-    made.invoke(ask(), context=ALICE)
-    [entry] = memory.user("alice").reveals()
+def test_a_reveal_is_audited_and_for_the_user_and_the_listed_tools_alone(memory: Memory, doors: Doors) -> None:
+    alice, reference = memory.user("alice"), keep(memory, secret="4711")
+    short = reference.split("|")[0] + "}}"
+    built, _ = agent(memory, [calls("login", password=short), "In."], doors)
+    out = built.invoke(ask(), context=ALICE)
+    assert doors.given == [("4711", None)]
+    assert json.loads(out["messages"][2].text)["echo"] == f"used {reference}"  # taken out as a whole word
+    [entry] = alice.reveals()
     assert (entry.actor, entry.reason) == ("tool:login", "given to the tool login")
-
-
-def test_a_reference_without_its_caption_is_understood(memory: Memory, doors: Doors) -> None:
-    short = keep(memory).split("|")[0] + "}}"
-    made, _ = agent(memory, [calls("login", password=short), "In."], doors)
-    made.invoke(ask(), context=ALICE)
-    assert doors.given == [(SECRET, None)]
+    built, _ = agent(memory, [calls("login", password=reference), "No."], doors)
+    out = built.invoke(ask(), context={"user": "bob"})
+    assert isinstance(out["messages"][2], ToolMessage)
+    assert "no secret" in out["messages"][2].text
+    built, _ = agent(memory, [calls("login", password=reference), "In."], doors, tools=["fails"])
+    built.invoke(ask(), context=ALICE)
+    assert doors.given[1:] == [(reference, None)]
+    assert len(alice.reveals()) == 1
 
 
 def test_high_sensitivity_needs_approval(memory: Memory, doors: Doors) -> None:
-    made, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
-    out = made.invoke(ask(), THREAD, context=ALICE)
+    built, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    out = built.invoke(ask(), THREAD, context=ALICE)
     [asked] = out["__interrupt__"]
     assert doors.given == []
     assert asked.value["action_requests"][0]["description"] == "The tool login wants to use: password of the mail"
     assert "hunter2" not in repr(asked)
-    out = made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+    out = built.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
     assert doors.given == [(SECRET, None)]
     assert out["messages"][-1].text == "In."
     assert "hunter2" not in model.said()
 
 
 def test_what_is_rejected_is_told_to_the_model_and_not_revealed(memory: Memory, doors: Doors) -> None:
-    made, _ = agent(memory, [calls("login", password=keep(memory, "high")), "I may not."], doors, InMemorySaver())
-    made.invoke(ask(), THREAD, context=ALICE)
+    built, _ = agent(memory, [calls("login", password=keep(memory, "high")), "I may not."], doors, InMemorySaver())
+    built.invoke(ask(), THREAD, context=ALICE)
     resume = Command(resume={"decisions": [{"type": "reject", "message": "Not today."}]})
-    out = made.invoke(resume, THREAD, context=ALICE)
+    out = built.invoke(resume, THREAD, context=ALICE)
     assert (out["messages"][2].text, out["messages"][2].status) == ("Not today.", "error")
     assert (doors.given, memory.user("alice").reveals()) == ([], [])
     assert [step.content for step in memory.user("alice").steps()] == ["Log in.", "", "Not today.", "I may not."]
 
 
-@pytest.mark.parametrize("answer", ["yes", 1, {"decisions": []}, {"decisions": [{"type": "edit"}]}, ["approve"]])
-def test_an_answer_that_is_no_decision_is_asked_for_again(memory: Memory, doors: Doors, answer: Any) -> None:
-    made, _ = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
-    made.invoke(ask(), THREAD, context=ALICE)
-    for _ in range(2):
-        out = made.invoke(Command(resume=answer), THREAD, context=ALICE)
+def test_an_answer_that_is_no_decision_is_asked_for_again(memory: Memory, doors: Doors) -> None:
+    built, _ = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    built.invoke(ask(), THREAD, context=ALICE)
+    answers: list[Any] = ["yes", 1, {"decisions": []}, {"decisions": [{"type": "edit"}]}, ["approve"]]
+    for answer in answers:
+        out = built.invoke(Command(resume=answer), THREAD, context=ALICE)
         [asked] = out["__interrupt__"]
         assert "which is no decision: resume with" in asked.value["action_requests"][0]["description"]
         assert doors.given == []
-    out = made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+    out = built.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
     assert (out["messages"][-1].text, doors.given) == ("In.", [(SECRET, None)])
 
 
@@ -177,53 +181,30 @@ def test_two_calls_at_once_are_decided_each_by_its_own_interrupt(memory: Memory,
         "", tool_calls=[*calls("login", password=reference).tool_calls, *calls("login", password=reference).tool_calls]
     )
     both.tool_calls[1]["id"] = "second"
-    made, _ = agent(memory, [both, "In."], doors, InMemorySaver())
-    out = made.invoke(ask(), THREAD, context=ALICE)
+    built, _ = agent(memory, [both, "In."], doors, InMemorySaver())
+    out = built.invoke(ask(), THREAD, context=ALICE)
     first, second = out["__interrupt__"]
     decided = {first.id: {"decisions": [{"type": "approve"}]}, second.id: {"decisions": [{"type": "reject"}]}}
-    made.invoke(Command(resume=decided), THREAD, context=ALICE)
+    built.invoke(Command(resume=decided), THREAD, context=ALICE)
     assert len(doors.given) == 1
 
 
 def test_errors_of_the_tool_do_not_tell_the_value(memory: Memory, doors: Doors) -> None:
     reference = keep(memory)
-    made, model = agent(memory, [calls("refuses", password=reference), "No."], doors)
-    assert made.invoke(ask(), context=ALICE)["messages"][2].text == f"no entry with {reference}"
-    made, model = agent(memory, [calls("fails", password=reference), "No."], doors)
+    built, model = agent(memory, [calls("refuses", password=reference), "No."], doors)
+    assert built.invoke(ask(), context=ALICE)["messages"][2].text == f"no entry with {reference}"
+    built, model = agent(memory, [calls("fails", password=reference), "No."], doors)
     with pytest.raises(ValueError, match="wrong password") as caught:
-        made.invoke(ask(), context=ALICE)
+        built.invoke(ask(), context=ALICE)
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in model.said()
 
 
-def test_a_tool_that_is_not_listed_gets_the_reference(memory: Memory, doors: Doors) -> None:
-    reference = keep(memory)
-    made, _ = agent(memory, [calls("login", password=reference), "In."], doors, tools=["fails"])
-    made.invoke(ask(), context=ALICE)
-    assert doors.given == [(reference, None)]
-    assert memory.user("alice").reveals() == []
-
-
-def test_secrets_of_another_user_are_not_found(memory: Memory, doors: Doors) -> None:
-    made, _ = agent(memory, [calls("login", password=keep(memory)), "No."], doors)
-    out = made.invoke(ask(), context={"user": "bob"})
-    assert isinstance(out["messages"][2], ToolMessage)
-    assert "no secret" in out["messages"][2].text
-    assert doors.given == []
-
-
-def test_a_short_value_is_taken_out_as_a_whole_word(memory: Memory, doors: Doors) -> None:
-    reference = keep(memory, secret="4711")
-    made, _ = agent(memory, [calls("login", password=reference), "In."], doors)
-    out = made.invoke(ask(), context=ALICE)
-    assert json.loads(out["messages"][2].text)["echo"] == f"used {reference}"
-
-
 async def test_it_runs_under_asyncio(memory: Memory, doors: Doors) -> None:
-    made, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+    built, model = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
     with blockbuster_ctx("hexamem"):
-        await made.ainvoke(ask(), THREAD, context=ALICE)
-        await made.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
+        await built.ainvoke(ask(), THREAD, context=ALICE)
+        await built.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
     assert doors.given == [(SECRET, None)]
     assert "hunter2" not in model.said()
 

@@ -405,13 +405,13 @@ def _shortened(text: str) -> str:
     return line if len(line) <= _MAX_ERROR else line[: _MAX_ERROR - 1] + "…"
 
 
-def backoff(attempts: int, *, first: float = 5.0, highest: float = 3600.0, draw: random.Random) -> timedelta:
+def backoff(attempts: int, draw: random.Random) -> timedelta:
     """How long to wait after the ``attempts``-th attempt failed.
 
-    ``first`` seconds, doubled each time up to ``highest``; half of that is random, so that jobs that failed together
+    Five seconds, doubled each time up to an hour; half of that is random, so that jobs that failed together
     are not retried together.
     """
-    full = min(first * 2.0 ** min(attempts - 1, 60), highest)
+    full = min(5.0 * 2.0 ** min(attempts - 1, 60), 3600.0)
     return timedelta(seconds=full / 2 + draw.uniform(0.0, full / 2))
 
 

@@ -22,7 +22,6 @@ from hexamem.stores.lexical.records import (
     TIE,
     TIME,
     LexicalFilter,
-    LexicalSettings,
     decode_key,
     encode_key,
     make_schema,
@@ -38,6 +37,11 @@ Clauses = list[tuple[Any, Any]]
 _SCHEMA = make_schema()
 _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 _K1 = 1.2  # tantivy's own constant
+# Chosen on five conversations of LoCoMo; leaving out question words: recall@10 0.629 against 0.533.
+_WEIGHTS = {STEMMED: 1.0, EXACT: 0.5}
+_MAX_CHARACTERS = 20_000  # the rest of a longer query is ignored
+_MAX_TERMS = 64  # of more distinct terms only the rarest are searched
+_MAX_TIES = 4_096  # tied hits at the cut that are ordered; among more, the index's order decides
 _SLACK = 16  # hits fetched beyond k, so that most ties at the cut need no second search
 
 
@@ -57,10 +61,9 @@ def term_query(field: str, value: str) -> Any:
 
 
 class LexicalQueries:
-    """Builds and runs queries by the given settings. Thread-safe."""
+    """Builds and runs queries. Thread-safe."""
 
-    def __init__(self, settings: LexicalSettings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         self._stemmer = make_stemmer()
 
     def text(self, searcher: Any, query: str) -> Clauses:
@@ -72,17 +75,14 @@ class LexicalQueries:
         return clauses
 
     def _terms(self, searcher: Any, query: str) -> list[tuple[str, str, float]]:
-        settings = self._settings
-        tokens = tokenize_query(
-            query[: settings.max_query_characters], drop_question_words=settings.drop_question_words
-        )
+        tokens = tokenize_query(query[:_MAX_CHARACTERS])
         stems = dict.fromkeys(self._stemmer.analyze(" ".join(tokens.stemmed)))
-        terms = [(STEMMED, term, settings.stemmed_weight) for term in stems if settings.stemmed_weight]
-        terms += [(EXACT, term, settings.exact_weight) for term in tokens.exact if settings.exact_weight]
-        if len(terms) > settings.max_query_terms:
+        by_field = {STEMMED: stems, EXACT: tokens.exact}
+        terms = [(field, term, _WEIGHTS[field]) for field, of_field in by_field.items() for term in of_field]
+        if len(terms) > _MAX_TERMS:
             known = [(frequency, term) for term in terms if (frequency := searcher.doc_freq(term[0], term[1]))]
             known.sort(key=lambda pair: pair[0])  # stable: equally rare terms stay in the order of the text
-            terms = [term for _, term in known[: settings.max_query_terms]]
+            terms = [term for _, term in known[:_MAX_TERMS]]
         return terms
 
     def score(self, searcher: Any, query: str, text: str) -> float:
@@ -139,7 +139,7 @@ class LexicalQueries:
     def _top(self, searcher: Any, query: Any, k: int) -> list[tuple[str, float]]:
         documents = searcher.num_docs
         wanted = min(k, documents)
-        most = min(wanted + self._settings.max_ties, documents)
+        most = min(wanted + _MAX_TIES, documents)
         limit = min(wanted + _SLACK, most)
         while True:
             hits = searcher.search(query, limit, count=False).hits

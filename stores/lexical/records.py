@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.errors import InvalidInputError
 from hexamem.stores.lexical.tokens import ANALYSIS_VERSION, tokenize_document
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "TIME",
     "LexicalDocument",
     "LexicalFilter",
-    "LexicalSettings",
     "checked_key",
     "decode_key",
     "encode_key",
@@ -43,46 +41,6 @@ ID, KIND, THREAD, SPEAKER, LABEL, TIME, TIE = "id", "kind", "thread", "speaker",
 MIN_HEAP = 15_000_000  # bytes; tantivy's minimum per thread
 _MAX_ID_BYTES = 8_192
 _INT64 = 1 << 63
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LexicalSettings:
-    """Settings of the lexical index. Those of the ranking were chosen on five conversations of LoCoMo.
-
-    Attributes:
-        stemmed_weight: weight of a match on the stem of a word, or on a bigram of an unspaced script.
-        exact_weight: weight of a match on the word as written, a whole id, or a single character of such a script.
-        drop_question_words: leave "what", "did", 什么, いつ … out of queries (recall@10 0.629 against 0.533).
-        max_query_characters: the rest of a longer query is ignored.
-        max_query_terms: of more distinct terms only the rarest are searched.
-        max_open: maximum number of open indexes; each needs a thread and mapped files.
-        max_ties: maximum number of tied hits at the cut that are ordered; among more, the index's order decides.
-        bulk_from: number of documents from which a write uses the large heap.
-        bulk_heap_bytes: that heap; small writes use tantivy's minimum, 15 MB.
-    """
-
-    stemmed_weight: float = 1.0
-    exact_weight: float = 0.5
-    drop_question_words: bool = True
-    max_query_characters: int = 20_000
-    max_query_terms: int = 64
-    max_open: int = 64
-    max_ties: int = 4_096
-    bulk_from: int = 1_000
-    bulk_heap_bytes: int = 64_000_000
-
-    def __post_init__(self) -> None:
-        for name in ("max_query_characters", "max_query_terms", "max_open", "bulk_from"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"LexicalSettings.{name}={getattr(self, name)!r} must be at least 1.")
-        if self.max_ties < 0 or self.bulk_heap_bytes < MIN_HEAP:
-            raise ConfigError(
-                f"LexicalSettings.max_ties={self.max_ties!r} must not be negative, and "
-                f"bulk_heap_bytes={self.bulk_heap_bytes!r} must be at least {MIN_HEAP:,}."
-            )
-        weights = (self.stemmed_weight, self.exact_weight)
-        if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not any(weights):
-            raise ConfigError(f"The field weights {weights} must be finite, not negative, and not both zero.")
 
 
 class LexicalDocument(NamedTuple):

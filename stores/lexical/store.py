@@ -29,7 +29,6 @@ from hexamem.stores.lexical.records import (
     MIN_HEAP,
     LexicalDocument,
     LexicalFilter,
-    LexicalSettings,
     checked_key,
     decode_key,
     encode_key,
@@ -37,10 +36,12 @@ from hexamem.stores.lexical.records import (
     tantivy_document,
 )
 
-__all__ = ["LexicalDocument", "LexicalFilter", "LexicalSettings", "LexicalStore"]
+__all__ = ["LexicalDocument", "LexicalFilter", "LexicalStore"]
 
 _USER_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_BULK_CHARACTERS = 2_000_000
+_MAX_OPEN = 64  # open indexes; each needs a thread and mapped files
+_BULK_DOCUMENTS, _BULK_CHARACTERS = 1_000, 2_000_000  # from so many on a write uses the large heap
+_BULK_HEAP = 64_000_000
 # tantivy merges once 8 segments are of one level, and takes all below 10,000 documents, and others up to 2**0.75 times
 # as large, for one level (its LogMergePolicy, which tantivy-py does not let us set).
 _MERGED_SEGMENTS, _MERGED_DOCUMENTS = 8, 16_800
@@ -55,16 +56,16 @@ class LexicalStore:
     Every method but :meth:`damaged`, :meth:`reset` and :meth:`close` raises ``CorruptFileError`` on a damaged index.
     """
 
-    def __init__(self, root: Path, settings: LexicalSettings) -> None:
-        self._root, self._settings = root, settings
-        self._queries = LexicalQueries(settings)
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._queries = LexicalQueries()
         self._open: OrderedDict[str, Any] = OrderedDict()
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
         self._closed = False
 
     @classmethod
-    def open(cls, root: Path, *, settings: LexicalSettings | None = None) -> LexicalStore:
+    def open(cls, root: Path) -> LexicalStore:
         """Open the folder of all indexes, which is created when missing; no index is opened yet.
 
         Raises:
@@ -72,7 +73,7 @@ class LexicalStore:
         """
         with storage_errors(root):
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return cls(root, settings or LexicalSettings())
+        return cls(root)
 
     def close(self) -> None:
         """Close every open index; each write was committed. Later calls raise."""
@@ -292,7 +293,7 @@ class LexicalStore:
         with self._guard:
             self._open[user_key] = index
             self._open.move_to_end(user_key)
-            while len(self._open) > self._settings.max_open:
+            while len(self._open) > _MAX_OPEN:
                 self._open.popitem(last=False)
         return index
 
@@ -374,6 +375,6 @@ class LexicalStore:
                 writer.wait_merging_threads()
 
     def _heap(self, documents: Collection[LexicalDocument]) -> int:
-        many = len(documents) >= self._settings.bulk_from
+        many = len(documents) >= _BULK_DOCUMENTS
         large = many or sum(len(document.text) for document in documents) > _BULK_CHARACTERS
-        return self._settings.bulk_heap_bytes if large else MIN_HEAP
+        return _BULK_HEAP if large else MIN_HEAP

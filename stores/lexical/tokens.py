@@ -126,24 +126,18 @@ def tokenize_document(text: str) -> TokenStreams:
     return TokenStreams(words + _bigrams(runs), words + special + _characters(runs))
 
 
-def tokenize_query(text: str, *, drop_question_words: bool = True) -> TokenStreams:
+def tokenize_query(text: str) -> TokenStreams:
     """Distinct tokens of a query, in the order in which they first occur.
 
-    Args:
-        text: any string.
-        drop_question_words: leave out the words that ask or point ("what", "did", "your", 什么, 吗, いつ, 언제),
-            unless the query has no others.
+    The words that ask or point ("what", "did", "your", 什么, 吗, いつ, 언제) are left out, unless the query has no others.
     """
     names = {name.lower() for name in _NAME.findall(text)}
-    if drop_question_words:
-        text = _CONTRACTION.sub("", text)
-    text, runs = _split(text)
+    text, runs = _split(_CONTRACTION.sub("", text))
     words, special = _words(text), _special(text)
-    if drop_question_words:
-        content = [word for word in words if word not in _QUESTION_WORDS or word in names]
-        content_runs = [part for run in runs for part in _question_pattern(run).split(run) if part]
-        if content or special or content_runs:
-            words, runs = content, content_runs
+    content = [word for word in words if word not in _QUESTION_WORDS or word in names]
+    content_runs = [part for run in runs for part in _question_pattern(run).split(run) if part]
+    if content or special or content_runs:
+        words, runs = content, content_runs
     return TokenStreams(_distinct(words, _bigrams(runs)), _distinct(words, special, _characters(runs)))
 
 
