@@ -161,7 +161,8 @@ class Projector:
             return tx.change - _slowest(read_projections(tx, self._home))
 
     def catch_up(self, user: str, progress: Progress | None = None) -> int:
-        """Label the steps that are waiting for labels, and update every index of the user.
+        """Label the steps that are waiting for labels, and update every index of the user, up to what the ledger holds at
+        the time of the call: it does not chase a writer.
 
         Returns the number of records written.
 
@@ -171,10 +172,13 @@ class Projector:
         again = self.labelling is not None and self.labelling.waiting(user)
         if user in self._checked and not again and self._is_current(user):
             return 0
+        wanted = self._change(user)
         with self.lock(user):
             if user not in self._checked:
                 self._check(user)
                 self._checked.add(user)
+            elif not again and self._reaches(user, wanted):
+                return 0  # another thread has indexed it meanwhile
             if self.labelling is not None:
                 self.labelling.label(user)
             try:
@@ -194,6 +198,15 @@ class Projector:
                 return False
             self._synced[user] = _sync_point(tx, state)
         return True
+
+    def _change(self, user: str) -> int:
+        with self.ledger.read(user) as tx:
+            return tx.change if tx.user_id else 0
+
+    def _reaches(self, user: str, change: int) -> bool:
+        """Whether every index is written up to a change, and its steps are labelled."""
+        with self.ledger.read(user) as tx:
+            return bool(tx.user_id) and _slowest(read_projections(tx, self._home)) >= change
 
     def unindexed(self, user: str) -> dict[str, str] | None:
         """The texts of new steps that may not be indexed yet, by step id, if they are few and nothing else changed.
@@ -347,16 +360,25 @@ class Projector:
                     set_projection(tx, self._home, name, change)
 
     def _advance_all(self, user: str, progress: Progress | None = None) -> int:
+        until = self._change(user)
         try:
             if self.embedder_error is None:
-                return sum(self._advance(user, stream, progress) for stream in _STREAMS)
+                return sum(self._advance(user, stream, until, progress) for stream in _STREAMS)
         except ModelFileError as error:
             self.embedder_error = str(error)
             self._notices(user, f"{error}; meanwhile messages are stored, and found by keywords alone")
-        return sum(self._advance(user, stream, progress, index="lexical") for stream in _STREAMS)
+        return sum(self._advance(user, stream, until, progress, index="lexical") for stream in _STREAMS)
 
-    def _advance(self, user: str, stream: Literal["steps", "items"], progress: Progress | None, index: str = "") -> int:
-        """Update both indexes of a stream, or only ``index``; changes that both lack are read once."""
+    def _advance(
+        self,
+        user: str,
+        stream: Literal["steps", "items"],
+        until: int,
+        progress: Progress | None,
+        index: str = "",
+    ) -> int:
+        """Update both indexes of a stream, or only ``index``, at least up to the change ``until``; changes that both lack
+        are read once."""
         targets = [target for target in _TARGETS if target.stream == stream and target.index.startswith(index)]
         written = 0
         while True:
@@ -366,7 +388,7 @@ class Projector:
                     return written
                 done = read_projections(tx, self._home)
                 since = min(done.get(target.name, 0) for target in targets)
-                if since >= tx.change:
+                if since >= min(until, tx.change):
                     if _slowest(done) >= tx.change:
                         self._synced[user] = _sync_point(tx, state)
                     return written

@@ -118,21 +118,22 @@ class IntentLabeling:
                 set_labelled(tx, 0)
 
     def label(self, user: str) -> int:
-        """Label the user's steps that have no labels yet; returns their number.
+        """Label the steps of the user that have no labels at the time of the call; returns their number.
 
         If the labeler raises, there is a notice, and later calls retry the batch, up to three tries. Then it is given up,
         and its steps have no labels until :meth:`start_over`.
         """
-        done = 0
+        done, until = 0, -1
         with self._lock(user):
             while True:
                 with self._ledger.read(user) as tx:
                     if not tx.user_id:
                         return done
+                    until = tx.change if until < 0 else until
                     marks = read_label_marks(tx)
                     pending = unlabelled_steps(tx, marks.reached, self._batch)
                     reached = pending[-1].change if len(pending) == self._batch else tx.change
-                if not pending:
+                if not pending or marks.reached >= until:
                     return done
                 try:
                     restored = self._restored(user)
