@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexamem.agents.embedded_research import NOT_HELD, extract, reflect, score_sentences
+from hexamem.agents.embedded_research import NOT_HELD, THRESHOLDS, extract, reflect, score_sentences
 from hexamem.agents.research_question import Question, read_question
 from hexamem.memory_types.items import Source
 from hexamem.memory_types.research import Passage
@@ -155,3 +155,12 @@ def test_a_follow_up_query_alone_makes_no_answer() -> None:
     sentences = score_sentences(question, ("which submarine tea is green",), [step(1, "green tea is fine")], encode)
     assert sentences[0].score > sentences[0].direct
     assert not extract(sentences, UTC, 1).answerable
+
+
+def test_a_distant_sentence_is_no_answer_where_memory_probably_holds_none() -> None:
+    sentences = score_sentences(asking("which case"), (), [step(1, "The case is QX77.")], encode)
+    near = [sentence._replace(direct=THRESHOLDS.doubtful + 0.01) for sentence in sentences]
+    far = [sentence._replace(direct=THRESHOLDS.doubtful - 0.01) for sentence in sentences]
+    for held, answered in ((None, True), (0.9, True), (0.1, False)):
+        assert extract(far, UTC, 1, held=held).answerable == answered
+        assert extract(near, UTC, 1, held=held).answerable
