@@ -323,6 +323,6 @@ def test_an_unknown_spec_is_refused_with_the_choices(spec: object) -> None:
     with pytest.raises(ConfigError) as error:
         open_embedder(spec)  # type: ignore[arg-type]
     assert repr(spec) in str(error.value)
-    with pytest.raises(ConfigError, match=r"pip install hexamem\[minilm\]|names no folder"):
+    with pytest.raises(ConfigError, match=r"pip install sentence-transformers|names no folder"):
         open_embedder("minilm:/no/such/folder")
     assert "'bundled', 'static', 'minilm', 'minilm:<folder>', 'openai:<model>'" in str(error.value)

@@ -394,5 +394,5 @@ def test_asking_for_a_keyring_that_is_not_installed_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(SecretKeyError, match=r"hexamem\[keyring\]"):
+    with pytest.raises(SecretKeyError, match=r"pip install keyring"):
         load_key(tmp_path, keyring=True, environ=NO_ENVIRONMENT)
