@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hexamem.graphs.experience_middleware import ExperienceMiddleware
     from hexamem.graphs.memory_scope import MemoryScope
     from hexamem.hiding import redact_messages
+    from hexamem.intent.contract import LabelBatch, LabeledStep, StepView
     from hexamem.labels import UserLabels
     from hexamem.memory import Memory
     from hexamem.memory_types import (
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         CoreItem,
         EpisodicItem,
         Hit,
+        Label,
         MemoryItem,
         MemoryType,
         Operation,
@@ -96,6 +98,9 @@ _HOME = {
     "UserLabels": ".labels",
     "UserMemory": ".user",
     "STRATEGIES": ".retrieval.strategies",
+    "LabelBatch": ".intent.contract",
+    "LabeledStep": ".intent.contract",
+    "StepView": ".intent.contract",
 }
 
 __all__ = [
@@ -110,6 +115,9 @@ __all__ = [
     "ExperienceMiddleware",
     "HexamemError",
     "Hit",
+    "Label",
+    "LabelBatch",
+    "LabeledStep",
     "ManagerInput",
     "Memory",
     "MemoryItem",
@@ -129,6 +137,7 @@ __all__ = [
     "Settings",
     "Source",
     "Step",
+    "StepView",
     "UnregisteredItem",
     "UserLabels",
     "UserMemory",

@@ -36,7 +36,8 @@ from hexamem.prompts import PromptFolder, PromptLoader, load_prompt
 from hexamem.recalling import Recalling
 from hexamem.redactions import Redactions
 from hexamem.researching import Researching
-from hexamem.retrieval import STRATEGIES, Searcher
+from hexamem.retrieval import Searcher
+from hexamem.retrieval.strategies import Scorer, Strategy, strategies_with
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import check_name
 from hexamem.stores.ledger import jobs as job_queue
@@ -83,6 +84,7 @@ class Memory:
         models: Models,
         prompts: PromptLoader,
         managers: Mapping[str, Any],
+        strategies: Mapping[str, Strategy],
         *,
         labeler: Callable[[str], Labeler] | None,
         describe: MediaReader | None,
@@ -141,7 +143,7 @@ class Memory:
             remember=self._remember,
             wrote=self.wrote,
         )
-        self.recalling = Recalling(home, projector, self.searcher, tier, self.redactions)
+        self.recalling = Recalling(home, projector, self.searcher, tier, self.redactions, strategies)
         self.researching = Researching(
             home, projector, self.searcher, self.paging, tier, self.redactions, self.query_intent
         )
@@ -175,6 +177,7 @@ class Memory:
         prompts: str | os.PathLike[str] | None = None,
         types: Sequence[MemoryType] = DEFAULT_TYPES,
         managers: Mapping[str, Any] | None = None,
+        rankings: Mapping[str, Scorer] | None = None,
         describe: MediaReader | None = None,
         transcribe: MediaReader | None = None,
     ) -> Memory:
@@ -202,6 +205,8 @@ class Memory:
             managers: managers by memory type, in place of the shipped ones: each a ``Runnable`` or function from a
                 :class:`~hexamem.ManagerInput` to proposals, such as a compiled graph or an agent. It may interrupt where
                 the run has a checkpointer (``memory_graph(memory, manage="now")``).
+            rankings: rankings of the host's own by name, for ``recall(strategy=name)`` and ``Settings.strategy``: each a
+                function from the question and at most 100 hits of ``learned``, best first, to a score for each hit.
             describe: describes a picture, ``describe(data, mime_type) -> text``. Runs as a durable job for the pictures
                 of messages and files; where it is None they wait until a memory is opened with one.
             transcribe: the same for recordings.
@@ -219,10 +224,11 @@ class Memory:
         chat_models = Models.open(model, models, base_url=base_url)
         registry = TypeRegistry(types)
         runnables = manager_runnables(managers, registry)
+        strategies = strategies_with(rankings)
         load_prompts: PromptLoader = load_prompt if prompts is None else PromptFolder(prompts)
         opened = Home.open(
             folder_path(home, "home"),
-            _checked_settings(settings, chat_models),
+            _checked_settings(settings, chat_models, strategies),
             registry,
             embedder=embedder,
             ledger_url=ledger_url,
@@ -236,6 +242,7 @@ class Memory:
                 chat_models,
                 load_prompts,
                 runnables,
+                strategies,
                 labeler=labeler,
                 describe=describe,
                 transcribe=transcribe,
@@ -477,15 +484,15 @@ class Memory:
             forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is
 
 
-def _checked_settings(settings: Settings | None, models: Models) -> Settings:
+def _checked_settings(settings: Settings | None, models: Models, strategies: Mapping[str, Strategy]) -> Settings:
     """The settings with mode "auto" resolved.
 
     Raises:
         ConfigError: for an unknown strategy, or settings that need a model where there is none.
     """
     settings = check_settings(settings, Settings, "Memory.open: settings")
-    if settings.strategy not in STRATEGIES:
-        raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(STRATEGIES)}")
+    if settings.strategy not in strategies:
+        raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(strategies)}")
     check_models(settings, models)
     settings = resolved_settings(settings, models)
     check_mode(settings.mode, settings.labels, models)

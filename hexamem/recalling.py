@@ -23,7 +23,7 @@ from hexamem.retrieval.packing import pack, with_attached
 from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_operations import ABSTAIN, NAMES
 from hexamem.retrieval.request import Request
-from hexamem.retrieval.reranking import CANDIDATES, rerank
+from hexamem.retrieval.reranking import CANDIDATES, rerank, scored
 from hexamem.retrieval.search import Searcher, SearchResult
 from hexamem.retrieval.strategies import Strategy, strategy_named
 from hexamem.stores.known_secrets import replace_known
@@ -36,6 +36,8 @@ __all__ = ["RecallLog", "Recalling"]
 
 _WIDER, _WIDEST = 3, 60
 """A model reorders this many times ``k`` hits, and at most this many."""
+_SCORED = 100
+"""Candidates that a host's own ranking scores, or ``k`` if that is more."""
 _TAUGHT = frozenset({"learned", "learned_full"})
 """Strategies from whose feedback the gate is learned."""
 
@@ -101,10 +103,17 @@ class Recalling:
     """What :meth:`hexamem.UserMemory.recall` does, for all users of a home. Safe to use from several threads."""
 
     def __init__(
-        self, home: Home, projector: Projector, searcher: Searcher, tier: ModelTier, redactions: Redactions
+        self,
+        home: Home,
+        projector: Projector,
+        searcher: Searcher,
+        tier: ModelTier,
+        redactions: Redactions,
+        strategies: Mapping[str, Strategy],
     ) -> None:
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
         self._projector, self._searcher, self._tier, self._redactions = projector, searcher, tier, redactions
+        self._strategies = strategies
 
     def recall(
         self,
@@ -190,7 +199,8 @@ class Recalling:
     def _preset(self, strategy: str | None, operations: Mapping[str, bool] | None) -> Strategy:
         """The strategy of a recall, with the operations that the call switches and the exploration that the settings ask for."""
         settings = self._settings
-        preset = strategy_named(settings.strategy if strategy is None else check_text(strategy, "strategy"))
+        name = settings.strategy if strategy is None else check_text(strategy, "strategy")
+        preset = strategy_named(name, self._strategies)
         if operations is not None:
             preset = with_operations(preset, operations)
         if preset.learned and settings.explore:
@@ -203,6 +213,9 @@ class Recalling:
         find = partial(self._search, user, unindexed=unindexed, leave_out=leave_out)
         if strategy.full:
             return self._full(user, request, strategy, find)
+        if strategy.scorer is not None:
+            result = find(replace(request, k=max(request.k, _SCORED)), strategy)
+            return replace(result, hits=scored(request.query, result.hits, strategy)[: request.k])
         return self._reranked(request, strategy, find) if strategy.rerank else find(request, strategy)
 
     def _bring_up(self, user: str, request: Request, strategy: Strategy) -> Mapping[str, str]:

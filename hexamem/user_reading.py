@@ -125,7 +125,7 @@ class UserReading(UserBase):
         Args:
             query: the question or keywords, in any language.
             k: how many hits, at most 1,000; when None the strategy's own number, else ``Settings.k``.
-            strategy: a name of ``hexamem.STRATEGIES``; ``Settings.strategy`` when None.
+            strategy: a name of ``hexamem.STRATEGIES`` or of the memory's ``rankings``; ``Settings.strategy`` when None.
             kinds: "step" and item kinds; all when None.
             where: conditions. They filter before ranking, so that k hits are returned if as many match.
             as_of: steps that had happened and items that were true at that time.

@@ -1,14 +1,18 @@
-"""Reorders the best hits by the bundled cross-encoder, whose weighted score is added to that of the ranking."""
+"""Reorders the best hits: by the bundled cross-encoder, whose weighted score is added to that of the ranking, or by a host's
+own scores."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from hexamem.errors import InvalidInputError
 from hexamem.memory_types import Hit, Signal
 from hexamem.models.reranker import Reranker
+from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.documents import with_speaker
 
-__all__ = ["CANDIDATES", "rerank"]
+__all__ = ["CANDIDATES", "rerank", "scored"]
 
 CANDIDATES = 40
 """Hits that are reordered; a perfect order of so many reaches recall@10 0.90 on LoCoMo."""
@@ -34,3 +38,28 @@ def rerank(question: str, hits: Sequence[Hit], reranker: Reranker) -> list[Hit]:
         why = sorted((*hit.why, signal), key=lambda signal: -signal.share)
         scored.append(hit.model_copy(update={"score": hit.score + signal.share, "why": tuple(why)}))
     return [*sorted(scored, key=lambda hit: -hit.score), *others]
+
+
+def scored(question: str, hits: Sequence[Hit], strategy: Strategy) -> list[Hit]:
+    """The hits by the scores of the strategy's scorer, best first; equal scores leave the order as it is. The difference to
+    the former score is each hit's signal of the strategy's name.
+
+    Raises:
+        InvalidInputError: the scorer does not return one finite number a hit.
+    """
+    assert strategy.scorer is not None
+    scores = [float(score) for score in strategy.scorer(question, hits)]
+    if len(scores) != len(hits) or not all(math.isfinite(score) for score in scores):
+        raise InvalidInputError(
+            f"ranking {strategy.name!r} returned {len(scores)} scores for {len(hits)} hits; return one finite number for each"
+        )
+    ranked = sorted(zip(hits, scores, strict=True), key=lambda pair: -pair[1])
+    return [
+        hit.model_copy(
+            update={
+                "score": score,
+                "why": (Signal(name=strategy.name, value=score, rank=rank, share=score - hit.score), *hit.why),
+            }
+        )
+        for rank, (hit, score) in enumerate(ranked, 1)
+    ]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hexamem.errors import InvalidInputError
+from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.memory_types import Hit
 
-__all__ = ["FALLBACK", "STRATEGIES", "LabelWeights", "Strategy", "strategy_named"]
+__all__ = ["FALLBACK", "STRATEGIES", "LabelWeights", "Scorer", "Strategy", "strategies_with", "strategy_named"]
+
+Scorer = Callable[[str, Sequence[Hit]], Sequence[float]]
+"""A host's own ranking: a question and the candidates, best first → a score each, the higher the better."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +71,7 @@ class Strategy:
             of the gate.
         explore: how often a learned ranking tries another set of the operations of almost no cost, to learn from feedback.
         rerank: whether the cross-encoder reorders the best hits.
+        scorer: reorders the candidates; None for none.
         full: whether a learned ranking calls a model for the parts of a question and the order of the best hits.
         k: the default number of hits; None for that of the memory.
         token_budget: the default of the most tokens of all hits; None for that of the memory.
@@ -84,6 +89,7 @@ class Strategy:
     operations: Mapping[str, bool] = field(default_factory=dict)
     explore: float = 0.0
     rerank: bool = False
+    scorer: Scorer | None = None
     full: bool = False
     k: int | None = None
     token_budget: int | None = None
@@ -130,12 +136,28 @@ FALLBACK = "rrf_neighbours"
 """The ranking of ``learned`` without weights for the embedder."""
 
 
-def strategy_named(name: str) -> Strategy:
-    """The preset of that name.
+def strategies_with(rankings: Mapping[str, Scorer] | None) -> Mapping[str, Strategy]:
+    """The presets, and a strategy for each ranking of a host's own, whose candidates are those of ``learned``.
+
+    Raises:
+        ConfigError: a name is taken by a preset or is no text, or a ranking cannot be called.
+    """
+    strategies = dict(STRATEGIES)
+    for name, scorer in (rankings or {}).items():
+        if not isinstance(name, str) or not name or name in STRATEGIES:
+            raise ConfigError(f"rankings: {name!r} is no new name; the presets are {', '.join(STRATEGIES)}")
+        if not callable(scorer):
+            raise ConfigError(f"rankings[{name!r}] = {scorer!r}: pass a function from a question and hits to scores")
+        strategies[name] = replace(_LEARNED, name=name, scorer=scorer)
+    return strategies
+
+
+def strategy_named(name: str, strategies: Mapping[str, Strategy] = STRATEGIES) -> Strategy:
+    """The strategy of that name.
 
     Raises:
         InvalidInputError: for an unknown name, with the names there are.
     """
-    if name not in STRATEGIES:
-        raise InvalidInputError(f"strategy = {name!r} is unknown; use one of {', '.join(STRATEGIES)}")
-    return STRATEGIES[name]
+    if name not in strategies:
+        raise InvalidInputError(f"strategy = {name!r} is unknown; use one of {', '.join(strategies)}")
+    return strategies[name]

@@ -25,6 +25,14 @@ CHAT = [{"role": "user", "content": "We moved to Porto."}, {"role": "assistant",
 # What the examples of a page print.
 PRINTS = {
     "README.md": ("We moved to Porto in March. Our flat is above a bakery. |", "user: I moved to Porto.\n"),
+    "extending.md": (
+        "Four services write to it.",
+        "['My sister Orla is a vet in Cork.']",
+        "Orla, a sister, is a vet in Cork.\napproved: ['Orla, a sister, is a vet in Cork.']",
+        "I work in Turin. newest",
+        "['bathroom']",
+        "We moved to Porto in March.\n",
+    ),
     "memory.md": ("We moved to Porto last Saturday. |", "Congratulations! How is the new flat? |"),
 }
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -16,6 +16,7 @@ from pydantic import Field
 
 from hexamem import (
     DEFAULT_TYPES,
+    Hit,
     ManagerInput,
     Memory,
     MemoryItem,
@@ -202,3 +203,36 @@ def test_types_and_managers_that_cannot_work_are_refused(tmp_path: Path) -> None
     for build, message in wrong:
         with pytest.raises(ConfigError, match=message):
             build()
+
+
+def test_a_ranking_of_ones_own_orders_the_candidates_and_is_named_in_the_settings(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def longest(question: str, hits: Sequence[Hit]) -> list[float]:
+        asked.append(question)
+        return [len(hit.text) for hit in hits]
+
+    settings = Settings(background=False, strategy="longest", labels="off", mode="off")
+    with Memory.open(tmp_path, embedder="static", rankings={"longest": longest}, settings=settings) as memory:
+        user = memory.user("ada")
+        user.remember([f"The boat is blue{' and old' * count}." for count in range(5)])
+        recall = user.recall("What colour is the boat?", k=2)
+        assert [hit.text.count("old") for hit in recall.hits] == [4, 3]
+        assert recall.strategy == recall.hits[0].why[0].name == "longest"
+        assert recall.hits[0].score == pytest.approx(sum(signal.share for signal in recall.hits[0].why), abs=1e-3)
+        assert asked == ["What colour is the boat?"]
+
+
+@pytest.mark.parametrize("scores", [[], [1.0] * 3, [float("nan")]])
+def test_a_ranking_without_a_finite_score_for_each_hit_is_refused(tmp_path: Path, scores: list[float]) -> None:
+    with Memory.open(tmp_path, embedder="static", rankings={"mine": lambda question, hits: scores}) as memory:
+        memory.user("ada").remember("The boat is blue.")
+        with pytest.raises(InvalidInputError, match=r"ranking 'mine' returned \d scores for 1 hits"):
+            memory.user("ada").recall("boat", strategy="mine", kinds="step")
+
+
+def test_a_ranking_with_the_name_of_a_preset_or_that_cannot_be_called_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'learned' is no new name"):
+        Memory.open(tmp_path, rankings={"learned": lambda question, hits: []})
+    with pytest.raises(ConfigError, match=r"rankings\['mine'\] = 5"):
+        Memory.open(tmp_path, rankings={"mine": 5})  # type: ignore[dict-item]
