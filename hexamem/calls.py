@@ -12,7 +12,8 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from hexamem.errors import StoreClosedError
+from hexamem.arguments import too_deep
+from hexamem.errors import InvalidInputError, StoreClosedError
 from hexamem.stores.redaction import safe_errors
 
 __all__ = ["Calls", "class_in_thread", "in_thread", "public"]
@@ -117,6 +118,8 @@ class Calls:
 def public(call: F) -> F:
     """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets.
 
+    An argument that contains itself, or is nested too deeply, is refused where a function that reads it fails.
+
     The object has the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
     """
     safe = safe_errors(call)
@@ -124,7 +127,15 @@ def public(call: F) -> F:
     @wraps(call)
     def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         with self._calls:
-            return safe(self, *args, **kwargs)
+            try:
+                return safe(self, *args, **kwargs)
+            except RecursionError:
+                deep = [name for name, value in [*enumerate(args, 1), *kwargs.items()] if too_deep(value)]
+                if not deep:
+                    raise
+                raise InvalidInputError(
+                    f"{call.__name__}: argument {deep[0]} contains itself, or is nested too deeply; give it flatter"
+                ) from None
 
     return cast(F, counted)
 

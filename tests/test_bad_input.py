@@ -337,6 +337,9 @@ WRONG: dict[str, str] = {
     "remove('item_x', reason=5)": "reason = 5",
     "get(['a'])": "record_id = ['a']",
     "edit(None, summary='s')": "item_id = None",
+    "edit('item_x', 5)": "changes = 5",
+    "edit('item_x', [('summary', 's')])": "changes = [(",
+    "add({**SEMANTIC, 'sources': [{0.0: 1}]})": "keywords must be strings",
     "forget()": "forget what?",
     "forget(5)": "ids = 5",
     "forget([b'x'])": "ids = b'x'",
@@ -387,6 +390,34 @@ def test_a_wrong_argument_is_named_with_its_value_and_rule_and_changes_nothing(
         with one_line(InvalidInputError, place=rule):
             print(call, eval(f"user.{call}", names))
         assert last_change() == before, call
+
+
+def test_arguments_that_contain_themselves_or_are_nested_too_deeply_are_refused_and_change_nothing(
+    settled: UserMemory,
+) -> None:
+    cycle: dict[str, Any] = {}
+    cycle["again"] = cycle
+    deep: Any = "x"
+    for _ in range(5_000):
+        deep = [deep]
+    user, core = settled, {"kind": "core", "label": "a", "value": "b"}
+    before = (user.steps(), user.items(), user.history())
+    for value in (cycle, deep):
+        for call in (
+            lambda value: user.remember(value),
+            lambda value: user.remember({"role": "user", "content": [value]}),
+            lambda value: user.remember("x", metadata={"a": value}),
+            lambda value: user.add({**core, "metadata": {"a": value}}),
+            lambda value: user.edit("item_x", {"value": value}),
+            lambda value: user.recall("x", where=value),
+            lambda value: user.items(as_of=value),
+            lambda value: user.forget(parts={"x": value}),
+            lambda value: user.get(value),
+            lambda value: user.memory.user(value),
+        ):
+            with pytest.raises((InvalidInputError, MissingUserError, NotFoundError)):
+                call(value)
+    assert (user.steps(), user.items(), user.history()) == before
 
 
 def test_a_setting_that_cannot_work_is_refused_before_a_home_is_made(tmp_path: Path) -> None:
