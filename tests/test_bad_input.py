@@ -404,7 +404,7 @@ def test_arguments_that_contain_themselves_or_are_nested_too_deeply_are_refused_
     before = (user.steps(), user.items(), user.history())
     for value in (cycle, deep):
         for call in (
-            lambda value: user.remember(value),
+            user.remember,
             lambda value: user.remember({"role": "user", "content": [value]}),
             lambda value: user.remember("x", metadata={"a": value}),
             lambda value: user.add({**core, "metadata": {"a": value}}),
@@ -412,8 +412,8 @@ def test_arguments_that_contain_themselves_or_are_nested_too_deeply_are_refused_
             lambda value: user.recall("x", where=value),
             lambda value: user.items(as_of=value),
             lambda value: user.forget(parts={"x": value}),
-            lambda value: user.get(value),
-            lambda value: user.memory.user(value),
+            user.get,
+            user.memory.user,
         ):
             with pytest.raises((InvalidInputError, MissingUserError, NotFoundError)):
                 call(value)

@@ -578,6 +578,16 @@ WRONG: dict[str, Callable[[UserMemory, str], Any]] = {
 }
 
 
+def test_an_errors_own_words_stay_and_a_secret_that_it_quotes_goes() -> None:
+    @redaction.safe_errors
+    def read(position: int) -> None:
+        raise InvalidInputError(f"the vault's password is hunter2-x9Q, line {position} is {FEW[0].value!r}")
+
+    with pytest.raises(InvalidInputError, match=r"^the vault's password is hunter2-x9Q, line 7 is '.+'$") as caught:
+        read(7)
+    assert not leaks(caught.value, FEW[0].value)
+
+
 @pytest.mark.parametrize("what", WRONG)
 def test_no_error_tells_a_secret(shared: Memory, what: str) -> None:
     user = shared.user("erring")
