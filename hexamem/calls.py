@@ -10,11 +10,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from hexamem.arguments import too_deep
 from hexamem.errors import InvalidInputError, StoreClosedError
 from hexamem.stores.redaction import safe_errors
+from hexamem.stores.vectors.client import disk_errors
 
 __all__ = ["Calls", "class_in_thread", "in_thread", "public"]
 
@@ -31,10 +33,11 @@ class Calls:
 
     Args:
         closed: the message of the StoreClosedError for calls after closing has begun.
+        home: the folder of the memory.
     """
 
-    def __init__(self, closed: str) -> None:
-        self._closed_message = closed
+    def __init__(self, closed: str, home: Path) -> None:
+        self._closed_message, self.home = closed, home
         self._state = threading.Condition()
         self._running: Counter[int] = Counter()  # thread → depth of nested calls
         self._closer: int | None = None
@@ -126,7 +129,7 @@ def public(call: F) -> F:
 
     @wraps(call)
     def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        with self._calls:
+        with self._calls, disk_errors(self._calls.home):
             try:
                 return safe(self, *args, **kwargs)
             except RecursionError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from hexamem.config import Settings
-from hexamem.errors import ConfigError, EmbedderMismatchError, HomeInUseError, HomeNotWritableError
+from hexamem.errors import ConfigError, CorruptFileError, EmbedderMismatchError, HomeInUseError, HomeNotWritableError
 from hexamem.intent.label_names import label_types
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.stores.embedders import Embedder, open_embedder
@@ -26,6 +26,7 @@ from hexamem.stores.redaction import Redactor, redact_texts
 from hexamem.stores.secrets import Cipher, load_key
 from hexamem.stores.vectors import VectorIndex, VectorStore
 from hexamem.stores.vectors.chroma import ChromaVectorStore
+from hexamem.stores.vectors.client import disk_errors
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -101,10 +102,11 @@ class Home:
         Args:
             check_embedder: False opens a home whose vectors another embedder computed, to compute them anew.
         """
-        opened = ExitStack()
-        try:
+        with disk_errors(folder), ExitStack() as opened:
             lock = _hold(folder)
             opened.callback(lock.release)
+            if ledger_url is None:
+                _check_ledger(folder)
             searched_by = open_embedder(embedder)
             types_of_labels = frozenset((*label_types("event"), *label_types("entity")))
             ledger = Ledger.open(folder, ledger_url, types_of_labels, types)
@@ -130,7 +132,7 @@ class Home:
                 notices.add(None, line)
             # The classifiers are trained on the vectors of the embedders that ship.
             ships = searched_by.name in ("bundled", "static")
-            return cls(
+            home = cls(
                 folder=folder,
                 id=identity,
                 settings=settings,
@@ -144,9 +146,8 @@ class Home:
                 notices=notices,
                 lock=lock,
             )
-        except BaseException:
-            opened.close()
-            raise
+            opened.pop_all()
+        return home
 
     def close(self) -> None:
         """Close the stores and release the lock. An error on the way is raised at the end."""
@@ -195,6 +196,21 @@ def _hold(folder: Path) -> FileLock:
         lock.release()
         raise HomeNotWritableError(f"the home {folder} is read-only: {_WRITABLE}")
     return lock
+
+
+def _check_ledger(folder: Path) -> None:
+    """Refuse a home whose ledger is gone, rather than create an empty one beside what was derived from the old one.
+
+    Raises:
+        CorruptFileError: there is no ledger, or an empty file, in a home that was opened before.
+    """
+    ledger = folder / "ledger.sqlite3"
+    if (folder / "home.id").is_file() and not (ledger.exists() and (ledger.is_dir() or ledger.stat().st_size)):
+        raise CorruptFileError(
+            f"the home {folder} was opened before, and {ledger} is {'empty' if ledger.exists() else 'gone'}: put a backup "
+            "of that file there, or name its database with ledger_url=; to begin anew, name another folder "
+            "with home= (--home) and import an export there"
+        )
 
 
 def _vector_store(folder: Path, chroma: Any | None, store: VectorStore | None) -> VectorStore:

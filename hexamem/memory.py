@@ -97,7 +97,8 @@ class Memory:
         self._users: dict[str, UserMemory] = {}
         self._guard = threading.Lock()
         self._worker: BackgroundWorker | None = None
-        self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
+        closed = f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})"
+        self._calls = Calls(closed, self.home)
 
         embed = None if settings.labels == "off" else home.reading_embedder.embed_documents
         self.model_tier = tier = ModelTier(home.ledger, settings, models, prompts, embed, notice, self._wake)

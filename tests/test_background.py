@@ -406,7 +406,7 @@ def test_the_background_waits_for_quiet_but_not_without_end(
 
 
 def test_the_calls_of_other_threads_are_not_quiet_and_ones_own_are() -> None:
-    calls = Calls("closed")
+    calls = Calls("closed", Path("home"))
     with ThreadPoolExecutor(1) as other_thread:
         with calls:
             assert calls.quiet() == float("inf")

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import math
 import os
+import shutil
 import subprocess
 import textwrap
 import threading
@@ -26,12 +27,14 @@ from hypothesis import strategies as st
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import (
     ConfigError,
+    CorruptFileError,
     HexamemError,
     HomeInUseError,
     HomeNotWritableError,
     InvalidInputError,
     MissingUserError,
     NotFoundError,
+    SecretKeyError,
     StorageFullError,
     StoreClosedError,
 )
@@ -459,6 +462,38 @@ def test_a_home_below_a_regular_file_or_open_already_is_refused_in_one_line(memo
     assert memory.user("alice").recall("still").hits[0].text == "still here"
 
 
+def test_a_home_whose_ledger_is_gone_or_empty_is_refused_and_a_restored_one_opens(tmp_path: Path) -> None:
+    home, backup = tmp_path / "home", tmp_path / "backup"
+    with open_memory(home) as memory:
+        memory.user("alice").remember("still here")
+    shutil.move(home / "ledger.sqlite3", backup)
+    for _ in ("gone", "empty"):
+        with one_line(CorruptFileError, place="put a backup of that file there"):
+            open_memory(home)
+        (home / "ledger.sqlite3").write_bytes(b"")
+    shutil.copy(backup, home / "ledger.sqlite3")
+    with open_memory(home) as memory:
+        assert memory.user("alice").recall("here").hits[0].text == "still here"
+
+
+def test_a_home_that_is_deleted_while_open_acknowledges_nothing(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path / "home")
+    memory.user("alice").remember("one")
+    shutil.rmtree(memory.home)
+    with one_line(HomeNotWritableError, place=memory.home / "ledger.sqlite3"):
+        memory.user("alice").remember("two")
+    with one_line(HomeNotWritableError, place=memory.home):
+        memory.close()
+
+
+def test_a_folder_in_the_place_of_a_file_of_the_home_is_reported_in_one_line(tmp_path: Path) -> None:
+    for name in ("home.id", "vault.key", "ledger.sqlite3"):
+        home = tmp_path / name
+        (home / name).mkdir(parents=True)
+        with one_line(HomeNotWritableError, SecretKeyError, place=home):
+            open_memory(home)
+
+
 @contextmanager
 def mounted(folder: Path, options: str) -> Iterator[Path]:
     """A tmpfs of its own; the test is skipped, visibly, where this may not be mounted."""
@@ -520,11 +555,15 @@ def test_a_disk_that_runs_full_is_reported_in_one_line_loses_nothing_and_works_a
             with one_line(StorageFullError, HomeNotWritableError):
                 call()
         assert alice.recall("heron", k=1, strategy="bm25").hits[0].text == "a late heron"  # reading goes on
+        with one_line(StorageFullError):
+            alice.erase()
+        with one_line(StorageFullError):
+            open_memory(disk / "another home")
         ballast.unlink()
         alice.remember("room again")
         assert alice.recall("room again", strategy="rrf").hits[0].text == "room again"
         assert alice.export(disk / "out.jsonl")["steps"] == len(alice.steps()) == 2
-        assert sorted(path.name for path in disk.iterdir()) == ["home", "out.jsonl"]
+        assert sorted(path.name for path in disk.iterdir()) == ["another home", "home", "out.jsonl"]
 
 
 LIMITED = """
