@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import threading
 import time
 from collections import Counter
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from hexamem.arguments import too_deep
-from hexamem.errors import InvalidInputError, StoreClosedError
+from hexamem.errors import HomeInUseError, InvalidInputError, StoreClosedError
 from hexamem.stores.redaction import safe_errors
 from hexamem.stores.vectors.client import disk_errors
 
@@ -38,6 +39,7 @@ class Calls:
 
     def __init__(self, closed: str, home: Path) -> None:
         self._closed_message, self.home = closed, home
+        self._process = os.getpid()
         self._state = threading.Condition()
         self._running: Counter[int] = Counter()  # thread → depth of nested calls
         self._closer: int | None = None
@@ -73,6 +75,11 @@ class Calls:
 
     def __enter__(self) -> None:
         thread = threading.get_ident()
+        if os.getpid() != self._process:  # before the lock, which another thread may have held at the fork
+            raise HomeInUseError(
+                f"the memory at {self.home} is open in process {self._process}, of which this one is a fork: open a memory "
+                "after forking, a home in one process at a time"
+            )
         with self._state:
             self._check(thread)
             self._running[thread] += 1
@@ -92,8 +99,10 @@ class Calls:
         """Refuse new calls and wait for those of other threads; returns whether the caller is the one to close.
 
         It is not if the memory is closed already, or another thread is closing it. This waits for that thread, unless
-        the caller is inside a call, for which the other thread waits.
+        the caller is inside a call, for which the other thread waits. Nor is a fork of the process that opened it.
         """
+        if os.getpid() != self._process:
+            return False
         me = threading.get_ident()
         with self._state:
             while self._closer is not None and not self._closed:

@@ -407,7 +407,8 @@ class Memory:
         """Finish running calls and release the home. Nothing acknowledged is lost; a second call does nothing.
 
         Calls that begin from now on raise StoreClosedError; those that run in other threads are waited for, and so is
-        another thread that is closing it. Called from inside a call, it closes without waiting for that one. An error on
+        another thread that is closing it. Called from inside a call, it closes without waiting for that one. In a fork of
+        the process that opened it, it does nothing. An error on
         the way is raised at the end, with everything closed and the home released.
         """
         if not self._calls.begin_closing():
