@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from hexamem.config import Settings
-from hexamem.errors import ConfigError, CorruptFileError, EmbedderMismatchError, HomeInUseError, HomeNotWritableError
+from hexamem.errors import (
+    ConfigError,
+    CorruptFileError,
+    EmbedderMismatchError,
+    HomeInUseError,
+    HomeNotWritableError,
+    SecretKeyError,
+)
 from hexamem.intent.label_names import label_types
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.stores.embedders import Embedder, open_embedder
@@ -115,8 +122,10 @@ class Home:
             mismatch = _other_embedder(ledger, stored, searched_by)
             if mismatch and check_embedder:
                 raise EmbedderMismatchError(mismatch)
-            cipher = Cipher(load_key(folder).key)
+            cipher = Cipher(load_key(folder if ledger_url is None else None).key)
             other_key = _other_key(ledger, stored, cipher)
+            if other_key and ledger_url is not None:
+                raise SecretKeyError(other_key)
             lexical = LexicalStore.open(folder / "lexical")
             opened.callback(lexical.close)
             identity = home_id(folder)
@@ -259,7 +268,9 @@ def _other_embedder(ledger: Ledger, stored: Mapping[str, str], embedder: Embedde
 
 
 def _other_key(ledger: Ledger, stored: Mapping[str, str], cipher: Cipher) -> str | None:
-    """What to report if the vault's key is not the one the secrets were encrypted with; the memory works all the same.
+    """What to report if the vault's key is not the one the secrets were encrypted with.
+
+    A home's own ledger works all the same, with new secrets under the new key. A shared one has one key.
 
     Args:
         stored: the ledger's settings.
@@ -271,6 +282,6 @@ def _other_key(ledger: Ledger, stored: Mapping[str, str], cipher: Cipher) -> str
         ledger.set_settings({"vault_key_id": cipher.key_id})
         return None
     return (
-        f"the vault's key is {cipher.key_id}, the secrets of {ledger.place} were encrypted with {key_id}: they cannot be "
-        "revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again; new ones are encrypted with this key"
+        f"the vault's key is {cipher.key_id}, but the secrets of {ledger.place} were encrypted with {key_id}: they cannot "
+        "be revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again"
     )

@@ -188,7 +188,8 @@ class Memory:
             models: models by agent or group of agents (``intent_labeler``, ``managers``, …).
             base_url: the address of an OpenAI-compatible server, for every model given by name.
             embedder: "bundled" (no download), "static", "minilm", "openai:<model>", or any LangChain ``Embeddings``.
-            ledger_url: a SQLAlchemy URL for a ledger outside the folder, e.g. ``postgresql+psycopg://…``.
+            ledger_url: a SQLAlchemy URL for a ledger outside the folder, e.g. ``postgresql+psycopg://…``, which several
+                homes may share. Its vault has one key, from ``HEXAMEM_VAULT_KEY``.
             chroma: a Chroma client (``HttpClient``, ``CloudClient``) for vectors outside the folder. The names of its
                 collections contain the home's id, so that homes may share a server.
             vector_store: another vector database, see :class:`~hexamem.stores.vectors.VectorStore`; not together with

@@ -1,4 +1,5 @@
 """Recall in special lights: former words, local time, kinds, superseded items, shared ledgers, a slow embedder."""
+# ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from typing import Any
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from hexamem import Memory, Settings, UserMemory
+
+from .ledger_databases import NewDatabase, new_database  # noqa: F401
 
 QUIET = Settings(background=False, mode="off")
 
@@ -103,8 +106,10 @@ def test_a_slow_embedder_of_one_user_keeps_no_other_from_redacting(tmp_path: Pat
     assert len(receipt.step_ids) == 1
 
 
-def test_two_homes_on_one_ledger_each_find_what_either_stored_and_nothing_that_either_erased(tmp_path: Path) -> None:
-    options: Any = {"ledger_url": f"sqlite:///{tmp_path / 'shared.sqlite3'}", "embedder": "static", "settings": QUIET}
+def test_two_homes_on_one_ledger_each_find_what_either_stored_and_nothing_that_either_erased(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
+    options: Any = {"ledger_url": new_database(), "embedder": "static", "settings": QUIET}
     with Memory.open(tmp_path / "one", **options) as one, Memory.open(tmp_path / "two", **options) as two:
         one.user("alice").remember("The dog is called Rex.")
         assert [len(memory.user("alice").recall("dog", strategy="bm25")) for memory in (one, two)] == [1, 1]
