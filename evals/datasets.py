@@ -110,6 +110,8 @@ def detect_format(path: Path) -> DataFormat | None:
     first = next(iter(listed(read_json(path))), None)
     if not isinstance(first, dict):
         return None
+    if {"role", "content"} <= first.keys():
+        return "jsonl"
     if "haystack_sessions" in first:
         return "longmemeval"
     if is_hotpotqa(first):
