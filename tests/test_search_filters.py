@@ -126,3 +126,28 @@ def test_another_text_under_a_known_id_is_reported(alice: UserMemory) -> None:
     assert "came again with another text" in alice.remember(both).degraded[0]
     assert alice.remember(both[0]).degraded == ()
     assert "'q' came again" in alice.remember(both[1]).degraded[0]
+
+
+class Chatting(DeterministicFakeEmbedding):
+    """Each time it embeds documents, another message arrives: as if the user's writer were as fast as the indexes."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if arriving:
+            arriving.pop()()
+        return super().embed_documents(texts)
+
+
+arriving: list[Any] = []
+
+
+def test_a_recall_and_a_flush_wait_for_what_was_stored_before_them_and_for_nothing_later(tmp_path: Path) -> None:
+    settings = Settings(background=False, mode="off", labels="off")
+    with Memory.open(tmp_path / "home", embedder=Chatting(size=16), settings=settings) as memory:
+        alice = memory.user("alice")
+        alice.remember([f"The heron came {number} times." for number in range(80)])
+        arriving.extend([lambda: alice.remember("And again.")] * 50)
+        for call in (lambda: alice.recall("heron", strategy="dense"), memory.flush):
+            left = len(arriving)
+            call()
+            assert left - len(arriving) <= 4
+        arriving.clear()
