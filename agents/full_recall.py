@@ -12,6 +12,7 @@ from hexamem.memory_types import Hit
 from hexamem.models import Budget, CallInput, StructuredCall, UsageMeter
 from hexamem.models.schemas import ModelReply
 from hexamem.prompts import PromptLoader, load_prompt
+from hexamem.prompts.fences import one_line
 from hexamem.retrieval.packing import hit_text
 from hexamem.stores.ledger import Ledger
 from hexamem.stores.ledger.usage import store_usage
@@ -127,4 +128,4 @@ def _line(handle: str, hit: Hit) -> str:
     text = " ".join(hit_text(hit).split())
     when = f"[{hit.occurred_at:%Y-%m-%d}] " if hit.occurred_at else ""
     note = " (no longer believed)" if hit.superseded else ""
-    return f"{handle} {when}{hit.speaker or hit.kind}: {text[:_LONGEST_TEXT]}{'…' if len(text) > _LONGEST_TEXT else ''}{note}"
+    return f"{handle} {when}{one_line(hit.speaker or hit.kind)}: {text[:_LONGEST_TEXT]}{'…' if len(text) > _LONGEST_TEXT else ''}{note}"

@@ -7,6 +7,7 @@ from datetime import tzinfo
 
 from hexamem.memory_types.local_time import day_alone, in_zone
 from hexamem.memory_types.research import Claim, Passage
+from hexamem.prompts.fences import one_line
 from hexamem.retrieval.packing import item_text
 
 __all__ = ["ITSELF", "in_time_order", "joined", "listed", "shown_claims", "shown_passages"]
@@ -65,7 +66,13 @@ def _head(passage: Passage, zone: tzinfo) -> str:
     if passage.occurred_at is not None:
         local = in_zone(passage.occurred_at, zone)
         when = f"[{local:%a %Y-%m-%d}] " if day_alone(local, passage.kind) else f"[{local:%a %Y-%m-%d %H:%M}] "
-    who = f"{passage.speaker}: " if passage.speaker else "" if passage.kind == "page" else f"({passage.kind} note) "
+    who = (
+        f"{one_line(passage.speaker)}: "
+        if passage.speaker
+        else ""
+        if passage.kind == "page"
+        else f"({passage.kind} note) "
+    )
     return f"{when}{who}"
 
 
@@ -74,7 +81,7 @@ def shown_claims(claims: Sequence[Claim], zone: tzinfo, answer: str = "") -> str
     lines = [f"Answer so far: {answer}"] if answer else []
     for claim in claims:
         when = f" (said {in_zone(claim.occurred_at, zone):%Y-%m-%d})" if claim.occurred_at else ""
-        lines.append(f"- {claim.text}{when}")
+        lines.append(f"- {one_line(claim.text)}{when}")
     return "\n".join(lines) or "nothing"
 
 
@@ -93,5 +100,5 @@ def joined(claims: Sequence[Claim], zone: tzinfo) -> str:
     lines = []
     for claim in claims:
         day = f"[{in_zone(claim.occurred_at, zone):%Y-%m-%d}] " if claim.occurred_at else ""
-        lines.append(f"{day}{claim.speaker + ': ' if claim.speaker else ''}{claim.text}")
+        lines.append(f"{day}{one_line(claim.speaker) + ': ' if claim.speaker else ''}{one_line(claim.text)}")
     return "\n".join(lines)

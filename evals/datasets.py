@@ -32,8 +32,14 @@ _LOADERS: Mapping[str, Callable[[Path, bool], list[Conversation]]] = {
 
 
 def load_files(paths: Sequence[Path], format: _Format = "auto") -> list[Conversation]:
-    """The conversations of several files and folders, see :func:`load_conversations` and :func:`each_once`."""
-    return [conversation for path in each_once(paths) for conversation in load_conversations(path, format)]
+    """The conversations of several files and folders, see :func:`load_conversations` and :func:`each_once`.
+
+    Of several paths, as a shell makes of ``folder/*``, files of no known form are left out and named in a note.
+    """
+    foreign = [path for path in paths if len(paths) > 1 and path.is_file() and detect_format(path) is None]
+    read = [path for path in each_once(paths) if path not in foreign] or paths
+    conversations = [conversation for path in read for conversation in load_conversations(path, format)]
+    return _noted(conversations, [str(path) for path in foreign], "what was named")
 
 
 def each_once(paths: Sequence[Path]) -> list[Path]:
@@ -91,11 +97,16 @@ def load_conversations(path: str | Path, format: _Format = "auto", *, skip_bad: 
     if not conversations:
         wanted = "conversation of a known form" if format == "auto" else f"{format} conversation"
         raise InvalidInputError(f"{root}: no {wanted} among its .json and .jsonl files")
-    if left_out:
-        names = ", ".join(left_out)
-        note = f"{len(left_out)} file(s) of {root.name} hold no such conversation and were left out: {names}"
-        conversations[0] = replace(conversations[0], notes=(*conversations[0].notes, note))
-    return conversations
+    return _noted(conversations, left_out, root.name)
+
+
+def _noted(conversations: list[Conversation], left_out: Sequence[str], whole: str) -> list[Conversation]:
+    """The conversations, with a note on the files that were left out."""
+    if not left_out:
+        return conversations
+    note = f"{len(left_out)} file(s) of {whole} hold no such conversation and were left out: {', '.join(left_out)}"
+    first, *others = conversations
+    return [replace(first, notes=(*first.notes, note)), *others]
 
 
 def detect_format(path: Path) -> DataFormat | None:
@@ -110,6 +121,8 @@ def detect_format(path: Path) -> DataFormat | None:
     first = next(iter(listed(read_json(path))), None)
     if not isinstance(first, dict):
         return None
+    if {"role", "content"} <= first.keys():
+        return "jsonl"
     if "haystack_sessions" in first:
         return "longmemeval"
     if is_hotpotqa(first):

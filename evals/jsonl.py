@@ -1,5 +1,7 @@
 """JSON lines: one message ``{role, content, name?, timestamp?, id?, thread_id?}`` a line, as ``hexamem ingest`` reads.
 
+A file that ends in ``.json`` holds them as one JSON array.
+
 Lines end at a newline byte only, so that characters such as U+2028 inside a message do not cut it.
 """
 
@@ -7,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from hexamem.errors import CorruptFileError
-from hexamem.evals.records import Conversation, EvalMessage, why
+from hexamem.evals.records import Conversation, EvalMessage, listed, read_json, why
 
 __all__ = ["JsonLines", "JsonlMessages", "fits", "load_jsonl", "read_jsonl", "read_records"]
 
@@ -95,7 +97,7 @@ def fits(form: type[BaseModel]) -> Callable[[object], str | None]:
 
 
 def read_records(path: Path, *, skip_bad: bool, check: Callable[[dict[str, Any]], str | None]) -> JsonLines:
-    """Read the objects of a JSON-lines file.
+    """Read the objects of a JSON-lines file, or of the array in a ``.json`` file.
 
     Args:
         path: the file.
@@ -107,21 +109,30 @@ def read_records(path: Path, *, skip_bad: bool, check: Callable[[dict[str, Any]]
     """
     records: list[tuple[int, dict[str, Any]]] = []
     notes: list[str] = []
+    in_array = path.suffix == ".json"
+    unit = "message" if in_array else "line"
+    for number, record, unreadable in _array(path) if in_array else _lines(path):
+        problem = unreadable if record is None else check(record)
+        if record is not None and problem is None:
+            records.append((number, record))
+        elif skip_bad:
+            notes.append(f"{path}, {unit} {number}: {problem}; left out")
+        else:
+            raise CorruptFileError(f"{path}, {unit} {number}: {problem}; pass --skip-bad to leave such {unit}s out")
+    return JsonLines(records, tuple(notes))
+
+
+def _array(path: Path) -> Iterator[tuple[int, dict[str, Any] | None, str | None]]:
+    for number, value in enumerate(listed(read_json(path)), start=1):
+        yield number, *_object(value)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | None, str | None]]:
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             raw = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if not raw.strip():
-                continue
-            record, problem = _parse(raw.rstrip(b"\r\n"))
-            if record is not None:
-                problem = check(record)
-            if record is not None and problem is None:
-                records.append((number, record))
-            elif skip_bad:
-                notes.append(f"{path}, line {number}: {problem}; left out")
-            else:
-                raise CorruptFileError(f"{path}, line {number}: {problem}; pass --skip-bad to leave such lines out")
-    return JsonLines(records, tuple(notes))
+            if raw.strip():
+                yield number, *_parse(raw.rstrip(b"\r\n"))
 
 
 def _parse(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
@@ -133,6 +144,10 @@ def _parse(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
         return None, f"not valid JSON ({error.msg}, column {error.colno})"
     except RecursionError:
         return None, "not valid JSON (nested too deeply)"
+    return _object(value)
+
+
+def _object(value: object) -> tuple[dict[str, Any] | None, str | None]:
     if not isinstance(value, dict):
         return None, f"is a JSON {type(value).__name__}, not an object with role and content"
     return value, None

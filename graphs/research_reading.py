@@ -11,6 +11,7 @@ from hexamem.agents.research_question import Question
 from hexamem.graphs.research_filter import EvidenceFilter
 from hexamem.graphs.research_state import LaneFound, ResearchSettings
 from hexamem.memory_types import MemoryItem
+from hexamem.prompts.fences import one_line
 from hexamem.retrieval.evidence import (
     RECALL,
     Need,
@@ -266,7 +267,9 @@ def _whole_pages(
             continue
         row: PageRow = rows[page_id]
         header = row.header if len(permitted_steps) == len(active) else ""  # it summarizes the whole page
-        lines = [f"{step.speaker}: {format_references(step.text)}" for step in permitted_steps]
+        lines = [
+            f"{one_line(step.speaker)}: {one_line(format_references(step.text), ' / ')}" for step in permitted_steps
+        ]
         parts[page_id] = tuple((step.id, format_references(step.text)) for step in permitted_steps)
         pages.append(
             {

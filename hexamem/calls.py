@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from hexamem.errors import StoreClosedError
+from hexamem.arguments import too_deep
+from hexamem.errors import HomeInUseError, InvalidInputError, StoreClosedError
 from hexamem.stores.redaction import safe_errors
+from hexamem.stores.vectors.client import disk_errors
 
 __all__ = ["Calls", "class_in_thread", "in_thread", "public"]
 
@@ -30,10 +34,12 @@ class Calls:
 
     Args:
         closed: the message of the StoreClosedError for calls after closing has begun.
+        home: the folder of the memory.
     """
 
-    def __init__(self, closed: str) -> None:
-        self._closed_message = closed
+    def __init__(self, closed: str, home: Path) -> None:
+        self._closed_message, self.home = closed, home
+        self._process = os.getpid()
         self._state = threading.Condition()
         self._running: Counter[int] = Counter()  # thread → depth of nested calls
         self._closer: int | None = None
@@ -69,6 +75,11 @@ class Calls:
 
     def __enter__(self) -> None:
         thread = threading.get_ident()
+        if os.getpid() != self._process:  # before the lock, which another thread may have held at the fork
+            raise HomeInUseError(
+                f"the memory at {self.home} is open in process {self._process}, of which this one is a fork: open a memory "
+                "after forking, a home in one process at a time"
+            )
         with self._state:
             self._check(thread)
             self._running[thread] += 1
@@ -88,8 +99,10 @@ class Calls:
         """Refuse new calls and wait for those of other threads; returns whether the caller is the one to close.
 
         It is not if the memory is closed already, or another thread is closing it. This waits for that thread, unless
-        the caller is inside a call, for which the other thread waits.
+        the caller is inside a call, for which the other thread waits. Nor is a fork of the process that opened it.
         """
+        if os.getpid() != self._process:
+            return False
         me = threading.get_ident()
         with self._state:
             while self._closer is not None and not self._closed:
@@ -117,14 +130,24 @@ class Calls:
 def public(call: F) -> F:
     """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets.
 
+    An argument that contains itself, or is nested too deeply, is refused where a function that reads it fails.
+
     The object has the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
     """
     safe = safe_errors(call)
 
     @wraps(call)
     def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        with self._calls:
-            return safe(self, *args, **kwargs)
+        with self._calls, disk_errors(self._calls.home):
+            try:
+                return safe(self, *args, **kwargs)
+            except RecursionError:
+                deep = [name for name, value in [*enumerate(args, 1), *kwargs.items()] if too_deep(value)]
+                if not deep:
+                    raise
+                raise InvalidInputError(
+                    f"{call.__name__}: argument {deep[0]} contains itself, or is nested too deeply; give it flatter"
+                ) from None
 
     return cast(F, counted)
 

@@ -64,6 +64,9 @@ def examine_home(home: Path) -> list[Finding]:
         if (reason := _cannot_make(home)) is not None:
             detail = f"none there, and none can be made ({reason}): name a folder in a place where you may write"
             return [*findings, Finding(name="permissions", status="wrong", detail=detail)]
+        if (home / "home.id").exists():
+            detail = f"{home} was opened before, and its ledger.sqlite3 is gone: put a backup of that file there"
+            return [*findings, Finding(name="ledger", status="wrong", detail=detail)]
         return [*findings, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
     if not os.access(home, os.W_OK):
         findings.append(Finding(name="permissions", status="wrong", detail=_unwritable(home)))

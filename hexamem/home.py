@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from hexamem.config import Settings
-from hexamem.errors import ConfigError, EmbedderMismatchError, HomeInUseError, HomeNotWritableError
+from hexamem.errors import (
+    ConfigError,
+    CorruptFileError,
+    EmbedderMismatchError,
+    HomeInUseError,
+    HomeNotWritableError,
+    SecretKeyError,
+)
 from hexamem.intent.label_names import label_types
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.stores.embedders import Embedder, open_embedder
@@ -26,6 +33,7 @@ from hexamem.stores.redaction import Redactor, redact_texts
 from hexamem.stores.secrets import Cipher, load_key
 from hexamem.stores.vectors import VectorIndex, VectorStore
 from hexamem.stores.vectors.chroma import ChromaVectorStore
+from hexamem.stores.vectors.client import disk_errors
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -101,10 +109,11 @@ class Home:
         Args:
             check_embedder: False opens a home whose vectors another embedder computed, to compute them anew.
         """
-        opened = ExitStack()
-        try:
+        with disk_errors(folder), ExitStack() as opened:
             lock = _hold(folder)
             opened.callback(lock.release)
+            if ledger_url is None:
+                _check_ledger(folder)
             searched_by = open_embedder(embedder)
             types_of_labels = frozenset((*label_types("event"), *label_types("entity")))
             ledger = Ledger.open(folder, ledger_url, types_of_labels, types)
@@ -113,8 +122,10 @@ class Home:
             mismatch = _other_embedder(ledger, stored, searched_by)
             if mismatch and check_embedder:
                 raise EmbedderMismatchError(mismatch)
-            cipher = Cipher(load_key(folder).key)
+            cipher = Cipher(load_key(folder if ledger_url is None else None).key)
             other_key = _other_key(ledger, stored, cipher)
+            if other_key and ledger_url is not None:
+                raise SecretKeyError(other_key)
             lexical = LexicalStore.open(folder / "lexical")
             opened.callback(lexical.close)
             identity = home_id(folder)
@@ -130,7 +141,7 @@ class Home:
                 notices.add(None, line)
             # The classifiers are trained on the vectors of the embedders that ship.
             ships = searched_by.name in ("bundled", "static")
-            return cls(
+            home = cls(
                 folder=folder,
                 id=identity,
                 settings=settings,
@@ -144,9 +155,8 @@ class Home:
                 notices=notices,
                 lock=lock,
             )
-        except BaseException:
-            opened.close()
-            raise
+            opened.pop_all()
+        return home
 
     def close(self) -> None:
         """Close the stores and release the lock. An error on the way is raised at the end."""
@@ -197,6 +207,21 @@ def _hold(folder: Path) -> FileLock:
     return lock
 
 
+def _check_ledger(folder: Path) -> None:
+    """Refuse a home whose ledger is gone, rather than create an empty one beside what was derived from the old one.
+
+    Raises:
+        CorruptFileError: there is no ledger, or an empty file, in a home that was opened before.
+    """
+    ledger = folder / "ledger.sqlite3"
+    if (folder / "home.id").is_file() and not (ledger.exists() and (ledger.is_dir() or ledger.stat().st_size)):
+        raise CorruptFileError(
+            f"the home {folder} was opened before, and {ledger} is {'empty' if ledger.exists() else 'gone'}: put a backup "
+            "of that file there, or name its database with ledger_url=; to begin anew, name another folder "
+            "with home= (--home) and import an export there"
+        )
+
+
 def _vector_store(folder: Path, chroma: Any | None, store: VectorStore | None) -> VectorStore:
     """The vector database: Chroma in the folder, Chroma behind the client, or the store.
 
@@ -243,7 +268,9 @@ def _other_embedder(ledger: Ledger, stored: Mapping[str, str], embedder: Embedde
 
 
 def _other_key(ledger: Ledger, stored: Mapping[str, str], cipher: Cipher) -> str | None:
-    """What to report if the vault's key is not the one the secrets were encrypted with; the memory works all the same.
+    """What to report if the vault's key is not the one the secrets were encrypted with.
+
+    A home's own ledger works all the same, with new secrets under the new key. A shared one has one key.
 
     Args:
         stored: the ledger's settings.
@@ -255,6 +282,6 @@ def _other_key(ledger: Ledger, stored: Mapping[str, str], cipher: Cipher) -> str
         ledger.set_settings({"vault_key_id": cipher.key_id})
         return None
     return (
-        f"the vault's key is {cipher.key_id}, the secrets of {ledger.place} were encrypted with {key_id}: they cannot be "
-        "revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again; new ones are encrypted with this key"
+        f"the vault's key is {cipher.key_id}, but the secrets of {ledger.place} were encrypted with {key_id}: they cannot "
+        "be revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again"
     )

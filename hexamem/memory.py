@@ -99,7 +99,8 @@ class Memory:
         self._users: dict[str, UserMemory] = {}
         self._guard = threading.Lock()
         self._worker: BackgroundWorker | None = None
-        self._calls = Calls(f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})")
+        closed = f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})"
+        self._calls = Calls(closed, self.home)
 
         embed = None if settings.labels == "off" else home.reading_embedder.embed_documents
         self.model_tier = tier = ModelTier(home.ledger, settings, models, prompts, embed, notice, self._wake)
@@ -190,7 +191,8 @@ class Memory:
             models: models by agent or group of agents (``intent_labeler``, ``managers``, …).
             base_url: the address of an OpenAI-compatible server, for every model given by name.
             embedder: "bundled" (no download), "static", "minilm", "openai:<model>", or any LangChain ``Embeddings``.
-            ledger_url: a SQLAlchemy URL for a ledger outside the folder, e.g. ``postgresql+psycopg://…``.
+            ledger_url: a SQLAlchemy URL for a ledger outside the folder, e.g. ``postgresql+psycopg://…``, which several
+                homes may share. Its vault has one key, from ``HEXAMEM_VAULT_KEY``.
             chroma: a Chroma client (``HttpClient``, ``CloudClient``) for vectors outside the folder. The names of its
                 collections contain the home's id, so that homes may share a server.
             vector_store: another vector database, see :class:`~hexamem.stores.vectors.VectorStore`; not together with
@@ -413,7 +415,8 @@ class Memory:
         """Finish running calls and release the home. Nothing acknowledged is lost; a second call does nothing.
 
         Calls that begin from now on raise StoreClosedError; those that run in other threads are waited for, and so is
-        another thread that is closing it. Called from inside a call, it closes without waiting for that one. An error on
+        another thread that is closing it. Called from inside a call, it closes without waiting for that one. In a fork of
+        the process that opened it, it does nothing. An error on
         the way is raised at the end, with everything closed and the home released.
         """
         if not self._calls.begin_closing():

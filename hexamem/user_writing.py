@@ -225,11 +225,13 @@ class UserWriting(UserBase):
         check_text(actor, "actor")
         check_text(reason, "reason")
         check_optional_text(secret=secret)
+        if changes is not None and not isinstance(changes, Mapping):
+            raise InvalidInputError(f"changes = {shown(changes)}: give a mapping of fields to their new values")
         with self.memory.ledger.write(self.name, create=False) as tx:
             stored = changing.edit_item(
                 tx,
                 item_id,
-                {**(changes or {}), **fields},
+                {**{str(name): value for name, value in (changes or {}).items()}, **fields},
                 self.memory.cipher,
                 secret=secret,
                 actor=actor,

@@ -83,6 +83,8 @@ class Record(BaseModel):
                 super().__init__(**values)
             except ValidationError as error:
                 raise InvalidInputError(explain(error, type(self).__name__, type(self).shows_values)) from None
+            except TypeError as error:  # pydantic passes the mapping of a nested record as keywords
+                raise InvalidInputError(f"{type(self).__name__} is not valid: {error}") from None
 
     @classmethod
     def parse(cls, values: Mapping[str, Any] | Self) -> Self:

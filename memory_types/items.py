@@ -163,6 +163,7 @@ class EpisodicItem(MemoryItem):
     event_type: FilledText = "event"
     summary: FilledText
     details: str = ""
+    tree_path: tuple[str, ...] = ()
 
 
 class SemanticItem(MemoryItem):

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.prompts.fences import OPENING, tag_ahead
 
 __all__ = ["Prompt", "PromptFolder", "PromptLoader", "load_prompt", "parse_prompt", "prompt_names"]
 
@@ -40,9 +41,6 @@ _PLACE = re.compile(r"\{\{ ?([a-z][a-z0-9_]*) ?\}\}")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORD = re.compile(r"[\w .,:/+#()-]{0,80}")
 _HEADER = ("inputs", "values")
-# Characters that look like '<' or that a model does not see between it and the name.
-_OPENING = "<\uff1c\u2039\u3008\u276e\ufe64"
-_UNSEEN = r"[\s/\u00ad\u200b-\u200f\u2060-\u2064\ufeff\\\uff0f]*"
 
 
 @dataclass(frozen=True)
@@ -120,12 +118,11 @@ class Prompt:
 
     @cached_property
     def _ahead(self) -> str:
-        names = "|".join(re.escape(one).replace("_", r"[_\s]?") for one in self.inputs)
-        return rf"(?=\|{'|' + _UNSEEN + '(?:' + names + ')' if names else ''})"
+        return rf"(?=\|{'|' + tag_ahead(self.inputs) if self.inputs else ''})"
 
     @cached_property
     def _taglike(self) -> re.Pattern[str]:
-        return re.compile(rf"([{_OPENING}]|&(?:amp;)*(?:lt|x[0-9a-f]+);){self._ahead}", re.I)
+        return re.compile(rf"([{OPENING}]|&(?:amp;)*(?:lt|x[0-9a-f]+);){self._ahead}", re.I)
 
     @cached_property
     def _escapes(self) -> re.Pattern[str]:
@@ -147,7 +144,7 @@ def _restored(mark: str) -> str:
 
 def _character(mark: str) -> str:
     number = int(mark[2:-1], 16)
-    return chr(number) if chr(min(number, 0x10FFFF)) in _OPENING else mark
+    return chr(number) if chr(min(number, 0x10FFFF)) in OPENING else mark
 
 
 class PromptFolder:

@@ -33,7 +33,7 @@ from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.recalls import JudgedRecall
 from hexamem.stores.ledger.schema import items as item_table
-from hexamem.stores.ledger.step_texts import step_texts
+from hexamem.stores.ledger.step_texts import index_texts, step_texts
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
 _MOST_NAMED = 8
 """Signals in ``why``, besides those with a rank; the others are summed up as ``others``."""
 _LONGEST_HOP = 300
+_MAY_REPEAT = 5  # of the best candidates that are compared with the question
 """Characters of the best step that are appended to the question for the second hop."""
 _OUTDATED = select(item_table.c.id).where(
     item_table.c.user_id == bindparam("user"),
@@ -92,6 +93,7 @@ class RecallSearches:
 
 
 def decide_operations(
+    run: Run,
     measured: Measured,
     ranker: Ranker,
     gate: OperationGate,
@@ -109,7 +111,7 @@ def decide_operations(
     features = measured.features
     x = standardised(features.values, ranker.weights.deviation) if len(features.pool) else None
     usual = ranker.score(features, x)
-    signs = answer_signs(features, usual) if len(usual) else None
+    signs = answer_signs(features, _without_repetitions(run, features, usual)) if len(usual) else None
     shape = score_shape(features, usual, len(parts), signs)
     weights = gate.weights_of(features.cues, shape)
     forced = dict(strategy.operations)
@@ -127,6 +129,21 @@ def decide_operations(
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     scores = usual if on >= USUAL else ranker.score(features, x, on)
     return Decision(scores, weights, on, reasons, answerable, parts, chance, x)
+
+
+def _without_repetitions(run: Run, features: Features, scores: FloatArray) -> FloatArray:
+    """The scores, the least for steps that only repeat the question and for items learned from these alone.
+
+    They hold no answer to it, however near they are.
+    """
+    pool = features.pool
+    nearest = [index for index in np.argsort(-scores)[:_MAY_REPEAT].tolist() if index < pool.steps]
+    texts, words = index_texts(run.tx, [pool.ids[index] for index in nearest]), run.request.query.casefold().split()
+    repeating = {step_id for step_id, text in texts.items() if text.casefold().split() == words}
+    if not repeating:
+        return scores
+    repeating |= {item.id for item in pool.items if item.cites and repeating.issuperset(item.cites)}
+    return np.where([record_id in repeating for record_id in pool.ids], scores.min(), scores)
 
 
 def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured) -> tuple[str, ...]:

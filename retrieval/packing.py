@@ -12,6 +12,7 @@ from hexamem.memory_types import Hit
 from hexamem.memory_types.coarse_dates import shown_date
 from hexamem.memory_types.local_time import day_alone, in_zone
 from hexamem.models.tokens import count_each
+from hexamem.prompts.fences import lines_of, one_line
 
 __all__ = [
     "distinct_hits",
@@ -28,7 +29,6 @@ __all__ = [
 
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_BREAK = re.compile(r"[^\S\n]*\n\s*")
 _NUMBER = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TITLED = frozenset({"procedural", "resource"})
@@ -214,7 +214,7 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
         zone: the timezone of times; None for the offset of the hit.
     """
     text = hit_text(hit).strip()
-    text = text.replace("\n", "\n  ") if hit.kind == "resource" else _BREAK.sub(" / ", text)
+    text = "\n  ".join(lines_of(text)) if hit.kind == "resource" else one_line(text, " / ")
     when, what = "", str(hit.kind)
     if hit.occurred_at is not None:
         clock = zone or hit.occurred_at.tzinfo or UTC
@@ -228,7 +228,7 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
             when = f"[{said}] " if said else ""
             if own != said and not all(part in text for part in own.split()) and not _tells_month(text, own):
                 what = f"{hit.kind}, {'on' if hit.kind == 'episodic' else 'from'} {own}"
-    who = f"{hit.speaker}: " if hit.speaker else f"({what}) "
+    who = f"{one_line(hit.speaker)}: " if hit.speaker else f"({what}) "
     return f"{when}{who}{text}{' (no longer believed)' if hit.superseded else ''}"
 
 

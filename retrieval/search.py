@@ -195,7 +195,9 @@ class Searcher:
             run = self._run(tx, request, question.parsed.vector, former, unindexed)
             measured = self._learned.measure(run, question, strategy)
             gate = OperationGate(ranker.weights, self._offsets(tx, ranker))
-            decision = decide_operations(measured, ranker, gate, strategy, question.steps, self._embedder.slow, parts)
+            decision = decide_operations(
+                run, measured, ranker, gate, strategy, question.steps, self._embedder.slow, parts
+            )
             if "multi_step" not in decision.on:
                 return result(run, decision, [measured])
             texts = sub_questions(run, decision.parts, measured)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -23,6 +24,7 @@ R = TypeVar("R")
 # whole word. A longer one is replaced everywhere in the call.
 _SPREAD_LENGTH = 8
 _NAMES, _VALUE = ("name", "label", "key"), "value"
+_QUOTED = re.compile(r"(?<!\w)(['\"])(?:(?!\1)[^\\]|\\.)*\1", re.DOTALL)  # what a message repeats, as repr writes it
 
 
 @dataclass(slots=True)
@@ -196,7 +198,8 @@ def redact_texts(tx: Transaction, cipher: Cipher, find: bool, *texts: str) -> li
 def safe_errors(call: Callable[P, R]) -> Callable[P, R]:
     """Decorate a method so that the errors it raises contain no secret of its arguments, nor their causes.
 
-    Messages repeat the value that is invalid, and a secret may have been passed in its place.
+    Messages repeat the value that is invalid, and a secret may have been passed in its place. Secrets are searched for
+    in the arguments and in what a message quotes, never in its own words.
     """
 
     @wraps(call)
@@ -212,7 +215,8 @@ def safe_errors(call: Callable[P, R]) -> Callable[P, R]:
 
 def _remove_secrets(error: HexamemError, arguments: Any) -> None:
     redactor = Redactor(None)
-    near = redactor.scan([arguments, error.args])
+    messages = [text for text in error.args if isinstance(text, str)]
+    near = redactor.scan([arguments, [quote[0] for text in messages for quote in _QUOTED.finditer(text)]])
     cleaned_args = []
     for text in error.args:
         cleaned = redactor.clean(text, near)

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -406,7 +407,7 @@ def test_the_background_waits_for_quiet_but_not_without_end(
 
 
 def test_the_calls_of_other_threads_are_not_quiet_and_ones_own_are() -> None:
-    calls = Calls("closed")
+    calls = Calls("closed", Path("home"))
     with ThreadPoolExecutor(1) as other_thread:
         with calls:
             assert calls.quiet() == float("inf")
@@ -610,6 +611,44 @@ def test_a_fork_neither_waits_for_the_thread_nor_runs_its_jobs(runner: JobRunner
     _, status = os.waitpid(child, 0)
     worker.stop()
     assert os.waitstatus_to_exitcode(status) == 7
+
+
+_FORKING = """
+    import os, sys
+    from hexamem import Memory
+    from hexamem.errors import HomeInUseError
+
+    memory = Memory.open(sys.argv[1], embedder="static")
+    alice = memory.user("alice")
+    alice.remember("a late heron")
+    alice.recall("heron")
+    child = os.fork()
+    if child == 0:
+        calls = (memory.flush, lambda: alice.remember("x"), lambda: alice.recall("x"), lambda: memory.user("bob"))
+        for call in calls:
+            try:
+                call()
+                os._exit(1)
+            except HomeInUseError as error:
+                if "fork" not in str(error):
+                    os._exit(2)
+        memory.close()
+        sys.exit(7)  # with finalizers
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", sys.argv[2], sys.argv[1]]) == 7
+    assert memory.flush() and len(alice.steps()) == 1
+    memory.close()
+"""
+_OPENING = (
+    "import sys, hexamem\ntry: hexamem.Memory.open(sys.argv[1])\nexcept hexamem.errors.HomeInUseError: sys.exit(7)"
+)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forking as on POSIX")
+def test_a_fork_is_told_to_open_a_memory_of_its_own_and_leaves_its_parent_the_home(tmp_path: Path) -> None:
+    program = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(_FORKING), tmp_path / "home", _OPENING]
+    done = subprocess.run(program, check=False, timeout=120, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # -- privacy, doctor, the command --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import math
 import os
+import shutil
 import subprocess
 import textwrap
 import threading
@@ -26,12 +27,14 @@ from hypothesis import strategies as st
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import (
     ConfigError,
+    CorruptFileError,
     HexamemError,
     HomeInUseError,
     HomeNotWritableError,
     InvalidInputError,
     MissingUserError,
     NotFoundError,
+    SecretKeyError,
     StorageFullError,
     StoreClosedError,
 )
@@ -337,6 +340,9 @@ WRONG: dict[str, str] = {
     "remove('item_x', reason=5)": "reason = 5",
     "get(['a'])": "record_id = ['a']",
     "edit(None, summary='s')": "item_id = None",
+    "edit('item_x', 5)": "changes = 5",
+    "edit('item_x', [('summary', 's')])": "changes = [(",
+    "add({**SEMANTIC, 'sources': [{0.0: 1}]})": "keywords must be strings",
     "forget()": "forget what?",
     "forget(5)": "ids = 5",
     "forget([b'x'])": "ids = b'x'",
@@ -389,6 +395,34 @@ def test_a_wrong_argument_is_named_with_its_value_and_rule_and_changes_nothing(
         assert last_change() == before, call
 
 
+def test_arguments_that_contain_themselves_or_are_nested_too_deeply_are_refused_and_change_nothing(
+    settled: UserMemory,
+) -> None:
+    cycle: dict[str, Any] = {}
+    cycle["again"] = cycle
+    deep: Any = "x"
+    for _ in range(5_000):
+        deep = [deep]
+    user, core = settled, {"kind": "core", "label": "a", "value": "b"}
+    before = (user.steps(), user.items(), user.history())
+    for value in (cycle, deep):
+        for call in (
+            user.remember,
+            lambda value: user.remember({"role": "user", "content": [value]}),
+            lambda value: user.remember("x", metadata={"a": value}),
+            lambda value: user.add({**core, "metadata": {"a": value}}),
+            lambda value: user.edit("item_x", {"value": value}),
+            lambda value: user.recall("x", where=value),
+            lambda value: user.items(as_of=value),
+            lambda value: user.forget(parts={"x": value}),
+            user.get,
+            user.memory.user,
+        ):
+            with pytest.raises((InvalidInputError, MissingUserError, NotFoundError)):
+                call(value)
+    assert (user.steps(), user.items(), user.history()) == before
+
+
 def test_a_setting_that_cannot_work_is_refused_before_a_home_is_made(tmp_path: Path) -> None:
     wrong: dict[str, tuple[Any, ...]] = {
         **dict.fromkeys(("k", "recall_log", "max_message_bytes"), (0, -1, "9", 1.5, True)),
@@ -426,6 +460,38 @@ def test_a_home_below_a_regular_file_or_open_already_is_refused_in_one_line(memo
         open_memory(memory.home)
     memory.user("alice").remember("still here")
     assert memory.user("alice").recall("still").hits[0].text == "still here"
+
+
+def test_a_home_whose_ledger_is_gone_or_empty_is_refused_and_a_restored_one_opens(tmp_path: Path) -> None:
+    home, backup = tmp_path / "home", tmp_path / "backup"
+    with open_memory(home) as memory:
+        memory.user("alice").remember("still here")
+    shutil.move(home / "ledger.sqlite3", backup)
+    for _ in ("gone", "empty"):
+        with one_line(CorruptFileError, place="put a backup of that file there"):
+            open_memory(home)
+        (home / "ledger.sqlite3").write_bytes(b"")
+    shutil.copy(backup, home / "ledger.sqlite3")
+    with open_memory(home) as memory:
+        assert memory.user("alice").recall("here").hits[0].text == "still here"
+
+
+def test_a_home_that_is_deleted_while_open_acknowledges_nothing(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path / "home")
+    memory.user("alice").remember("one")
+    shutil.rmtree(memory.home)
+    with one_line(HomeNotWritableError, place=memory.home / "ledger.sqlite3"):
+        memory.user("alice").remember("two")
+    with one_line(HomeNotWritableError, place=memory.home):
+        memory.close()
+
+
+def test_a_folder_in_the_place_of_a_file_of_the_home_is_reported_in_one_line(tmp_path: Path) -> None:
+    for name in ("home.id", "vault.key", "ledger.sqlite3"):
+        home = tmp_path / name
+        (home / name).mkdir(parents=True)
+        with one_line(HomeNotWritableError, SecretKeyError, place=home):
+            open_memory(home)
 
 
 @contextmanager
@@ -489,11 +555,15 @@ def test_a_disk_that_runs_full_is_reported_in_one_line_loses_nothing_and_works_a
             with one_line(StorageFullError, HomeNotWritableError):
                 call()
         assert alice.recall("heron", k=1, strategy="bm25").hits[0].text == "a late heron"  # reading goes on
+        with one_line(StorageFullError):
+            alice.erase()
+        with one_line(StorageFullError):
+            open_memory(disk / "another home")
         ballast.unlink()
         alice.remember("room again")
         assert alice.recall("room again", strategy="rrf").hits[0].text == "room again"
         assert alice.export(disk / "out.jsonl")["steps"] == len(alice.steps()) == 2
-        assert sorted(path.name for path in disk.iterdir()) == ["home", "out.jsonl"]
+        assert sorted(path.name for path in disk.iterdir()) == ["another home", "home", "out.jsonl"]
 
 
 LIMITED = """

@@ -249,6 +249,29 @@ def test_ingest_refuses_or_notes_what_is_no_conversation_and_warns_of_lines_stor
     assert "already" not in warnings[0] + warnings[2]
 
 
+def test_ingest_reads_an_array_of_messages_and_names_a_bad_one(alice: At, tmp_path: Path) -> None:
+    file = tmp_path / "chat.json"
+    messages = [{"role": "user", "content": "We moved to Porto."}, {"role": "assistant", "content": "How nice!"}]
+    file.write_text(json.dumps([*messages, 5]))
+    assert f"{file}, message 3: is a JSON int" in alice("ingest", file, "--mode", "off").error
+    assert alice("ingest", file, "--mode", "off", "--skip-bad", "--json").json["steps"] == 2
+    assert [step["content"] for step in alice.json("steps")] == [message["content"] for message in messages]
+
+
+def test_a_picture_is_captioned_and_the_title_of_a_file_stored_before_stays_with_a_note(
+    alice: At, tmp_path: Path
+) -> None:
+    picture, notes = tmp_path / "cat.png", tmp_path / "notes.txt"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    notes.write_text("Trams leave at noon.")
+    alice("add", picture, "--caption", "A cat on a mat.")
+    assert [item["content"] for item in alice.json("items")] == ["A cat on a mat."]
+    first, again = (alice("add", notes, "--title", title) for title in ("Trams", "Buses"))
+    assert ("title stays" in first.err, "title stays" in again.err) == (False, True)
+    alice("add", "--kind", "episodic", "--summary", "Rode", "--occurred-at", "2026-01-02", "--tree-path", "sport")
+    assert [item["tree_path"] for item in alice.json("items", "--kind", "episodic")] == [["sport"]]
+
+
 def test_two_locomo_files_of_one_user_do_not_hide_each_other(alice: At, tmp_path: Path) -> None:
     for name in ("one", "two"):
         turn = {"speaker": "Ann", "dia_id": "D1:1", "text": f"I adopted a cat called {name}."}

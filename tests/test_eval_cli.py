@@ -113,7 +113,8 @@ def test_synthetic_gives_one_object_a_size_and_strategy_and_exports(
     results = json.loads(out.read_text(encoding="utf-8"))
     facts = [(result["size"], result["strategy"], result["split"]) for result in results]
     assert facts == [("S", "bm25", "test"), ("S", "dense", "test")]
-    # Two of its files name one trajectory; a glob gives both.
+    # Two of its files name one trajectory; a glob gives both, and whatever else lies there.
+    (tmp_path / "came" / "meta.json").write_text('{"about": "a trajectory"}')
     (came,) = results_of(capsys, "came", *sorted((tmp_path / "came").iterdir()), "-s", "bm25")
     assert (came["n_conversations"], came["recall"]["all"]) == (1, results[0]["recall"]["all"])
     assert came["scope"]["n_gold"] == results[0]["scope"]["n_gold"]

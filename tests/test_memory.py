@@ -120,7 +120,7 @@ def test_a_memory_can_be_closed_from_inside_one_of_its_calls(tmp_path: Path) -> 
 
 
 def test_two_calls_that_both_close_do_not_wait_for_each_other() -> None:
-    calls = Calls("closed")
+    calls = Calls("closed", Path("home"))
     both = threading.Barrier(2, timeout=30)
     closed: list[bool] = []
 
@@ -143,7 +143,7 @@ def test_two_calls_that_both_close_do_not_wait_for_each_other() -> None:
 
 
 def test_a_call_inside_a_running_call_goes_through_while_another_thread_closes() -> None:
-    calls = Calls("closed")
+    calls = Calls("closed", Path("home"))
     closing = threading.Thread(target=lambda: calls.begin_closing() and calls.end_closing())
     with calls:
         closing.start()

@@ -430,3 +430,16 @@ def test_an_item_bears_the_time_at_which_it_was_last_said(alice: UserMemory) -> 
     alice.forget(again.step_ids)
     expected = next(hit for hit in alice.recall("kiln", kinds="semantic") if built[hit.id] == "told")
     assert expected.occurred_at == datetime(2019, 6, 1, 10, tzinfo=UTC)
+
+
+def test_a_question_that_was_asked_before_is_no_sign_of_an_answer(newcomer: UserMemory) -> None:
+    told = ("I bought a red kayak last week.", "My dog is called Rufus.", "We had lasagna.", "Nell took up the cello.")
+    newcomer.remember(list(told))
+    newcomer.remember("It rained all day.")
+    questions = ("What instrument does Ben play?", "Where was Nell born?")
+    before = [newcomer.recall(question).answerable or 0.0 for question in questions]
+    for question in questions:
+        newcomer.remember(question, thread_id=f"asked: {question}")
+    after = [newcomer.recall(question).answerable or 0.0 for question in questions]
+    assert max(after) < 0.9
+    assert all(now <= then + 0.15 for now, then in zip(after, before, strict=True)), (before, after)

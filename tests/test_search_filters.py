@@ -1,4 +1,5 @@
 """Recall in special lights: former words, local time, kinds, superseded items, shared ledgers, a slow embedder."""
+# ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from typing import Any
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from hexamem import Memory, Settings, UserMemory
+
+from .ledger_databases import NewDatabase, new_database  # noqa: F401
 
 QUIET = Settings(background=False, mode="off")
 
@@ -103,8 +106,10 @@ def test_a_slow_embedder_of_one_user_keeps_no_other_from_redacting(tmp_path: Pat
     assert len(receipt.step_ids) == 1
 
 
-def test_two_homes_on_one_ledger_each_find_what_either_stored_and_nothing_that_either_erased(tmp_path: Path) -> None:
-    options: Any = {"ledger_url": f"sqlite:///{tmp_path / 'shared.sqlite3'}", "embedder": "static", "settings": QUIET}
+def test_two_homes_on_one_ledger_each_find_what_either_stored_and_nothing_that_either_erased(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
+    options: Any = {"ledger_url": new_database(), "embedder": "static", "settings": QUIET}
     with Memory.open(tmp_path / "one", **options) as one, Memory.open(tmp_path / "two", **options) as two:
         one.user("alice").remember("The dog is called Rex.")
         assert [len(memory.user("alice").recall("dog", strategy="bm25")) for memory in (one, two)] == [1, 1]
@@ -121,3 +126,28 @@ def test_another_text_under_a_known_id_is_reported(alice: UserMemory) -> None:
     assert "came again with another text" in alice.remember(both).degraded[0]
     assert alice.remember(both[0]).degraded == ()
     assert "'q' came again" in alice.remember(both[1]).degraded[0]
+
+
+class Chatting(DeterministicFakeEmbedding):
+    """Each time it embeds documents, another message arrives: as if the user's writer were as fast as the indexes."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if arriving:
+            arriving.pop()()
+        return super().embed_documents(texts)
+
+
+arriving: list[Any] = []
+
+
+def test_a_recall_and_a_flush_wait_for_what_was_stored_before_them_and_for_nothing_later(tmp_path: Path) -> None:
+    settings = Settings(background=False, mode="off", labels="off")
+    with Memory.open(tmp_path / "home", embedder=Chatting(size=16), settings=settings) as memory:
+        alice = memory.user("alice")
+        alice.remember([f"The heron came {number} times." for number in range(80)])
+        arriving.extend([lambda: alice.remember("And again.")] * 50)
+        for call in (lambda: alice.recall("heron", strategy="dense"), memory.flush):
+            left = len(arriving)
+            call()
+            assert left - len(arriving) <= 4
+        arriving.clear()

@@ -496,6 +496,25 @@ def test_another_key_reveals_nothing_and_keeps_new_secrets_under_itself(
         assert plain(alice, alice.get(item.id).summary) == "the password is hunter2-x9Q"
 
 
+def test_homes_that_share_a_ledger_share_the_key_of_the_environment_or_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(name: str) -> Memory:
+        options = {"embedder": "static", "settings": Settings(background=False, mode="off", labels="off")}
+        return Memory.open(tmp_path / name, ledger_url=f"sqlite:///{tmp_path}/shared.sqlite3", **options)
+
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    with pytest.raises(SecretKeyError, match=KEY_VARIABLE):
+        opened("no key")
+    monkeypatch.setenv(KEY_VARIABLE, base64.b64encode(new_key()).decode())
+    with opened("first") as first, opened("second") as second:
+        item = first.user("alice").add({"kind": "vault", "caption": "wifi"}, secret="blue-fish-77")
+        assert second.user("alice").reveal(item.id, reason="test") == "blue-fish-77"
+    monkeypatch.setenv(KEY_VARIABLE, base64.b64encode(new_key()).decode())
+    with pytest.raises(SecretKeyError, match="were encrypted with"):
+        opened("third")
+
+
 def test_the_same_secret_stated_twice_is_one_entry(alice: UserMemory) -> None:
     first = alice.remember("the wifi password is hunter2-x9Q").secrets
     second = alice.remember("my email password: hunter2-x9Q").secrets
@@ -576,6 +595,16 @@ WRONG: dict[str, Callable[[UserMemory, str], Any]] = {
     "what helped": lambda user, said: user.feedback(user.recall("x").id, helped=[said]),
     "what to redact": lambda user, said: user.redact(said, caption=said),
 }
+
+
+def test_an_errors_own_words_stay_and_a_secret_that_it_quotes_goes() -> None:
+    @redaction.safe_errors
+    def read(position: int) -> None:
+        raise InvalidInputError(f"the vault's password is hunter2-x9Q, line {position} is {FEW[0].value!r}")
+
+    with pytest.raises(InvalidInputError, match=r"^the vault's password is hunter2-x9Q, line 7 is '.+'$") as caught:
+        read(7)
+    assert not leaks(caught.value, FEW[0].value)
 
 
 @pytest.mark.parametrize("what", WRONG)

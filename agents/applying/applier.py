@@ -271,6 +271,7 @@ class _Run:
             values=cleaned.values,
             sources=tuple(dict.fromkeys(sources)),
             stated_at=evidence.stated_at,
+            own_words=evidence.own_words,
             actor=actor,
             reason=cleaned.reason,
             secret_id=redaction.secret_id if redaction else only_reference,

@@ -13,6 +13,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from hexamem.agents.applying.own_words import in_own_words
 from hexamem.agents.applying.slots import slot_of
 from hexamem.agents.contract import Batch, BatchStep
 from hexamem.errors import InvalidInputError
@@ -39,11 +40,13 @@ class CheckedEvidence(NamedTuple):
     Attributes:
         sources: the accepted quotes, in the spelling of their steps, with their spans.
         stated_at: the time of the latest of them.
+        own_words: whether any is a user's own words, which changes and removals need.
         notes: why other quotes were left out.
     """
 
     sources: tuple[Source, ...]
     stated_at: datetime
+    own_words: bool
     notes: tuple[str, ...]
 
 
@@ -77,6 +80,7 @@ def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) 
     return CheckedEvidence(
         sources=tuple(dict.fromkeys(source for _, source in accepted)),
         stated_at=max(step.occurred_at for step in by_user or [step for step, _ in accepted]),
+        own_words=any(in_own_words(step, source.start, source.end) for step, source in accepted),
         notes=tuple(refusals),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from hexamem.agents.applying.duplicates import fold, join_sources, same_fact, statement_of
 from hexamem.agents.applying.item_edits import Changes, CheckedProposal, ItemEdits
 from hexamem.agents.applying.slots import Placement, closed, place, slot_of
-from hexamem.errors import NotFoundError
+from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.proposals import Outcome
@@ -17,6 +17,7 @@ from hexamem.stores.ledger.items import STATED_AT
 
 __all__ = ["ItemChanges"]
 
+_MOST_REMOVALS = 10  # of one batch, however much a model was talked into
 _LATEST_COMPARED = 20  # the latest items of a kind, which are searched for a duplicate
 _LATE = timedelta(minutes=5)  # after a longer delay an item records when its source was stated
 _STRICTNESS: tuple[Sensitivity, ...] = ("low", "medium", "high")
@@ -25,11 +26,13 @@ _STRICTNESS: tuple[Sensitivity, ...] = ("low", "medium", "high")
 class ItemChanges(ItemEdits):
     """Applies checked proposals within one transaction; each sees the changes of those before it."""
 
+    _removals = 0  # so far
+
     def carry_out(self, checked: CheckedProposal) -> Outcome:
-        """Apply a proposal.
+        """Apply a proposal. One that the user did not state in their own words adds an item, and changes no other.
 
         Raises:
-            InvalidInputError: its values do not make a valid item.
+            InvalidInputError: its values do not make a valid item, or it would change an item without the user's words.
             NotFoundError: its target does not exist.
         """
         proposal = checked.proposal
@@ -42,6 +45,9 @@ class ItemChanges(ItemEdits):
             if target is None and proposal.target is not None:
                 note = f"there is no {checked.kind} item {proposal.target[:80]} to supersede; added as a new one"
                 checked.notes.append(note)
+            if target is not None and not checked.own_words:
+                checked.notes.append(f"{target.id} is not superseded: that needs the user's own words")
+                target = None
             return self._add(checked, target)
         if done := self.done_before(checked, proposal.operation, proposal.target, proposal.merged, checked.values):
             return done
@@ -50,7 +56,15 @@ class ItemChanges(ItemEdits):
             if removed is not None and removed.kind == checked.kind and removed.status == "removed":
                 return Outcome(applied="noop", item_id=removed.id)
             raise NotFoundError(f"no {checked.kind} item {(proposal.target or '')[:80]!r} to {proposal.operation}")
+        if not checked.own_words:
+            raise InvalidInputError(
+                f"to {proposal.operation} an item needs the user's own words, not pasted or quoted text"
+            )
         edit = {"update": self.change, "merge": self.merge, "remove": self.remove}[proposal.operation]
+        if proposal.operation != "update":
+            self._removals += 1
+            if self._removals > _MOST_REMOVALS:
+                raise InvalidInputError(f"a batch may remove or merge {_MOST_REMOVALS} items; these were done before")
         return edit(checked, target)
 
     def _add(self, checked: CheckedProposal, target: MemoryItem | None = None) -> Outcome:
@@ -61,6 +75,9 @@ class ItemChanges(ItemEdits):
         if isinstance(new, VaultItem) and new.secret_id is not None:
             return self._add_secret(checked, new, target)
         slot = slot_of(new.metadata)
+        if slot and not checked.own_words and self.in_slot(new.kind, slot):
+            metadata = {name: value for name, value in new.metadata.items() if name != "slot"}
+            new, slot = new.changed(metadata=metadata), ""
         if not slot and target is not None and (slot := slot_of(target.metadata)):
             new = new.changed(metadata={**new.metadata, "slot": target.metadata["slot"]})
         if slot:

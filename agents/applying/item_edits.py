@@ -35,6 +35,7 @@ class CheckedProposal:
     Attributes:
         proposal: the proposal of the manager; ``values`` and ``reason`` below replace its own.
         stated_at: the time of its latest source.
+        own_words: whether the user stated it in their own words. If not, it may only add.
         secret_id: the secret that a vault item describes.
         found: secrets that were removed from the values.
         notes: receives a line for each correction.
@@ -46,6 +47,7 @@ class CheckedProposal:
     reason: str
     sources: tuple[Source, ...]
     stated_at: datetime
+    own_words: bool
     actor: str
     secret_id: str | None = None
     found: Mapping[str, SecretSpan] = field(default_factory=dict)
@@ -104,8 +106,9 @@ class ItemEdits:
         written = {after.id for _, after in changes}
         written_item = next((after for _, after in changes if after.id == item.id), item)
         moment = written_item.valid_from or checked.stated_at
+        named = checked.proposal.ends if checked.own_words else ()
         ending: Changes = []
-        for value in self.dated(self.known.whole([other for other in checked.proposal.ends if other not in written])):
+        for value in self.dated(self.known.whole([other for other in named if other not in written])):
             other = value.item
             if other.status == "active" and max(value.times) <= checked.stated_at:
                 ends = other.valid_from if other.kind == "episodic" else max(moment, other.valid_from or moment)

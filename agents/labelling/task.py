@@ -13,6 +13,7 @@ from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.labels import Label
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.step import Step
+from hexamem.prompts.fences import one_line
 
 if TYPE_CHECKING:
     from hexamem.agents.labelling.scopes import ScopeBoard
@@ -65,7 +66,7 @@ class LabelTask:
 
 def abridged(text: str, most: int) -> str:
     """The beginning of a text on one line, of at most ``most`` characters."""
-    line = " ".join(text.split())
+    line = " ".join(one_line(text).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 

@@ -27,7 +27,7 @@ __all__ = ["add", "edit", "feedback", "forget", "ingest", "remove", "split_pairs
 BATCH = 1_000
 """How many lines are stored at a time: an interrupted ingest retains the batches before."""
 _MANY = 100  # with fewer steps no rate is shown
-_OF_A_FILE = {"title", "tree_path", "labels", "metadata"}
+_OF_A_FILE = {"title", "caption", "tree_path", "labels", "metadata"}
 
 ItemId = Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")]
 Text = str | None
@@ -57,7 +57,9 @@ class ItemOptions:
     title: Annotated[Text, typer.Option(help="What a resource, or FILE, is called.")] = None
     resource_type: Annotated[Text, typer.Option(help="Sort of resource, such as email or code.")] = None
     content: Annotated[Text, typer.Option(help="The text of a resource, whole.")] = None
-    caption: Annotated[Text, typer.Option(help="What a vault item is found by.")] = None
+    caption: Annotated[
+        Text, typer.Option(help="What a vault item is found by; what FILE, a picture or recording, shows or says.")
+    ] = None
     sensitivity: Annotated[Text, typer.Option(help="Of a vault item: low, medium or high.")] = None
     tree_path: Annotated[list[str] | None, typer.Option(help="One level, from wide to narrow; repeat it.")] = None
     labels: Annotated[list[str] | None, typer.Option(help="One label; repeat it for more.")] = None
@@ -102,7 +104,7 @@ def add(
 ) -> None:
     """Store files, or an item by options or as JSON.
 
-    With FILE go --title, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
+    With FILE go --title, --caption, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
     """
     values = item.given
     if paths:
@@ -114,6 +116,8 @@ def add(
             raise InvalidInputError(f"--title {item.title!r} is of one file, and {len(paths)} are given")
         if item.metadata is not None:
             values["metadata"] = _json_object(item.metadata, "--metadata")
+        if (caption := values.pop("caption", None)) is not None:
+            values["describe"] = values["transcribe"] = lambda data, mime_type: caption
         further = {"root": root, "keep_bytes": keep_bytes, "reason": reason}
         return _add_files(session, user, timezone, paths, {**values, **further})
     if root is not None or not keep_bytes:
@@ -144,6 +148,10 @@ def _add_files(session: Session, user: str, timezone: str | None, paths: Sequenc
                 refused.append(str(error))
     for line in [line for file in added for line in file.degraded]:
         output.note(line)
+    title = further.get("title")
+    for file in added:
+        if file.repeated and title not in (None, file.item.title):
+            output.note(f"note: its title stays: change it with `hexamem edit {file.item.id} title={title!r}`")
     if added:
         session.show(added, "\n".join(map(_file_line, added)))
     for line in refused[:-1]:
@@ -358,7 +366,7 @@ def ingest(
         typer.Argument(
             metavar="FILE",
             exists=True,
-            help="A data set, or JSON lines of {role, content, name?, timestamp?, id?, thread_id?}.",
+            help="A data set, or JSON lines or an array of {role, content, name?, timestamp?, id?, thread_id?}.",
         ),
     ],
     user: User,

@@ -18,7 +18,7 @@ from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bind
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.pool import PoolProxiedConnection
 
-from hexamem.errors import HomeInUseError, InvalidInputError, MissingUserError
+from hexamem.errors import HomeInUseError, HomeNotWritableError, InvalidInputError, MissingUserError
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.memory_types.times import to_micros
@@ -191,6 +191,8 @@ class Ledger:
         self.place = place or place_of(url)
         self.fixed_names, self.types = fixed_names, types
         self._exclusive = False
+        self._file: Path | None = None  # of the home
+        self._inode = 0
         self._opened = object()
         self._written: dict[str, object] = {}  # user → replaced by each write
         self.engine: Engine = open_engine(url)
@@ -219,6 +221,8 @@ class Ledger:
             return cls(url, fixed_names=fixed_names, types=types)
         ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), fixed_names, types)
         ledger._exclusive = True  # the home is locked by one process
+        ledger._file = home / "ledger.sqlite3"
+        ledger._inode = ledger._file.stat().st_ino
         return ledger
 
     @property
@@ -238,7 +242,21 @@ class Ledger:
         """A transaction that changes one user's rows: all of it is committed on leaving, or none.
 
         Writers of the same user wait for each other. With ``create`` a new user is registered first.
+
+        Raises:
+            HomeNotWritableError: the file was deleted or replaced since it was opened. SQLite would write to the file
+                that no name leads to any more.
         """
+        if self._file is not None:
+            try:
+                replaced = self._file.stat().st_ino != self._inode
+            except OSError:
+                replaced = True
+            if replaced:
+                raise HomeNotWritableError(
+                    f"{self._file} was deleted or replaced while it was open, so that nothing can be stored in it: close "
+                    "the memory, restore the home, and open it again"
+                )
         try:
             with plain_errors(self.place), self._begun(user, write=True) as bound:
                 self._bind(bound)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from hexamem.errors import ConfigError, HomeNotWritableError, StorageFullError
+from hexamem.errors import ConfigError, HexamemError, HomeNotWritableError, StorageFullError
 from hexamem.stores.memory_use import release_memory
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ __all__ = ["close_client", "disk_errors", "handle_limit", "internal_error", "mak
 # Four files stay open for a loaded segment; while it loads there are more.
 _HANDLES_EACH = 5
 _CACHE_SHARDS = 64
-_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def handle_limit(max_loaded: int) -> int:
@@ -53,14 +55,22 @@ def make_writable(folder: Path) -> None:
 
 @contextmanager
 def disk_errors(folder: Path) -> Iterator[None]:
-    """Turn the system's errors of a full or read-only disk into StorageFullError and HomeNotWritableError."""
+    """Turn errors of the system on a folder into StorageFullError and HomeNotWritableError, with the folder.
+
+    Errors that concern neither its disk nor a file in it, such as those of a network, are raised as they are.
+    """
     try:
         yield
+    except HexamemError:
+        raise
     except OSError as error:
+        named = error.filename
+        if isinstance(named, str | os.PathLike) and not Path(named).is_relative_to(folder):
+            raise
         if error.errno in _FULL:
             raise StorageFullError(f"No disk left in {folder} ({error}); free some room.") from error
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            raise HomeNotWritableError(f"{folder} cannot be written ({error}).") from error
+        if named is not None or error.errno in _READ_ONLY:
+            raise HomeNotWritableError(f"{folder} cannot be read or written ({error}).") from error
         raise
 
 

@@ -159,7 +159,10 @@ class EmbeddedChroma:
             self._require_open()
             if name not in self._segments or name in self._damaged:
                 return None
-            handle = self._handles.get(name) or self._started().get_collection(name, embedding_function=None)
+            try:
+                handle = self._handles.get(name) or self._started().get_collection(name, embedding_function=None)
+            except internal_error() as error:
+                self._translate(name, error)
             return handle.metadata or {}
 
     def drop(self, names: Sequence[str], *, erase: bool) -> None:
