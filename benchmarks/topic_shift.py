@@ -17,9 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hexamem.intent.topic_likeness import TopicLikeness
-from hexamem.middleware import MiddlewareSettings
-from hexamem.stores.embedders import open_embedder
+from hexamem.middleware import MiddlewareSettings, topic_likeness
 
 OPEN = Path(__file__).resolve().parents[1] / "evals" / "corpus" / "open"
 
@@ -67,12 +65,11 @@ def _asked(path: Path) -> list[tuple[str, str, list[str]]]:
 
 def _compared(asked: Sequence[tuple[str, str, list[str]]], turns: int, pairs: int) -> tuple[list[float], list[float]]:
     rng = random.Random(1)
-    likeness = TopicLikeness(open_embedder("bundled").embed_documents)
     same, other = [], []
     for talk, question, said in rng.sample(list(asked), min(pairs, len(asked))):
         elsewhere = rng.choice([one for one in asked if one[0] != talk])
-        same.append(likeness.likest(" ".join(said[:turns]), [question]))
-        other.append(likeness.likest(" ".join(elsewhere[2][:turns]), [question]))
+        same.append(topic_likeness(" ".join(said[:turns]), [question]))
+        other.append(topic_likeness(" ".join(elsewhere[2][:turns]), [question]))
     return same, other
 
 

@@ -92,15 +92,11 @@ class EvidenceNodes(ResearchNode):
                     state.get("found") or (),
                     state["pool"],
                     seen,
-                    self.parts.embedder,
                     settings,
                     number=state["number"],
                     passages=passages,
                     filters=filters,
                     recalled=recalled.ids,
-                    bags=self.parts.bags,
-                    speakers=self.parts.spoke,
-                    worths=self.parts.worths,
                 )
                 if tx.user_id
                 else Reading()

@@ -20,8 +20,6 @@ from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchContext, Resear
 from hexamem.memory_types import LightMemory
 from hexamem.memory_types.research import Claim, Passage
 from hexamem.memory_types.times import read_zone
-from hexamem.retrieval.evidence import ReadBags, ReadSpeakers, ReadWorths
-from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -50,7 +48,7 @@ class ResearchParts:
     """The stores and agents of the graph.
 
     Attributes:
-        ledger, embedder: the source of truth, and the embedder of the indexes.
+        ledger: the source of truth.
         lanes: the ways to search, by name.
         catch_up: brings a user's indexes up to the ledger.
         speakers: the speakers in a user's memory. kinds: the kinds of items that it has.
@@ -60,7 +58,6 @@ class ResearchParts:
         clean: ``(user, question)`` to the question without secrets.
         repair: repairs a damaged index of a user; returns whether it could.
         recalled: ``(user, question, filter)`` to a plain recall of the question; empty without trained weights.
-        bags, spoke, worths: caches of the token vectors of steps and items, of speakers, and of how much a step states.
         settings: of research.
         encode: the bundled encoder, which extracts sentences if no model integrates.
         planner, integrator, reflector: the model tier; for each that is None the embedded engine does the work.
@@ -68,7 +65,6 @@ class ResearchParts:
     """
 
     ledger: Ledger
-    embedder: Embedder
     lanes: Mapping[str, LaneSearch]
     catch_up: Callable[[str], object]
     speakers: Callable[[str], frozenset[str]]
@@ -80,9 +76,6 @@ class ResearchParts:
     repair: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
     recalled: Callable[[str, str, EvidenceFilter], PlainRecall] = lambda user, question, filters: PlainRecall()
-    bags: ReadBags | None = None
-    spoke: ReadSpeakers | None = None
-    worths: ReadWorths | None = None
     settings: ResearchSettings = field(default_factory=ResearchSettings)
     planner: ModelPlanner | None = None
     integrator: ModelIntegrator | None = None

@@ -17,13 +17,9 @@ from hexamem.retrieval.evidence import (
     Need,
     Ranked,
     RankedNeed,
-    ReadBags,
-    ReadSpeakers,
-    ReadWorths,
     Reason,
     rank_evidence,
 )
-from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Transaction, event_time, has_own_time
 from hexamem.stores.ledger.pages import PageRow, get_pages, page_steps
 from hexamem.stores.ledger.step_texts import PlainStep, StepTime, last_stated, plain_steps
@@ -59,16 +55,12 @@ def read_round(
     found: Iterable[LaneFound],
     pool: Sequence[Sequence[Any]],
     seen: Collection[str],
-    embedder: Embedder,
     settings: ResearchSettings,
     *,
     number: int,
     passages: int,
     filters: EvidenceFilter,
     recalled: Sequence[str] = (),
-    bags: ReadBags | None = None,
-    speakers: ReadSpeakers | None = None,
-    worths: ReadWorths | None = None,
 ) -> Reading:
     """Rank the results of the lanes, and choose passages from them and from the pool.
 
@@ -80,7 +72,6 @@ def read_round(
         passages: how many to read at most.
         filters: what may be read.
         recalled: ids of the hits of a plain recall for the question, best first.
-        bags, speakers, worths: as in :func:`~hexamem.retrieval.evidence.rank_evidence`.
     """
     rankings: dict[str, dict[str, list[str]]] = {}
     pages: dict[str, None] = {}
@@ -93,20 +84,9 @@ def read_round(
     if recalled and MAIN_NEED in rankings:
         rankings[MAIN_NEED][RECALL] = list(recalled)
     needs = [
-        Need(text=need or question.bare, rankings=lanes, speakers=question.speakers, wide=need == MAIN_NEED)
-        for need, lanes in rankings.items()
+        Need(text=need or question.bare, rankings=lanes, wide=need == MAIN_NEED) for need, lanes in rankings.items()
     ]
-    ranked, steps, items = rank_evidence(
-        tx,
-        needs,
-        embedder,
-        settings.weights,
-        exclude=seen,
-        bags=bags,
-        speakers=speakers,
-        worths=worths,
-        read_items=filters.read_items,
-    )
+    ranked, steps, items = rank_evidence(tx, needs, exclude=seen, read_items=filters.read_items)
     if filters:
         permitted = filters.among(tx, {record.id for need in ranked for record in need.ranked})
         ranked = [

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
-from hexamem.retrieval.evidence import EvidenceWeights
-
 if TYPE_CHECKING:
     from hexamem.models import Budget, UsageMeter
 
@@ -43,7 +41,6 @@ class ResearchSettings:
         prompt_tokens, memory_tokens: token budgets for passages and for memos in a prompt; ``first_tokens`` for passages in
             tier ``auto``.
         calls, tokens, seconds: the budget of one research; None for no limit of its own.
-        weights: of the ranking, see :class:`~hexamem.retrieval.evidence.EvidenceWeights`.
     """
 
     rounds: int = 3
@@ -61,7 +58,6 @@ class ResearchSettings:
     calls: int | None = None
     tokens: int | None = None
     seconds: float | None = None
-    weights: EvidenceWeights = field(default_factory=EvidenceWeights)
 
 
 class ResearchInput(TypedDict, total=False):

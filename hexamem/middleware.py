@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
+import numpy as np
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.language_models import BaseChatModel
@@ -23,7 +24,6 @@ from hexamem.errors import ConfigError
 from hexamem.forgotten_messages import as_read_now
 from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
 from hexamem.hiding import redact_messages
-from hexamem.intent.topic_likeness import TopicLikeness
 from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings, validated_settings
 from hexamem.models.encoder import open_encoder
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings"]
+__all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings", "topic_likeness"]
 
 _TOPIC = 2_000  # characters of the current topic
 _CACHED_MESSAGES = 8_192
@@ -49,8 +49,8 @@ class MiddlewareSettings:
 
     Attributes:
         prompt: what is added to the system message, and its token budget.
-        topic_shift: similarity (-1 to 1, see :class:`~hexamem.intent.topic_likeness.TopicLikeness`) of a run's current
-            topic to the queries recalled so far, below which it recalls again; None never does. It costs no call.
+        topic_shift: similarity (-1 to 1, a cosine of the bundled encoder) of a run's current topic to the queries
+            recalled so far, below which it recalls again; None never does. It costs no call.
         recalls: how often a run recalls, at most.
         tools: names of the memory's tools that the model can call; none when empty.
         hide_secrets: whether secrets in messages are replaced by references, in what the model sees and in the agent's
@@ -59,7 +59,7 @@ class MiddlewareSettings:
     """
 
     prompt: PromptSettings = field(default_factory=PromptSettings)
-    topic_shift: Annotated[float, Field(ge=-1, le=1)] | None = 0.2
+    topic_shift: Annotated[float, Field(ge=-1, le=1)] | None = 0.3
     recalls: Annotated[int, Field(ge=1)] = 4
     tools: Annotated[tuple[str, ...], Field(strict=False)] = tuple(sorted(MEMORY_TOOLS))
     hide_secrets: bool = True
@@ -126,7 +126,6 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages without secrets
         self._secrets: dict[str, int] = {}  # user → how many secrets the vault held when their messages were searched
         self._guard = threading.Lock()
-        self._likeness = TopicLikeness(lambda texts: open_encoder().vectors(texts))
 
     # ------------------------------------------------------------------ hooks
 
@@ -163,7 +162,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         topic = _current_topic(state["messages"])
         if self.settings.topic_shift is None or not topic or not topics or len(topics) >= self.settings.recalls:
             return None
-        if self._likeness.likest(topic, topics) >= self.settings.topic_shift:
+        if topic_likeness(topic, topics) >= self.settings.topic_shift:
             return None
         return {
             "memory_text": self._recalled_anew(runtime, state, (topic, topics[0])),
@@ -306,6 +305,12 @@ def _last_question(messages: Sequence[AnyMessage]) -> str:
     """The text of the user's last message."""
     last = next((message for message in reversed(messages) if message.type == "human"), None)
     return str(last.text).strip() if last is not None else ""
+
+
+def topic_likeness(topic: str, earlier: Sequence[str]) -> float:
+    """The cosine, -1 to 1, of a topic with the most similar of the earlier ones."""
+    vectors = open_encoder().vectors([topic, *earlier])
+    return float(np.max(vectors[1:] @ vectors[0]))
 
 
 def _current_topic(messages: Sequence[AnyMessage]) -> str:

@@ -1,4 +1,4 @@
-"""The event or entity types of one user: finds labels by name, and adds new ones that a model proposes (STITCH, 3).
+"""The event or entity types of one user: finds labels by name, and makes new ones that a model proposes (STITCH, 3).
 
 Ids are derived from the user, the kind and the first name of a label. So labelling a conversation twice results in the
 same ids, and a renamed label is still found by its first name.
@@ -7,208 +7,99 @@ same ids, and a renamed label is still found by its first name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 
-from hexamem.errors import InvalidInputError
 from hexamem.intent.contract import Embed, Vectors
-from hexamem.intent.label_names import fold_name, label_id, refusal
-from hexamem.memory_types.labels import Label, LabelKind
+from hexamem.intent.label_names import fold_name, label_id, label_types, refusal
+from hexamem.memory_types.labels import Label
+from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["LONGEST_NAME", "SAME_NAME", "Vocabulary"]
+__all__ = ["TypeVocabulary"]
 
-LONGEST_NAME = 60
-"""The most characters of a label's name."""
-SAME_NAME = 0.9
-"""The least cosine of two names at which a proposed name is an existing label."""
-_MOST_LABELS, _MOST_NEW, _MOST_PROPOSED = 200, 20, 8  # labels in use; new ones in a batch; names of a step
-_LEAST_COSINE = 0.3  # of a new label and its parent
+_LONGEST_NAME = 60  # characters
+_SAME_NAME = 0.9  # the least cosine of two names at which a proposed name is an existing label
+_MOST_LABELS, _MOST_NEW, _MOST_PROPOSED = 200, 20, 8  # labels in use; new ones of a batch; names of a step
 
 
-class Vocabulary:
-    """The labels of one user and kind, in memory; :meth:`changed` returns those to be written.
+class TypeVocabulary:
+    """The labels of one user and kind while a batch is labelled.
 
     Args:
-        user: the owner of the labels.
-        kind: ``event``, ``entity`` or ``scope``.
-        embed: texts to unit rows, for names and their nearest labels.
-        types: names of wide labels, which are created when a narrower one is first added below them.
+        labels: all labels of the user; those of other kinds are ignored.
+        embed: texts to unit rows, for names that are almost the same.
+
+    Attributes:
+        made: the new labels by id, wider ones first.
     """
 
-    def __init__(
-        self,
-        user: str,
-        kind: LabelKind,
-        embed: Embed,
-        *,
-        types: Iterable[str] = (),
-    ) -> None:
-        self.user, self.kind, self._embed = user, kind, embed
-        self._types = {fold_name(name): name for name in types}
-        self._labels: dict[str, Label] = {}
+    def __init__(self, user: str, kind: Literal["event", "entity"], labels: Iterable[Label], embed: Embed) -> None:
+        self._user, self._kind, self._embed = user, kind, embed
+        self._types = {fold_name(name): name for name in label_types(kind)}
+        self._known = Vocabulary(label for label in labels if label.kind == kind)
+        self.made: dict[str, Label] = {}
         self._names: dict[str, str] = {}  # folded name → id
-        self._changed: dict[str, None] = {}
-        self._made = 0
+        # A label in use takes precedence over an alias of the same name.
+        for label in sorted(self._known.by_id.values(), key=lambda label: label.alias_of is not None):
+            self._names.setdefault(fold_name(label.name), label.id)
         self._vectors: dict[str, Vectors] = {}  # name → its embedding
 
-    # ------------------------------------------------------------------ looking up
-
-    def get(self, label: str) -> Label | None:
-        """The label of an id, aliases resolved; None where it is unknown."""
-        known, seen = self._labels.get(label), {label}
-        while known is not None and known.alias_of in self._labels and known.alias_of not in seen:
-            seen.add(known.alias_of)
-            known = self._labels[known.alias_of]
-        return known
+    def live(self) -> list[Label]:
+        """The labels in use, without aliases, in the order of their creation."""
+        return [label for label in self._known.by_id.values() if self._known.canonical(label.id) == label.id]
 
     def find(self, name: str) -> Label | None:
         """The label with this name, or with an alias or a first name like it; case and ``_`` are folded."""
-        return self.get(self._names.get(fold_name(name)) or label_id(self.user, self.kind, name))
+        own = self._names.get(fold_name(name)) or label_id(self._user, self._kind, name)
+        return self._known.by_id.get(self._known.canonical(own))
 
-    def live(self) -> tuple[Label, ...]:
-        """The labels in use, without aliases, in the order of their creation."""
-        return tuple(label for label in self._labels.values() if label.alias_of not in self._labels)
+    def coarse(self, label: str) -> Label | None:
+        """The widest label above an id, itself without a parent; None where it is unknown."""
+        return self._known.by_id.get([self._known.canonical(label), *self._known.above(label)][-1])
 
-    def nearest(self, vector: Vectors, k: int = 5) -> list[tuple[Label, float]]:
-        """The labels in use whose names are nearest to an embedding, with their cosine, best first.
+    def propose(self, names: Sequence[str], parent: Label | None = None) -> tuple[str, ...]:
+        """The ids of the labels of the names in a reply: existing ones with almost the same name, or new ones.
 
-        Args:
-            vector: ``(d,)``, a unit vector, or zeros, for which there is none.
-            k: the most labels.
-        """
-        live = self.live()
-        if not live or not np.any(vector):
-            return []
-        scores = self.vectors([label.name for label in live]) @ np.asarray(vector, np.float32)
-        return [(live[place], float(scores[place])) for place in np.argsort(-scores, kind="stable")[:k]]
-
-    def coarse(self, label: str) -> str | None:
-        """The id of the widest label above an id (itself without a parent); None where it is unknown."""
-        widest, seen = self.get(label), set[str]()
-        while widest is not None and widest.id not in seen and (above := self.get(widest.parent_id or "")) is not None:
-            seen.add(widest.id)
-            widest = above
-        return None if widest is None else widest.id
-
-    def vectors(self, names: Sequence[str]) -> Vectors:
-        """The embeddings of names, ``(n, d)``, which are cached."""
-        if not names:
-            return np.asarray(self._embed([]), np.float32)
-        if new := [name for name in dict.fromkeys(names) if name not in self._vectors]:
-            self._vectors.update(zip(new, np.asarray(self._embed(new), np.float32), strict=True))
-        return np.stack([self._vectors[name] for name in names])
-
-    # ------------------------------------------------------------------ growing
-
-    def add(self, name: str, parent: str | None = None) -> Label:
-        """The label of a name: an existing one with the same folded name, otherwise a new one.
-
-        With 200 labels in use the parent, or the nearest label, is returned instead of a new one.
-
-        Args:
-            name: at most :data:`LONGEST_NAME` characters, some of them visible, no control characters.
-            parent: the id of the wider label.
-
-        Raises:
-            InvalidInputError: the name is invalid, or the parent unknown.
-        """
-        if reason := refusal(name, LONGEST_NAME):
-            raise InvalidInputError(reason)
-        above = None if parent is None else self.get(parent)
-        if parent is not None and above is None:
-            raise InvalidInputError(f"parent = {parent!r} is no label of kind {self.kind!r}; add it first")
-        if (known := self.find(name)) is not None:
-            return known
-        if len(self.live()) >= _MOST_LABELS and fold_name(name) not in self._types:
-            near = self.nearest(self.vectors([name])[0], 1)
-            return above or (near[0][0] if near else self.live()[0])
-        label = Label(
-            id=label_id(self.user, self.kind, name),
-            user=self.user,
-            kind=self.kind,
-            name=name.strip(),
-            parent_id=above.id if above is not None else None,
-        )
-        self._put(label)
-        return label
-
-    def propose(self, names: Sequence[str], parent: str | None = None) -> tuple[str, ...]:
-        """The labels of the names in a reply: existing ones with the same or almost the same meaning, or new ones.
-
-        Invalid names, and new ones beyond 20 between two calls of :meth:`changed`, are left out.
+        Invalid names, new ones beyond 20, and those of a user with 200 labels are left out.
 
         Args:
             names: the names, the main one first; only the first eight are read.
-            parent: the wider label of new ones; by default for an event the label with which its name begins
-                ("Propose hotel" → "Propose"), or the top label of the nearest one.
-
-        Returns:
-            Label ids, each once, in the order of the names.
+            parent: the wider label of new ones; by default for an event the type with which its name begins
+                ("Propose hotel" → "Propose").
         """
         label_ids: dict[str, None] = {}
         for name in names[:_MOST_PROPOSED]:
-            if refusal(name, LONGEST_NAME) is not None:
-                continue
-            known = self.find(name)
-            if known is None:
-                vector = self.vectors([name])[0]
-                near = self.nearest(vector, 1)
-                if near and near[0][1] >= SAME_NAME:
-                    known = near[0][0]
-                elif self._made < _MOST_NEW:
-                    self._made += 1
-                    known = self.add(name, parent if parent is not None else self._wider(name, vector))
-                else:
-                    continue
-            label_ids[known.id] = None
+            if refusal(name, _LONGEST_NAME) is None:
+                label = self.find(name) or self._similar(name) or self._new(name, parent)
+                label_ids.update({} if label is None else {label.id: None})
         return tuple(label_ids)
 
-    def _wider(self, name: str, vector: Vectors) -> str | None:
-        if self.kind != "event":
+    def _similar(self, name: str) -> Label | None:
+        if not (live := self.live()):
             return None
-        words = fold_name(name).split()
-        if " ".join(words) in self._types:
+        names = [name, *(label.name for label in live)]
+        if new := [other for other in dict.fromkeys(names) if other not in self._vectors]:
+            self._vectors.update(zip(new, np.asarray(self._embed(new), np.float32), strict=True))
+        scores = np.stack([self._vectors[other] for other in names[1:]]) @ self._vectors[name]
+        best = int(scores.argmax())
+        return live[best] if scores[best] >= _SAME_NAME else None
+
+    def _new(self, name: str, parent: Label | None) -> Label | None:
+        if len(self.made) >= _MOST_NEW or len(self.live()) >= _MOST_LABELS:
             return None
-        for count in range(len(words) - 1, 0, -1):
-            first = " ".join(words[:count])
-            if (known := self.find(first)) is not None:
-                return self.coarse(known.id)
-            if first in self._types:
-                return self.add(self._types[first]).id
-        near = self.nearest(vector, 1)
-        return self.coarse(near[0][0].id) if near and near[0][1] > _LEAST_COSINE else None
-
-    def merge(self, label: str, into: str) -> None:
-        """Make one label an alias of another."""
-        self._put(self._labels[label].changed(alias_of=into))
-
-    # ------------------------------------------------------------------ reading and restoring changes
-
-    def changed(self) -> tuple[Label, ...]:
-        """The labels that are new or changed since the last call."""
-        labels = tuple(self._labels[label] for label in self._changed)
-        self._changed.clear()
-        self._made = 0
-        return labels
-
-    def restore(self, labels: Iterable[Label]) -> None:
-        """Replace all labels by stored ones; those of other kinds are ignored.
-
-        Raises:
-            InvalidInputError: where a label belongs to another user.
-        """
-        own = [label for label in labels if label.kind == self.kind]
-        if (foreign := next((label for label in own if label.user != self.user), None)) is not None:
-            raise InvalidInputError(
-                f"label {foreign.id!r} belongs to another user than {self.user!r}; give this user's"
-            )
-        self._labels = {label.id: label for label in own}
-        self._names, self._changed, self._made = {}, {}, 0
-        # A label in use takes precedence over an alias of the same name.
-        for label in sorted(own, key=lambda label: label.alias_of is not None):
-            self._names.setdefault(fold_name(label.name), label.id)
-
-    def _put(self, label: Label) -> None:
-        self._labels[label.id] = label
-        self._names.setdefault(fold_name(label.name), label.id)
-        self._changed[label.id] = None
+        act = name.split(maxsplit=1)[0]
+        if parent is None and self._kind == "event" and fold_name(act) != fold_name(name):
+            known, wide = self.find(act), self._types.get(fold_name(act))
+            parent = self.coarse(known.id) if known is not None else self._new(wide, None) if wide is not None else None
+        label = Label(
+            id=label_id(self._user, self._kind, name),
+            user=self._user,
+            kind=self._kind,
+            name=name.strip(),
+            parent_id=parent.id if parent is not None else None,
+        )
+        self.made[label.id] = label
+        self._known = self._known.joined([label])
+        self._names.setdefault(fold_name(name), label.id)
+        return label

@@ -87,7 +87,7 @@ class Passage(Record):
         text: the text, with captions in place of secrets; of a page all its lines.
         score: comparable only with passages of the same round.
         lanes: the searches that found it, including a plain recall (``recall``).
-        why: its rank in each of them, and by late interaction; empty for a whole page, and for a neighbour of a match.
+        why: its rank in each of them; empty for a whole page, and for a neighbour of a match.
         page_id: the id of its page, if that was looked up.
         sources: the steps that it consists of, or was extracted from.
         round: the round in which it was read; 0 if it was not.
@@ -107,7 +107,7 @@ class Passage(Record):
     round: int = 0
 
     def explain(self) -> str:
-        """Why it was read, in one line: ``vector #1 · keyword #3 · late #1 (21.05)``."""
+        """Why it was read, in one line: ``vector #1 · keyword #3``."""
         return " · ".join(signal.explain() for signal in self.why) or " · ".join(self.lanes)
 
 

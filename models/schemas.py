@@ -7,7 +7,6 @@ references, recursion, open dictionaries, defaults or tuples; every object close
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -31,9 +30,8 @@ _BOUNDS = {
     "pattern": "matching {}",
     "format": "as {}",
 }
-_NAMES = {str: "string", int: "integer", bool: "boolean", float: "number", type(None): "null"}
-_DEEPEST, _MOST_PROPERTIES, _MOST_VALUES = 10, 5_000, 1_000
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_PLAIN = ("string", "integer", "boolean", "number", "null")
+_DEEPEST = 10
 
 
 class ModelReply(BaseModel):
@@ -53,86 +51,60 @@ def strict_schema(model: type[BaseModel]) -> JsonSchema:
     in the reply.
 
     Raises:
-        ConfigError: the model has no such schema; the message lists each place and rule.
+        ConfigError: the model has no such schema; the message names the place and the rule.
     """
     try:
         whole = model.model_json_schema(mode="validation")
     except Exception as error:  # pydantic raises several kinds
         raise ConfigError(f"The reply {model.__name__} has no JSON Schema: {error}") from error
-    flat, problems = _flattened({**whole, "title": model.__name__})
-    if problems:
-        raise ConfigError(f"The reply {model.__name__} cannot be asked of a model: {'; '.join(problems)}")
-    return {"title": model.__name__, **flat}
+    try:
+        return {"title": model.__name__, **_flat(whole, whole.get("$defs", {}), "", (), 1)}
+    except _Refused as problem:
+        raise ConfigError(f"The reply {model.__name__} cannot be asked of a model: {problem}") from None
 
 
-def _flattened(schema: JsonSchema) -> tuple[JsonSchema, list[str]]:
-    definitions: Any = schema.get("$defs", {})
-    flattening = _Flattening(definitions)
-    flat = flattening.node({word: value for word, value in schema.items() if word != "$defs"}, "", (), 1)
-    problems, name = flattening.problems, schema.get("title")
-    if name is not None and not (isinstance(name, str) and _NAME.fullmatch(name)):
-        problems.append(f"the title {name!r} is no name of up to 64 letters, digits, _ and -")
-    if flat.get("type") != "object" and not problems:
-        problems.append("the reply is no object; put the list or value into a field")
-    if flattening.properties > _MOST_PROPERTIES:
-        problems.append(f"there are {flattening.properties:,} properties; at most {_MOST_PROPERTIES:,} are allowed")
-    if flattening.values > _MOST_VALUES:
-        problems.append(f"there are {flattening.values:,} enumerated values; at most {_MOST_VALUES:,} are allowed")
-    return flat, problems
+class _Refused(Exception):
+    """A part of a schema that strict mode does not allow."""
 
 
-class _Flattening:
-    """Inlines the references of one schema, and collects its problems."""
+def _flat(node: Any, definitions: dict[str, Any], path: str, seen: tuple[str, ...], depth: int) -> JsonSchema:
+    """A part of a schema with its references inlined.
 
-    def __init__(self, definitions: dict[str, Any]) -> None:
-        self._definitions = definitions
-        self.problems: list[str] = []
-        self.properties = self.values = 0
-
-    def node(self, node: Any, path: str, seen: tuple[str, ...], depth: int) -> JsonSchema:
-        here = path or "the reply"
-        if not isinstance(node, dict) or not node:
-            return self._refused(f"{here} takes anything; give it a type")
-        if "$ref" in node:
-            name = str(node["$ref"]).rsplit("/", 1)[-1]
-            if name in seen:
-                return self._refused(f"{here} contains itself ({name}); recursion is not allowed")
-            rest = {word: value for word, value in node.items() if word != "$ref"}
-            return self.node({**self._definitions.get(name, {}), **rest}, path, (*seen, name), depth)
-        if word := next((word for word in _REFUSED if word in node), None):
-            return self._refused(f"{here} uses {word}; write one list for each kind, or plain fields")
-        if depth > _DEEPEST:
-            return self._refused(f"{here} is nested deeper than {_DEEPEST} levels")
-        flat: JsonSchema = {word: node[word] for word in ("type", "description", "enum") if word in node}
-        if "const" in node:
-            flat["enum"] = [node["const"]]
-        if isinstance(flat.get("enum"), list):
-            values: Any = flat["enum"]
-            self.values += len(values)
-            flat.setdefault("type", "/".join({_NAMES.get(type(value), "") for value in values}))
-        if notes := [form.format(node[word]) for word, form in _BOUNDS.items() if word in node]:
-            description = str(node.get("description", "")).rstrip(" .")
-            flat["description"] = f"{description + '. ' if description else ''}{', '.join(notes).capitalize()}."
-        if "anyOf" in node:
-            flat.pop("type", None)
-            flat["anyOf"] = [self.node(option, path, seen, depth) for option in node["anyOf"]]
-            if len(node["anyOf"]) != 2 or {"type": "null"} not in node["anyOf"]:
-                return self._refused(f"{here} uses anyOf for more than a value or null")
-        elif flat.get("type") == "array":
-            flat["items"] = self.node(node.get("items"), f"{path}[]", seen, depth + 1)
-        elif flat.get("type") == "object":
-            if node.get("additionalProperties", False) is not False or "properties" not in node:
-                return self._refused(f"{here} is an open dictionary; use a list of named pairs")
-            properties = {
-                name: self.node(part, f"{path}.{name}".lstrip("."), seen, depth + 1)
-                for name, part in node["properties"].items()
-            }
-            self.properties += len(properties)
-            flat |= {"properties": properties, "required": list(properties), "additionalProperties": False}
-        elif flat.get("type") not in _NAMES.values():
-            return self._refused(f"{here} takes anything; give it a type")
-        return flat
-
-    def _refused(self, problem: str) -> JsonSchema:
-        self.problems.append(problem)
-        return {}
+    Raises:
+        _Refused: it is not allowed.
+    """
+    here = path or "the reply"
+    if "$ref" in node:
+        name = str(node["$ref"]).rsplit("/", 1)[-1]
+        if name in seen:
+            raise _Refused(f"{here} contains itself ({name}); recursion is not allowed")
+        rest = {word: value for word, value in node.items() if word != "$ref"}
+        return _flat({**definitions.get(name, {}), **rest}, definitions, path, (*seen, name), depth)
+    if word := next((word for word in _REFUSED if word in node), None):
+        raise _Refused(f"{here} uses {word}; write one list for each kind, or plain fields")
+    if depth > _DEEPEST:
+        raise _Refused(f"{here} is nested deeper than {_DEEPEST} levels")
+    flat: JsonSchema = {word: node[word] for word in ("type", "description", "enum") if word in node}
+    if "const" in node:
+        flat["enum"] = [node["const"]]
+    if notes := [form.format(node[word]) for word, form in _BOUNDS.items() if word in node]:
+        description = str(node.get("description", "")).rstrip(" .")
+        flat["description"] = f"{description + '. ' if description else ''}{', '.join(notes).capitalize()}."
+    kind = flat.get("type")
+    if "anyOf" in node:
+        if len(node["anyOf"]) != 2 or {"type": "null"} not in node["anyOf"]:
+            raise _Refused(f"{here} uses anyOf for more than a value or null")
+        flat["anyOf"] = [_flat(option, definitions, path, seen, depth) for option in node["anyOf"]]
+    elif kind == "array":
+        flat["items"] = _flat(node.get("items", {}), definitions, f"{path}[]", seen, depth + 1)
+    elif kind == "object":
+        if node.get("additionalProperties", False) is not False or "properties" not in node:
+            raise _Refused(f"{here} is an open dictionary; use a list of named pairs")
+        properties = {
+            name: _flat(part, definitions, f"{path}.{name}".lstrip("."), seen, depth + 1)
+            for name, part in node["properties"].items()
+        }
+        flat |= {"properties": properties, "required": list(properties), "additionalProperties": False}
+    elif kind not in _PLAIN:
+        raise _Refused(f"{here} takes anything; give it a type")
+    return flat

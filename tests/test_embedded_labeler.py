@@ -14,15 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, MiddlewareSettings, Settings
-from hexamem.errors import InvalidInputError
 from hexamem.intent import EmbeddedLabeler, LabelBatch, LabeledStep, StepView
 from hexamem.intent.label_classifiers import load_classifiers
 from hexamem.intent.label_names import fold_name, label_types
 from hexamem.intent.scope_text import explicit_keys
 from hexamem.intent.scope_tracker import COLUMNS, load_scope_weights
-from hexamem.intent.topic_likeness import TopicLikeness
-from hexamem.intent.vocabulary import Vocabulary
+from hexamem.intent.vocabulary import TypeVocabulary
 from hexamem.memory_types.labels import Label
+from hexamem.middleware import topic_likeness
 from hexamem.models.encoder import open_encoder
 from hexamem.stores.label_forms import name_form
 
@@ -161,82 +160,68 @@ def test_the_weights_that_ship_are_for_the_encoder_that_ships() -> None:
 
 def embed(texts: Sequence[str]) -> np.ndarray:
     """Words to axes: names that share words are near."""
-    rows = np.zeros((len(texts), 64), np.float32)
+    rows = np.zeros((len(texts), 4_096), np.float32)
     for row, text in zip(rows, texts, strict=True):
         for word in text.casefold().split():
-            row[zlib.crc32(word.encode("utf-8", "surrogatepass")) % 64] += 1
+            row[zlib.crc32(word.encode("utf-8", "surrogatepass")) % 4_096] += 1
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
-def vocabulary(user: str = "ada", kind: Any = "event") -> Vocabulary:
-    return Vocabulary(user, kind, embed, types=("Propose", "Ask", "Decide"))
+def vocabulary(*labels: Label, user: str = "ada", kind: Any = "event") -> TypeVocabulary:
+    return TypeVocabulary(user, kind, labels, embed)
 
 
 def test_a_name_in_whatever_case_is_one_label_of_one_user_and_kind_in_every_process() -> None:
     words = vocabulary()
-    built = words.add("Opening hours")
+    (built,) = words.propose(["Opening hours"])
     for name in ("opening hours", "opening_hours", "OpeningHours", " Opening-Hours "):
-        assert (words.find(name), words.add(name).id) == (built, built.id)
-    for entry, other in (("酒店", "餐厅"), ("bus", "bu"), ("status", "stat")):
-        assert words.add(entry).id != words.add(other).id
-    ids = {vocabulary(user, kind).add("Opening hours").id for user, kind in (("bob", "event"), ("ada", "entity"))}
-    assert vocabulary().add("Opening hours").id == built.id
-    assert (len(ids), built.id in ids) == (2, False)
+        assert words.propose([name]) == (built,)
+    assert len(set(words.propose(["酒店", "餐厅", "bus", "bu", "status", "stat"]))) == 6
+    ids = {
+        vocabulary(user=user, kind=kind).propose(["Opening hours"])
+        for user, kind in (("bob", "event"), ("ada", "entity"))
+    }
+    assert vocabulary().propose(["Opening hours"]) == (built,)
+    assert (len(ids), (built,) in ids) == (2, False)
     entry, two, three, four = (Label(id=f"label_{n}", user="ada", kind="event", name=n) for n in "abcd")
     circle = [entry.changed(alias_of=two.id), two.changed(alias_of=entry.id)]
-    aliases = vocabulary()
-    aliases.restore([*circle, three.changed(alias_of="label_gone"), four])  # a circle and a lost label do no harm
-    assert aliases.get(entry.id) is not None
-    aliases.merge(three.id, four.id)
-    assert aliases.get(three.id) == aliases.find("c") == four
-    words.restore([built.changed(name="Ideas", pinned=True)])
-    assert words.find("opening hours") == words.find("ideas")
+    aliases = vocabulary(*circle, three.changed(alias_of=four.id), four)  # a circle does no harm
+    assert aliases.find("a") is not None
+    assert aliases.find("c") == four
+    renamed = vocabulary(words.made[built].changed(name="Ideas", pinned=True))
+    assert renamed.find("opening hours") == renamed.find("ideas") is not None
 
 
 def test_proposals_become_known_labels_or_new_ones_below_their_act_so_many_a_step_and_a_batch() -> None:
     words = vocabulary()
-    propose = words.add("Propose")
-    hotel = words.add("Propose hotel", propose.id)
+    hotel, propose = words.propose(["Propose hotel", "Propose"])
     ids = words.propose(["propose_hotel", "Propose", "Propose tram", "Book tram"])
-    assert ids[:2] == (hotel.id, propose.id)
-    tram, booked = (words.get(label) for label in ids[2:])
-    assert (getattr(tram, "parent_id", None), getattr(booked, "name", None)) == (propose.id, "Book tram")
-    words.changed()
-    before = len(words.live())
+    assert ids[:2] == (hotel, propose)
+    tram, booked = (words.made[label] for label in ids[2:])
+    assert (words.made[hotel].parent_id, tram.parent_id, booked.parent_id) == (propose, propose, None)
     names = [f"a{number**5} b{number**6} c{number**7} d{number**8}" for number in range(3, 40)]
     assert len(words.propose(names)) == 8
     for start in range(8, 37, 8):
         words.propose(names[start : start + 8])
-    assert (len(words.live()), len(words.changed())) == (before + 20, 20)
+    assert len(words.live()) == len(words.made) == 20
     for name in ("   ", "…", "a\x00b", "line\nbreak", "x" * 61, "\ud800 lone"):
-        assert words.propose([name]) == ()
-        with pytest.raises(InvalidInputError):
-            words.add(name)
-    with pytest.raises(InvalidInputError, match="label_nowhere"):
-        words.add("Propose museum", "label_nowhere")
-    with pytest.raises(InvalidInputError, match="another user"):
-        words.restore([Label(user="bob", kind="event", name="Propose")])
-    full = vocabulary()
-    parent = full.add("Propose")
-    for number in range(199):
-        full.add(f"Propose tram {number}", parent.id)
-    assert full.add("Propose museum", parent.id) == parent  # the parent or the nearest label
-    assert full.add("tram 7") == full.find("Propose tram 7")
+        assert vocabulary().propose([name]) == ()
+    full = vocabulary(*(Label(user="ada", kind="event", name=f"tram{number}") for number in range(200)))
+    assert full.propose(["museum"]) == ()
 
 
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.one_of(st.text(max_size=12), st.sampled_from(["Propose", "Propose_Hotels", "酒店"])))))
-def test_names_stay_unique_and_restoring_returns_the_same(batches: list[list[str]]) -> None:
+def test_names_stay_unique_and_those_of_an_earlier_batch_are_found(batches: list[list[str]]) -> None:
     words = vocabulary()
     ids = {label for names in batches for label in words.propose(names)}
-    assert all(words.get(label) is not None for label in ids)
+    assert ids <= words.made.keys()
     folded = [fold_name(label.name) for label in words.live()]
     assert len(folded) == len(set(folded))
-    assert [fold_name(name) for name in folded] == folded
-    again = vocabulary()
-    again.restore(words.live())
+    again = vocabulary(*words.made.values())
     assert again.live() == words.live()
+    assert all(again.find(label.name) == label for label in words.live())
 
 
 def test_forms_of_a_name_that_say_the_same_are_one_and_others_differ() -> None:
@@ -281,10 +266,7 @@ CASES = [
 
 
 def test_most_changes_of_topic_are_recognised_and_few_continuations_are_taken_for_one() -> None:
-    likeness, bound = TopicLikeness(open_encoder().vectors), MiddlewareSettings().topic_shift or 0.0
-    wrong = [case for case in CASES if (likeness.likest(case[1], [case[0]]) < bound) is not case[2]]
+    bound = MiddlewareSettings().topic_shift or 0.0
+    wrong = [case for case in CASES if (topic_likeness(case[1], [case[0]]) < bound) is not case[2]]
     assert len(wrong) <= 2, wrong
-    assert likeness.likest(OVEN, [BAKERY, OVEN]) == pytest.approx(1, abs=1e-5)
-    assert likeness.likest(OVEN, []) == -1
-    nothing = TopicLikeness(lambda texts: np.zeros((len(texts), 4), np.float32))
-    assert nothing.likest("blorbs", ["What should I cook?"]) == 1
+    assert topic_likeness(OVEN, [BAKERY, OVEN]) == pytest.approx(1, abs=1e-5)

@@ -21,8 +21,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from numpy.typing import NDArray
 
 from hexamem.errors import ConfigError, CorruptFileError
-from hexamem.models.tokens import count_each, count_tokens
-from hexamem.models.word_pieces import WordPieces
+from hexamem.models.tokens import count_each, count_tokens, word_pieces
 from hexamem.stores.embedders import Embedder, open_embedder
 from hexamem.stores.embedders.base import unknown_direction
 from hexamem.stores.embedders.late_interaction import Bags, late_interaction
@@ -242,7 +241,7 @@ def test_word_pieces_are_those_of_the_tokenizer_and_tokens_are_counted_by_them(
     static: StaticEmbedder, texts: list[str]
 ) -> None:
     tokenizer = static._tokenizer
-    assert WordPieces(tokenizer).of(texts) == [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+    assert word_pieces(tokenizer, texts) == [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
     assert count_each(texts) == [count_tokens(text) for text in texts]
     assert count_tokens("a \ud800 b") == 3
 

@@ -52,7 +52,7 @@ TALKS = {
 }
 WRIST = "Who broke his wrist?"
 CATS = "What are all the names of Nora's cats?"
-WIDE = "What did Theo and Nora do and where?"
+WIDE = "What did Nora do in Porto and where does her sister live?"
 SETTINGS = Settings(background=False, mode="off")
 
 

@@ -7,12 +7,11 @@ import unicodedata
 from collections.abc import Iterable, Set
 
 from hexamem.intent.contract import LabeledStep
-from hexamem.intent.scope_text import han_number
 
 __all__ = ["Wording", "antecedents_of", "gist_fits", "one_line", "replaced", "scripts_of"]
 
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_]+(?:['’.,:][^\W_]+)*")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d{1,18}")
 _REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
 _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """A letter or digit of a script that separates words by spaces."""
@@ -23,10 +22,6 @@ _LONGEST_MEANING = 120  # characters by which it may be longer than the words th
 _LONGEST_GIST = 800
 _DATED = re.compile(r"(?<!\d)([12]\d{3})(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?(?![\d-])")
 """A year, or an ISO month or day, which a model derives from "yesterday" or "from January"."""
-_CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
-"""A clock time, which a step may contain in words: "half past two", 下午三点半."""
-_QUARTERS = ("00", "15", "30", "45")
-_HAN_NUMBER = re.compile(r"[二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九]")
 
 
 class Wording:
@@ -34,15 +29,11 @@ class Wording:
 
     Args:
         texts: the input of the model.
-
-    Attributes:
-        counts: the numbers without leading zeros, including those in Han characters.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.words: set[str] = set()
-        self.numbers: set[str] = set()
-        self.counts: set[str] = set()
+        self.numbers: set[int] = set()
         self.scripts: set[str] = set()
         for text in texts:
             self.add(text)
@@ -50,9 +41,7 @@ class Wording:
     def add(self, text: str) -> None:
         """Add another text."""
         self.words.update(_words(text))
-        self.numbers.update(_NUMBER.findall(text))
-        numbers = [*_NUMBER.findall(text), *(str(han_number(number)) for number in _HAN_NUMBER.findall(text))]
-        self.counts.update(number.lstrip("0") or "0" for number in numbers)
+        self.numbers.update(map(int, _NUMBER.findall(text)))
         self.scripts |= scripts_of(text)
 
 
@@ -120,20 +109,13 @@ def gist_fits(gist: str, scripts: Set[str]) -> bool:
 
 
 def _numbers_known(text: str, known: Wording) -> bool:
-    """Whether all numbers of a text are known, or derived: dates within a year of a known one, and clock times in 12-hour
-    form or in words."""
-    hours = {int(count) % 12 for count in known.counts}
+    """Whether all numbers of a text are known, or of a date within a year of a known one."""
 
     def without_date(match: re.Match[str]) -> str:
-        near = any(str(int(match[1]) + by) in known.numbers for by in (-1, 0, 1))
+        near = any(int(match[1]) + by in known.numbers for by in (-1, 0, 1))
         return " " if near else match[0]
 
-    def without_clock_time(match: re.Match[str]) -> str:
-        derived = int(match[1]) % 12 in hours and (match[2] in _QUARTERS or str(int(match[2])) in known.counts)
-        return " " if derived else match[0]
-
-    rest = _CLOCK.sub(without_clock_time, _DATED.sub(without_date, text))
-    return all(number in known.numbers or number in known.counts for number in _NUMBER.findall(rest))
+    return all(int(number) in known.numbers for number in _NUMBER.findall(_DATED.sub(without_date, text)))
 
 
 def antecedents_of(step: LabeledStep, resolved: str, earlier: Iterable[LabeledStep]) -> tuple[str, ...]:

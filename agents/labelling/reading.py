@@ -23,8 +23,7 @@ from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes
 from hexamem.agents.page_texts import checked_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
 from hexamem.intent.label_names import label_types
-from hexamem.intent.vocabulary import Vocabulary
-from hexamem.memory_types.labels import Label
+from hexamem.intent.vocabulary import TypeVocabulary
 from hexamem.memory_types.local_time import in_zone
 from hexamem.prompts import Prompt
 
@@ -63,10 +62,8 @@ class LabelReading:
     ) -> None:
         self.task, self.prompt, self.agent = task, prompt, agent
         self.board = ScopeBoard(user, task)
-        self.events = Vocabulary(user, "event", embed, types=label_types("event"))
-        self.entities = Vocabulary(user, "entity", embed, types=label_types("entity"))
-        self.events.restore(task.labels)
-        self.entities.restore(task.labels)
+        self.events = TypeVocabulary(user, "event", task.labels, embed)
+        self.entities = TypeVocabulary(user, "entity", task.labels, embed)
         self.known = Wording([*map(self.board.path, self.board.handles), *self.board.gists.values(), *shown])
         for labeled in task.window:
             at = in_zone(labeled.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M")
@@ -97,13 +94,9 @@ class LabelReading:
         fine: dict[str, list[str]] = {name: [] for name in label_types("event")}
         for label in self.events.live():
             if label.id in self.task.used:
-                top = self._top_name(label)
-                fine.setdefault(top, []).extend([label.name] if label.name != top else [])
+                top = self.events.coarse(label.id) or label
+                fine.setdefault(top.name, []).extend([label.name] if label.name != top.name else [])
         return "\n".join(f"{top}{': ' + ', '.join(own[:_MOST_FINE]) if own else ''}" for top, own in fine.items())
-
-    def _top_name(self, label: Label) -> str:
-        top = self.events.get(self.events.coarse(label.id) or label.id)
-        return label.name if top is None else top.name
 
     # ------------------------------------------------------------------ checking
 
@@ -161,8 +154,7 @@ class LabelReading:
                 steps.append(labeled)
                 lost["labels"] += 1
         by_id = {label.id: label for label in self.task.labels} | self.board.made
-        labels_by_id = {label.id: label for label in (*self.events.changed(), *self.entities.changed())}
-        labels_by_id |= self.board.made
+        labels_by_id = {**self.events.made, **self.entities.made, **self.board.made}
         for label_id, gist in self._gists(reply).items():
             labels_by_id[label_id] = by_id[label_id].model_copy(update={"gist": gist})
         if lost:

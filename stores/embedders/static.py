@@ -25,7 +25,7 @@ from safetensors.numpy import load
 from tokenizers import Tokenizer
 
 from hexamem.errors import ConfigError, CorruptFileError
-from hexamem.models.word_pieces import WordPieces
+from hexamem.models.tokens import word_pieces
 from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, TokenModel, normalize_rows, readable
 from hexamem.stores.embedders.late_interaction import Bags, late_interaction
 from hexamem.stores.embedders.lexicon import Lexicon, LexiconSettings
@@ -143,7 +143,7 @@ class StaticEmbedder(Embedder):
         if has_foreign_run(latin):
             return super().known_share(text)
         # The same as `coverage` without the tokens as text, since every recall calls this.
-        (pieces,) = self._data.pieces.of([latin])
+        (pieces,) = word_pieces(self._data.tokenizer, [latin])
         known = sum(map(self._data.content_pieces.__contains__, pieces))
         total = known + pieces.count(self._unknown_id)
         return known / total if total else 0.0
@@ -164,7 +164,7 @@ class StaticEmbedder(Embedder):
     def tokenize(self, texts: Sequence[str]) -> list[tuple[list[int], list[str]]]:
         """The known word pieces and the other tokens of each text."""
         parts = [self._split(text) for text in texts]
-        pieces = self._data.pieces.of([part[0] for part in parts])
+        pieces = word_pieces(self._data.tokenizer, [part[0] for part in parts])
         return [
             ([piece for piece in own if piece != self._unknown_id] if self._unknown_id in own else own, part[1])
             for own, part in zip(pieces, parts, strict=True)
@@ -187,7 +187,7 @@ class StaticEmbedder(Embedder):
 
     def _add_pieces(self, texts: list[str], out: FloatArray) -> None:
         """Add the sum of each text's word-piece rows to its row of `out`."""
-        pieces = self._data.pieces.of(texts)
+        pieces = word_pieces(self._data.tokenizer, texts)
         lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
         for i in np.flatnonzero(lengths > _MANY_PIECES):
             ids, counts = np.unique(self._without_unknown(pieces[i]), return_counts=True)
@@ -227,7 +227,6 @@ class _Data:
         self.tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.pieces = WordPieces(self.tokenizer)
         unknown_id = self.tokenizer.token_to_id("[UNK]")
         if unknown_id is None or self.tokenizer.get_vocab_size() != len(self.matrix):
             raise CorruptFileError(
