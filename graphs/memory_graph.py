@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -23,6 +23,7 @@ from typing_extensions import TypedDict  # that of typing has no JSON schema bef
 from hexamem.errors import ConfigError
 from hexamem.graphs.ingest_state import IngestContext, IngestInput
 from hexamem.graphs.research_state import ResearchInput, ResearchOutput
+from hexamem.graphs.waiting_nodes import Request, Waiting, waiting_node
 
 __all__ = [
     "HistoryContext",
@@ -139,30 +140,37 @@ class MemoryParts:
     mirror: tuple[Callable[[], object], Callable[[], Awaitable[object]]] | None = None
 
 
-class _IngestGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A compiled graph that refuses a parent whose state lacks a channel that it reads or writes: LangGraph drops such
-    values silently."""
-
-    needs: ClassVar[tuple[str, ...]] = ("messages",)
+class _SubGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph that refuses a parent whose state lacks a channel of its input: LangGraph drops such values
+    silently."""
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        _check_parent(self.name, self.needs, config)
+        self._check_parent(config)
         return super().invoke(input, config, **options)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        _check_parent(self.name, self.needs, config)
+        self._check_parent(config)
         return await super().ainvoke(input, config, **options)
 
-
-class _MemoryGraph(_IngestGraph):
-    needs = ("messages", "memory")
+    def _check_parent(self, config: RunnableConfig | None) -> None:
+        read = ((config or {}).get("configurable") or {}).get(_READ)
+        if read is None:  # not a node, or a version of LangGraph that reads channels otherwise
+            return
+        for channel in get_type_hints(self.builder.input_schema):
+            try:
+                read(channel)
+            except KeyError:
+                raise ConfigError(
+                    f"the state of the graph that runs {self.name!r} as a node has no `{channel}`: add it, e.g. "
+                    "class State(MessagesState): memory: str"
+                ) from None
 
 
 def build_ingest_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, Any]:
     """START → remember (→ mirror) → END: stores what is new in ``messages``."""
     graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryInput, output_schema=IngestNodeOutput)
     graph.add_edge(_add_writing(graph, parts), END)
-    return _IngestGraph(**vars(graph.compile(name="memory_save")))
+    return _SubGraph(**vars(graph.compile(name="memory_save")))
 
 
 def build_memory_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -182,7 +190,7 @@ def build_memory_graph(parts: MemoryParts) -> CompiledStateGraph[Any, Any, Any, 
     graph.add_node("recall", recall)
     graph.add_edge(_add_writing(graph, parts), "recall")
     graph.add_edge("recall", END)
-    return _MemoryGraph(**vars(graph.compile(name="memory")))
+    return _SubGraph(**vars(graph.compile(name="memory")))
 
 
 def build_research_graph(
@@ -190,37 +198,28 @@ def build_research_graph(
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """START → research → END: runs the research graph with a context made at each entry."""
 
-    def run(state: ResearchNodeState) -> Any:
-        return inner.invoke(state, context=context())
-
-    async def arun(state: ResearchNodeState) -> Any:
-        return await inner.ainvoke(state, context=context())
+    def research(state: ResearchNodeState) -> Waiting:
+        output: dict[str, Any] = yield Request(state, context=context())
+        return output
 
     graph = StateGraph(ResearchNodeState, MemoryContext, input_schema=ResearchInput, output_schema=ResearchOutput)
-    graph.add_node("research", RunnableLambda(run, arun, name="research"))
+    graph.add_node("research", waiting_node(research, inner, "research"))
     graph.add_edge(START, "research")
     graph.add_edge("research", END)
     return graph.compile(name="research")
 
 
-def _check_parent(name: str, needs: Sequence[str], config: RunnableConfig | None) -> None:
-    """Raise ConfigError where the graph is a node of a parent whose state has not the channels."""
-    read = ((config or {}).get("configurable") or {}).get(_READ)
-    if read is None:  # not a node, or a version of LangGraph that reads channels otherwise
-        return
-    for channel in needs:
-        try:
-            read(channel)
-        except KeyError:
-            raise ConfigError(
-                f"the state of the graph that runs {name!r} as a node has no `{channel}`: add it, e.g. "
-                "class State(MessagesState): memory: str"
-            ) from None
-
-
 def _add_writing(graph: StateGraph[Any, Any, Any, Any], parts: MemoryParts) -> str:
     """Add the nodes that store what is new; returns the last of them."""
-    graph.add_node("remember", _remember(parts))
+
+    def remember(state: MemoryState) -> Waiting:
+        context = parts.context(state.get("messages") or [])
+        output = yield Request(IngestInput(thread_id=context.thread_id, close=parts.close), context=context)
+        saved = {name: list(output.get(name) or ()) for name in ("step_ids", "remembered")}
+        degraded = list(dict.fromkeys(output.get("degraded") or ()))
+        return {"visible": list(output.get("visible") or ()), "memory_saved": {**saved, "degraded": degraded}}
+
+    graph.add_node("remember", waiting_node(remember, parts.ingest, "remember"))
     graph.add_edge(START, "remember")
     if parts.mirror is None:
         return "remember"
@@ -237,30 +236,6 @@ def _add_writing(graph: StateGraph[Any, Any, Any, Any], parts: MemoryParts) -> s
     graph.add_node("mirror", RunnableLambda(mirror, amirror, name="mirror"))
     graph.add_edge("remember", "mirror")
     return "mirror"
-
-
-def _remember(parts: MemoryParts) -> RunnableLambda[Any, Any]:
-    """The node that runs the write path on the parent's messages."""
-    ingest = parts.ingest
-
-    def prepare(state: MemoryState) -> tuple[IngestInput, HistoryContext]:
-        context = parts.context(state.get("messages") or [])
-        return IngestInput(thread_id=context.thread_id, close=parts.close), context
-
-    def report(output: Mapping[str, Any]) -> dict[str, Any]:
-        saved = {name: list(output.get(name) or ()) for name in ("step_ids", "remembered")}
-        degraded = list(dict.fromkeys(output.get("degraded") or ()))
-        return {"visible": list(output.get("visible") or ()), "memory_saved": {**saved, "degraded": degraded}}
-
-    def remember(state: MemoryState) -> dict[str, Any]:
-        taken, context = prepare(state)
-        return report(ingest.invoke(taken, context=context))
-
-    async def aremember(state: MemoryState) -> dict[str, Any]:
-        taken, context = prepare(state)
-        return report(await ingest.ainvoke(taken, context=context))
-
-    return RunnableLambda(remember, aremember, name="remember")
 
 
 def _asked(messages: Sequence[Any]) -> str:
