@@ -13,12 +13,20 @@ from langgraph.errors import GraphBubbleUp
 from hexamem.agents.embedded_research import NOT_HELD, best_score, choose_tier, reflect, score_sentences
 from hexamem.agents.research_question import Question
 from hexamem.agents.research_showing import joined
-from hexamem.graphs.research_filter import EvidenceFilter
-from hexamem.graphs.research_outcome import finished
-from hexamem.graphs.research_parts import PlainRecall, ResearchNode, claims_in, run_context, say, searched, spend
+from hexamem.graphs.research_lanes import EvidenceFilter
+from hexamem.graphs.research_outcome import finished, superseding, with_superseding
+from hexamem.graphs.research_parts import (
+    PlainRecall,
+    ResearchNode,
+    claims_in,
+    passages_in,
+    run_context,
+    say,
+    searched,
+    spend,
+)
 from hexamem.graphs.research_reading import Reading, read_round
 from hexamem.graphs.research_state import LaneFound, ResearchContext, ResearchState
-from hexamem.graphs.research_superseded import superseding, with_superseding
 from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types.research import Reflection
 from hexamem.models.tokens import count_tokens
@@ -85,8 +93,8 @@ class EvidenceNodes(ResearchNode):
                 if tx.user_id
                 else Reading()
             )
-        fresh = self.passages(context, reading.fresh)
-        earlier = self.passages(context, state["read"])
+        fresh = passages_in(reading.fresh)
+        earlier = passages_in(state["read"])
         task = IntegrateTask(
             question=question,
             fresh=fresh,
@@ -218,7 +226,7 @@ class EvidenceNodes(ResearchNode):
             return outcome
         read = {one["id"] for one in update["read"]}
         update["read"] = [*update["read"], *(one for one in later if one["id"] not in read)]
-        claims = with_superseding(outcome.claims, self.passages(context, later), number)
+        claims = with_superseding(outcome.claims, passages_in(later), number)
         fresh = tuple(one for one in claims if one in outcome.new or one not in outcome.claims)
         return outcome._replace(claims=claims, new=fresh, answer=joined(claims, zone))
 
@@ -257,7 +265,7 @@ class EvidenceNodes(ResearchNode):
 
     def _embedded_reflection(self, context: ResearchContext, state: ResearchState) -> Reflection:
         question, asked = self.question(context, state), state["asked"]
-        passages = self.passages(context, state["read"])
+        passages = passages_in(state["read"])
         read = self.read_sentences(context, state)
         sentences = score_sentences(question, asked, passages, self.parts.encode, read=read)
         return reflect(question, sentences, asked, answerable=state["answerable"])

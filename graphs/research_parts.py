@@ -14,8 +14,7 @@ from langgraph.runtime import get_runtime
 from hexamem.agents.embedded_research import MAIN_NEED, Encode, ReadSentences
 from hexamem.agents.research_question import Question, read_question
 from hexamem.graphs.memory_scope import resolve_scope
-from hexamem.graphs.research_filter import EvidenceFilter
-from hexamem.graphs.research_lanes import LaneSearch
+from hexamem.graphs.research_lanes import EvidenceFilter, LaneSearch
 from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchContext, ResearchSettings
 from hexamem.memory_types import LightMemory
 from hexamem.memory_types.research import Claim, Passage
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from hexamem.agents.reflector import ModelReflector
     from hexamem.models import Budget, StructuredResult
 
-__all__ = ["ResearchNode", "ResearchParts", "claims_in", "run_context", "say", "searched", "spend"]
+__all__ = ["ResearchNode", "ResearchParts", "claims_in", "passages_in", "run_context", "say", "searched", "spend"]
 
 
 class PlainRecall(NamedTuple):
@@ -110,39 +109,19 @@ class ResearchNode:
 
     def zone(self, context: ResearchContext) -> tzinfo:
         """The user's timezone."""
-        zone: tzinfo | None = context.cache.get("zone")
-        if zone is None:
-            zone = context.cache["zone"] = read_zone(self.parts.ledger.timezone(context.user) or "UTC")
-        return zone
+        return read_zone(self.parts.ledger.timezone(context.user) or "UTC")
 
     def question(self, context: ResearchContext, state: Mapping[str, Any]) -> Question:
         """The analysed question, cached for the run."""
-        key = (state["asked_as"], state["now"])
-        question: Question | None = context.cache.get("question") if context.cache.get("asked") == key else None
-        if question is None:
+        key = text, now = state["asked_as"], state["now"]
+        if key not in context.questions:
             speakers = self.parts.speakers(context.user)
-            question = read_question(key[0], speakers, datetime.fromisoformat(key[1]), self.zone(context))
-            context.cache.update(asked=key, question=question)
-        return question
-
-    def passages(self, context: ResearchContext, values: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:
-        """Passages as records, cached for the run."""
-        cache: dict[tuple[str, int], Passage] = context.cache.setdefault("passages", {})
-        passages = []
-        for fields in values:
-            key = (fields["id"], fields["round"])
-            if key not in cache:
-                cache[key] = Passage(**fields)
-            passages.append(cache[key])
-        return tuple(passages)
+            context.questions[key] = read_question(text, speakers, datetime.fromisoformat(now), self.zone(context))
+        return context.questions[key]
 
     def read_sentences(self, context: ResearchContext, state: Mapping[str, Any]) -> ReadSentences:
         """Sentences of the passages that were encoded in this run for the question."""
-        key = (state["asked_as"], state["now"])
-        if context.cache.get("sentences_for") != key:
-            context.cache.update(sentences_for=key, sentences={})
-        sentences: ReadSentences = context.cache["sentences"]
-        return sentences
+        return context.sentences.setdefault((state["asked_as"], state["now"]), {})
 
     def rounds(self, context: ResearchContext, state: Mapping[str, Any]) -> int:
         """The most rounds of this run."""
@@ -184,6 +163,11 @@ def searched(state: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys((*(request["query"] for request in planned if request["need"] != MAIN_NEED), *state["asked"]))
     )
+
+
+def passages_in(values: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:
+    """Passages as records."""
+    return tuple(Passage(**fields) for fields in values)
 
 
 def claims_in(state: Mapping[str, Any]) -> tuple[Claim, ...]:

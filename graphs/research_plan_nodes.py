@@ -14,8 +14,7 @@ from hexamem.agents.embedded_research import MAIN_NEED
 from hexamem.agents.embedded_research import plan as embedded_plan
 from hexamem.agents.research_question import Question
 from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.graphs.research_filter import EvidenceFilter
-from hexamem.graphs.research_lanes import SearchFound
+from hexamem.graphs.research_lanes import EvidenceFilter, SearchFound
 from hexamem.graphs.research_parts import ResearchNode, claims_in, run_context, say, searched, spend
 from hexamem.graphs.research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
 from hexamem.graphs.waiting_nodes import Request, Waiting

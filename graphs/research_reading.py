@@ -8,7 +8,7 @@ from typing import Any
 
 from hexamem.agents.embedded_research import MAIN_NEED
 from hexamem.agents.research_question import Question
-from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.graphs.research_lanes import EvidenceFilter
 from hexamem.graphs.research_state import LaneFound, ResearchSettings
 from hexamem.memory_types import MemoryItem
 from hexamem.retrieval.evidence import (

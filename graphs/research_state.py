@@ -11,6 +11,8 @@ from typing_extensions import TypedDict  # that of typing has no JSON schema bef
 from hexamem.retrieval.evidence import EvidenceWeights
 
 if TYPE_CHECKING:
+    from hexamem.agents.embedded_research import ReadSentences
+    from hexamem.agents.research_question import Question
     from hexamem.models import Budget, UsageMeter
 
 __all__ = [
@@ -187,11 +189,12 @@ class ResearchContext:
         budget: of the run's model calls, beside the settings.
         usage: counts the model calls.
         settings: override the graph's own.
-        cache: values that are read once a run.
+        questions, sentences: caches of the run, by the question and its time.
     """
 
     user: str = ""
     budget: Budget | None = None
     usage: UsageMeter | None = None
     settings: ResearchSettings | None = None
-    cache: dict[str, Any] = field(default_factory=dict)
+    questions: dict[tuple[str, str], Question] = field(default_factory=dict)
+    sentences: dict[tuple[str, str], ReadSentences] = field(default_factory=dict)

@@ -35,7 +35,7 @@ from hexamem.stores.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from hexamem.graphs.research_filter import EvidenceFilter
+    from hexamem.graphs.research_lanes import EvidenceFilter
     from hexamem.graphs.research_parts import PlainRecall, ResearchParts
     from hexamem.graphs.research_state import ResearchSettings
     from hexamem.models.encoder import EncodedText
