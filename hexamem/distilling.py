@@ -17,7 +17,6 @@ from hexamem.stores.changing import add_item, edit_item
 from hexamem.stores.ledger import Transaction, get_items, history_of
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.runs import read_run_steps, read_runs, set_run
-from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.media_texts import NEVER, make_due
 from hexamem.stores.vector_cache import embed_texts
 
@@ -83,10 +82,9 @@ class Distilling:
             yield None
             return
         from hexamem.experience.model_calls import ExperienceModel
-        from hexamem.models import UsageMeter
 
-        usage = UsageMeter(operation)
-        try:
+        # Its usage is stored in a transaction of its own: after a job's end, its transaction accepts no writes.
+        with self._tier.metered(user, operation) as usage:
             yield ExperienceModel(
                 model=model,
                 agent=agent,
@@ -95,9 +93,6 @@ class Distilling:
                 budget=self._tier.budget,
                 usage=usage,
             )
-        finally:
-            # In a transaction of its own: after a job's end, its transaction accepts no writes.
-            store_usage(self._ledger, user, usage.drain())
 
     def run(self, job: JobContext) -> JobOutcome:
         """Judge a run whose outcome is unknown, and distil it; the experience and the job's end are one transaction."""

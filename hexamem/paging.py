@@ -36,14 +36,8 @@ __all__ = ["Paging"]
 class Paging:
     """The pages of a home's users. Each call first brings them up to the stored steps."""
 
-    def __init__(
-        self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers, queued: Callable[[], None]
-    ) -> None:
-        """The projector erases, purges and rebuilds the index of pages with the others.
-
-        Args:
-            queued: called when a job was queued.
-        """
+    def __init__(self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers) -> None:
+        """The projector erases, purges and rebuilds the index of pages with the others."""
         settings = home.settings
         self._ledger, self._settings, self._projector = home.ledger, settings, projector
         limits = PageLimits(
@@ -64,7 +58,7 @@ class Paging:
                 prompts=tier.prompts,
             )
             handlers.register(KIND, self._fold)
-            self.memorizer = Memorizer(home.ledger, limits, folded=self.folding.queue, queued=queued)
+            self.memorizer = Memorizer(home.ledger, limits, folded=self.folding.queue, queued=tier.queued)
         self.index = PageIndex(
             home.ledger,
             home.vectors,
@@ -174,10 +168,7 @@ class Paging:
     def _fold(self, job: JobContext) -> JobOutcome:
         assert self.folding is not None
         last = job.attempt >= self._settings.max_job_attempts
-        outcome = self.folding.run(job.user_name, job, job.payload["digest"], last=last)
-        if outcome.status == "waits":
-            return JobOutcome.defer(outcome.reason)
-        return JobOutcome.retry(outcome.reason) if outcome.status == "failed" else JobOutcome.done()
+        return JobOutcome.of_work(self.folding.run(job.user_name, job, job.payload["digest"], last=last))
 
     @staticmethod
     def _scope_ids(tx: Transaction, scope: str) -> set[str]:

@@ -27,7 +27,6 @@ from hexamem.stores.ledger.labels import count_labels, read_labels
 from hexamem.stores.ledger.schema import steps
 from hexamem.stores.ledger.step_texts import index_texts, step_speakers
 from hexamem.stores.ledger.steps import steps_since
-from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.projections import Projector
 from hexamem.stores.record_cache import RecordCache
 from hexamem.stores.vocabulary import Vocabulary
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Researching"]
 
-_CACHED_USERS = 1_024
 _SCOPES = 40  # shown to the planner at most
 _RECALLED = 60  # hits of a plain recall, whose order is one of two in which research reads
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
@@ -71,8 +69,6 @@ class Researching:
         self._tier, self._redactions, self._query_intent = tier, redactions, query_intent
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._building = threading.Lock()
-        self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
-        self._guard = threading.Lock()
         self._spoke = RecordCache(_spoke, steps_since)
         self._worths = RecordCache(_worths, steps_since)
 
@@ -87,8 +83,6 @@ class Researching:
 
     def drop(self, user: str) -> None:
         """Evict what is cached of a user."""
-        with self._guard:
-            self._speakers.pop(user, None)
         for cache in (self._spoke, self._worths):
             cache.drop(user)
 
@@ -137,23 +131,16 @@ class Researching:
             settings = replace(settings, lanes=_lanes(lanes))
         notices, before, erasures = self._home.notices, len(self._home.notices.entries), log.erasures
         self._redactions.finish(user)
-        usage = self._meter()
-        context = ResearchContext(user=user, usage=usage, settings=settings)
         output: dict[str, Any] = {}
-        try:
-            if on_event is None:
-                output = self.graph().invoke(graph_input, context=context)
-            else:
-                for mode, part in self.graph().stream(graph_input, context=context, stream_mode=["custom", "values"]):
-                    if mode == "values":
-                        output = cast("dict[str, Any]", part)
-                    else:
-                        on_event(cast("Mapping[str, Any]", part))
-        finally:
-            degraded = self._keep_usage(user, usage)
-        degraded += notices.of(user, before)
+        with self._tier.metered(user, "research") as usage:
+            context = ResearchContext(user=user, usage=usage, settings=settings)
+            for mode, part in self.graph().stream(graph_input, context=context, stream_mode=["custom", "values"]):
+                if mode == "values":
+                    output = cast("dict[str, Any]", part)
+                elif on_event is not None:
+                    on_event(cast("Mapping[str, Any]", part))
         values = output["research"]
-        degraded = list(dict.fromkeys((*values["degraded"], *degraded)))
+        degraded = list(dict.fromkeys((*values["degraded"], *notices.of(user, before))))
         try:  # logged, so that what was shown is not extracted again
             scores = [(passage["id"], passage["score"]) for passage in values["passages"]]
             row = recall_row(values["id"], values["question"], "research", scores, utc_now())
@@ -243,23 +230,12 @@ class Researching:
         return agents
 
     def speakers(self, user: str) -> frozenset[str]:
-        """The speakers in a user's memory: names, or roles of those without one. Only new steps are read again."""
-        with self._guard:
-            since, known = self._speakers.get(user, (-1, frozenset()))
+        """The speakers in a user's memory: names, or roles of those without one."""
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return frozenset()
-            if tx.change == since:
-                return known
-            if tx.change < since:  # the user was erased, and stores again
-                since, known = -1, frozenset()
-            speakers = known | _speakers_since(tx, since)
-            change = tx.change
-        with self._guard:
-            self._speakers[user] = (change, speakers)
-            while len(self._speakers) > _CACHED_USERS:
-                del self._speakers[next(iter(self._speakers))]
-        return speakers
+            rows = tx.all(select(steps.c.name, steps.c.role).where(steps.c.user_id == tx.user_id).distinct())
+        return frozenset(row.name or row.role for row in rows)
 
     def _light_memory(self, user: str, tokens: int, filters: EvidenceFilter) -> LightMemory:
         """The light memory; with a filter only of pages all of whose steps pass it."""
@@ -286,23 +262,6 @@ class Researching:
         shown = [scope_id for scope_id, count in steps_below.items() if scope_id in pinned or count > 1]
         return tuple(map(vocabulary.path, sorted(shown, key=lambda scope_id: -steps_below[scope_id])[:_SCOPES]))
 
-    def _meter(self) -> Any:
-        if not self._tier.models:
-            return None
-        from hexamem.models import UsageMeter
-
-        return UsageMeter("research")
-
-    def _keep_usage(self, user: str, usage: Any) -> list[str]:
-        rows = usage.drain() if usage is not None else []
-        if not rows:
-            return []
-        try:
-            store_usage(self._ledger, user, rows)
-        except HexamemError as error:  # the answer is right all the same
-            return [f"the usage of this research could not be stored: {error}"]
-        return []
-
 
 def _spoke(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, str]:
     return {step_id: speaker.casefold() for step_id, speaker in step_speakers(tx, step_ids).items()}
@@ -312,12 +271,6 @@ def _worths(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, float]:
     from hexamem.retrieval.evidence import worth
 
     return {step_id: worth(text) for step_id, text in index_texts(tx, step_ids).items()}
-
-
-def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:
-    own = (steps.c.user_id == tx.user_id) & (steps.c.change > since)
-    rows = tx.all(select(steps.c.name, steps.c.role).where(own).distinct())
-    return frozenset(row.name or row.role for row in rows)
 
 
 def _check_limits(settings: ResearchSettings) -> None:
