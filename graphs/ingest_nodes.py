@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from langgraph.config import get_config, get_stream_writer
@@ -25,8 +25,6 @@ from hexamem.graphs.ingest_state import (
     ManageInput,
     Recorded,
     Remembrance,
-    as_instruction,
-    as_values,
     read_back,
     written,
 )
@@ -223,7 +221,7 @@ class IngestNodes:
             nearest = self._parts.nearest(context.user, texts, list(kinds))
         _say("route", context, managers=list(joined))
         return {
-            "instructions": [as_values(one) for one in joined.values()],
+            "instructions": [{**asdict(each), "step_ids": list(each.step_ids)} for each in joined.values()],
             "nearest": {str(kind): list(ids) for kind, ids in nearest.items()},
             "degraded": list(degraded),
         }
@@ -254,7 +252,7 @@ class IngestNodes:
         batch = self._batch(context, state["batch"])
         nearest = self._items(context, state["nearest"])
         try:
-            proposals = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
+            proposals = self._parts.managers[kind].propose(batch, _instruction(state["instruction"]), nearest)
         except GraphBubbleUp:  # an interrupt: the run continues when it is resumed
             raise
         except Exception as error:  # noqa: BLE001 - as above: a manager that fails does not stop the others
@@ -264,7 +262,7 @@ class IngestNodes:
     def manage_custom(self, kind: ItemKind, state: ManageInput) -> Waiting:
         """Run a manager of the host; invalid proposals are left out and reported. What it raises fails the run."""
         context = _context()
-        batch, instruction = self._batch(context, state["batch"]), as_instruction(state["instruction"])
+        batch, instruction = self._batch(context, state["batch"]), _instruction(state["instruction"])
         output = yield Request(
             ManagerInput(
                 kind=kind,
@@ -299,7 +297,7 @@ class IngestNodes:
         batch = self._batch(context, state["batch"])
         given, run = manager.prepare(
             batch,
-            as_instruction(state["instruction"]),
+            _instruction(state["instruction"]),
             self._items(context, state["nearest"]),
             search,
             context.budget,
@@ -319,7 +317,7 @@ class IngestNodes:
         result = yield Request(
             parts.single_call.prepare(
                 batch,
-                tuple(map(as_instruction, state.get("instructions") or ())),
+                tuple(map(_instruction, state.get("instructions") or ())),
                 {kind: {item_id: items[item_id] for item_id in ids if item_id in items} for kind, ids in known.items()},
                 task,
                 context.budget,
@@ -398,6 +396,10 @@ class IngestNodes:
         self._parts.catch_up(context.user)
         _say("project", context)
         return {}
+
+
+def _instruction(values: Mapping[str, Any]) -> Instruction:
+    return Instruction(kind=values["kind"], step_ids=tuple(values["step_ids"]), task=values["task"])
 
 
 def _say(stage: str, context: IngestContext, **what: object) -> None:
