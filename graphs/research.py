@@ -16,9 +16,15 @@ from typing import TYPE_CHECKING, Any
 from langgraph.graph import END, START, StateGraph
 
 from hexamem.graphs.research_evidence_nodes import EvidenceNodes
-from hexamem.graphs.research_parts import ResearchParts
 from hexamem.graphs.research_plan_nodes import PlanNodes
-from hexamem.graphs.research_state import LaneInput, ResearchContext, ResearchInput, ResearchOutput, ResearchState
+from hexamem.graphs.research_state import (
+    LaneInput,
+    ResearchContext,
+    ResearchInput,
+    ResearchOutput,
+    ResearchParts,
+    ResearchState,
+)
 from hexamem.graphs.waiting_nodes import waiting_node
 from hexamem.memory_types.research import LANES
 

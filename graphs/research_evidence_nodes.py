@@ -15,9 +15,13 @@ from hexamem.agents.research_question import Question
 from hexamem.agents.research_showing import joined
 from hexamem.graphs.research_lanes import EvidenceFilter
 from hexamem.graphs.research_outcome import finished, superseding, with_superseding
-from hexamem.graphs.research_parts import (
+from hexamem.graphs.research_reading import Reading, read_round
+from hexamem.graphs.research_state import (
+    LaneFound,
     PlainRecall,
+    ResearchContext,
     ResearchNode,
+    ResearchState,
     claims_in,
     passages_in,
     run_context,
@@ -25,8 +29,6 @@ from hexamem.graphs.research_parts import (
     searched,
     spend,
 )
-from hexamem.graphs.research_reading import Reading, read_round
-from hexamem.graphs.research_state import LaneFound, ResearchContext, ResearchState
 from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types.research import Reflection
 from hexamem.models.tokens import count_tokens

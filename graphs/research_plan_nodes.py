@@ -15,8 +15,19 @@ from hexamem.agents.embedded_research import plan as embedded_plan
 from hexamem.agents.research_question import Question
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.graphs.research_lanes import EvidenceFilter, SearchFound
-from hexamem.graphs.research_parts import ResearchNode, claims_in, run_context, say, searched, spend
-from hexamem.graphs.research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
+from hexamem.graphs.research_state import (
+    LaneFound,
+    LaneInput,
+    ResearchContext,
+    ResearchNode,
+    ResearchSettings,
+    ResearchState,
+    claims_in,
+    run_context,
+    say,
+    searched,
+    spend,
+)
 from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types import utc_now
 from hexamem.memory_types.research import LANES, TIERS, AnswerForm, ResearchPlan, SearchRequest

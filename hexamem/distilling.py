@@ -7,9 +7,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hexamem.background import JobContext, JobHandlers, JobOutcome
-from hexamem.experience.as_items import item_values, metadata_of, replaced
-from hexamem.experience.care import ACTOR, REPLACED, read_experience, retire_hurting
-from hexamem.experience.similarity import EmbedTexts, nearness
+from hexamem.experience.merging import EmbedTexts, nearness
+from hexamem.experience.stored import (
+    ACTOR,
+    REPLACED,
+    item_values,
+    metadata_of,
+    read_experience,
+    replaced,
+    retire_hurting,
+)
 from hexamem.home import Home
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.model_tier import ModelTier

@@ -13,9 +13,9 @@ from hexamem.distilling import Distilling
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.experience import limits
 from hexamem.experience.advising import Include, Lore, advise
-from hexamem.experience.care import read_experience, retire_hurting, retire_mistaken
 from hexamem.experience.digest import digest_of
-from hexamem.experience.similarity import EmbedTexts
+from hexamem.experience.merging import EmbedTexts
+from hexamem.experience.stored import read_experience, retire_hurting, retire_mistaken
 from hexamem.home import Home
 from hexamem.memory_types import utc_now
 from hexamem.memory_types.experience import Advice, Facet, Outcome, OutcomeSource, Run, RunReceipt, RunStep

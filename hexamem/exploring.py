@@ -15,7 +15,6 @@ from langgraph.errors import GraphBubbleUp
 from hexamem.calls import Calls
 from hexamem.errors import InvalidInputError
 from hexamem.experience.advising import Include, with_focus
-from hexamem.experience.as_items import EXPLORATION
 from hexamem.experience.exploring import (
     AttemptResult,
     Choice,
@@ -29,6 +28,7 @@ from hexamem.experience.exploring import (
     read_result,
 )
 from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side_effects
+from hexamem.experience.stored import EXPLORATION
 from hexamem.experience_runs import UserRuns
 from hexamem.memory_types import new_id
 from hexamem.memory_types.experience import Advice

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from hexamem.graphs.research_lanes import EvidenceFilter
-    from hexamem.graphs.research_parts import PlainRecall, ResearchParts
-    from hexamem.graphs.research_state import ResearchSettings
+    from hexamem.graphs.research_state import PlainRecall, ResearchParts, ResearchSettings
     from hexamem.models.encoder import EncodedText
     from hexamem.retrieval.label_density import QueryIntent
 
@@ -152,8 +151,7 @@ class Researching:
     def parts(self) -> ResearchParts:
         """The stores, lanes and agents of the graph."""
         from hexamem.graphs.research_lanes import ResearchLanes
-        from hexamem.graphs.research_parts import ResearchParts
-        from hexamem.graphs.research_state import ResearchSettings
+        from hexamem.graphs.research_state import ResearchParts, ResearchSettings
 
         home, projector = self._home, self._projector
         lanes = ResearchLanes(
@@ -188,7 +186,7 @@ class Researching:
 
     def _recalled(self, user: str, question: str, filters: EvidenceFilter) -> PlainRecall:
         """A plain recall by the learned ranking; empty if the embedder has no weights."""
-        from hexamem.graphs.research_parts import PlainRecall
+        from hexamem.graphs.research_state import PlainRecall
 
         if isinstance(self._searcher.ranker, str):
             return PlainRecall()
