@@ -121,7 +121,11 @@ def _evidence_graph(
         user = memory.user(run_scope.user)
         messages: Sequence[AnyMessage] = state["messages"]
         question = str(messages[-1].text).strip() if messages and messages[-1].type == "human" else ""
-        research = _research(user, question) if question else None  # before the question itself is stored
+        research: Research | str | None = None
+        try:  # before the question itself is stored
+            research = user.research(question[:2_000], 2, calls=0) if question else None
+        except HexamemError as error:
+            research = str(error)
         caught = catch_up_thread(user, messages, run_scope.thread_id, agent_id=run_scope.agent_id)
         degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
         write = get_stream_writer()
@@ -137,14 +141,6 @@ def _evidence_graph(
     graph.add_edge(START, "answer")
     graph.add_edge("answer", END)
     return graph.compile(checkpointer=checkpointer, name="chat")
-
-
-def _research(user: UserMemory, question: str) -> Research | str:
-    """The research without model calls, or why it failed."""
-    try:
-        return user.research(question[:2_000], 2, calls=0)
-    except HexamemError as error:
-        return str(error)
 
 
 def _reply(user: UserMemory, messages: Sequence[AnyMessage], research: Research | str) -> str:

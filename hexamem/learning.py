@@ -300,10 +300,10 @@ class UserExperience:
                 f"success_from = {success_from!r}: pass the lowest reward that is a success, a number"
             )
         exploring = Exploring(
-            self._runs,
-            self._calls,
-            task,
-            runner,
+            runs=self._runs,
+            calls=self._calls,
+            task=task,
+            runner=runner,
             env=env,
             tools=tools,
             include=include,
