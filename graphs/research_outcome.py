@@ -13,7 +13,7 @@ from hexamem.agents.embedded_research import THRESHOLDS, Encode
 from hexamem.agents.research_question import Question
 from hexamem.agents.research_showing import in_time_order
 from hexamem.graphs.research_lanes import EvidenceFilter
-from hexamem.graphs.research_reading import candidates, passages_of
+from hexamem.graphs.research_reading import candidates, passages_of, permitted_pages
 from hexamem.memory_types import MemoryItem, new_id
 from hexamem.memory_types.local_time import day_alone, in_zone
 from hexamem.memory_types.research import Claim, Passage
@@ -21,7 +21,7 @@ from hexamem.retrieval.evidence import Ranked
 from hexamem.retrieval.packing import item_text
 from hexamem.stores.ledger import Transaction, get_items
 from hexamem.stores.ledger.items import believed_now, items_citing
-from hexamem.stores.ledger.pages import get_pages, page_steps, pages_holding
+from hexamem.stores.ledger.pages import pages_holding
 from hexamem.stores.secrets import format_references
 
 __all__ = ["finished", "superseding", "with_superseding"]
@@ -106,19 +106,12 @@ def _passage_lines(passages: Sequence[Mapping[str, Any]], zone: tzinfo) -> list[
 
 def _page_texts(tx: Transaction, page_ids: Sequence[str], zone: tzinfo, filters: EvidenceFilter) -> list[str]:
     """Whole pages after their headers, in the order of the evidence; of a page only the steps that may be read."""
-    rows = get_pages(tx, page_ids) if page_ids else {}
-    steps = page_steps(tx, list(rows.values())) if rows else {}
     texts = []
-    for page_id in page_ids:
-        active = [step for step in steps.get(page_id, ()) if step.active]
-        permitted = filters.among(tx, [step.id for step in active])
-        permitted_steps = [step for step in active if step.id in permitted]
-        if page_id not in rows or not permitted_steps:
-            continue
-        lines = [rows[page_id].header] if rows[page_id].header and len(permitted_steps) == len(active) else []
+    for row, steps, whole in permitted_pages(tx, page_ids, filters):
+        lines = [row.header] if row.header and whole else []
         lines += [
             f"[{in_zone(step.occurred_at, zone):%Y-%m-%d %H:%M}] {step.speaker}: {format_references(step.text)}"
-            for step in permitted_steps
+            for step in steps
         ]
         texts.append("\n".join(lines))
     return texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hexamem.agents.light_memory import LEAST_BUDGET, light_memory
 from hexamem.agents.memorizer import Memorizer
@@ -191,12 +191,7 @@ def _scope_names(tx: Transaction, pages: Sequence[PageRow]) -> dict[str, str]:
 
 
 def _record(user: str, page: PageRow, steps: Sequence[PageStep], names: Mapping[str, str]) -> Page:
-    values: dict[str, Any] = {
-        name: getattr(page, name)
-        for name in (
-            *("id", "thread_id", "header", "memo", "session", "tokens", "tier", "started_at", "ended_at", "created_at"),
-            "closed",
-        )
-    }
+    values = {name: getattr(page, name) for name in Page.model_fields if hasattr(page, name)}
     scope = names.get(page.scope_id or "")
-    return Page.model_construct(user=user, step_ids=tuple(step.id for step in steps), scope=scope, **values)
+    values |= {"user": user, "step_ids": tuple(step.id for step in steps), "scope": scope}
+    return Page.model_construct(**values)
