@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from langgraph.config import get_config, get_stream_writer
+from langgraph.config import get_stream_writer
 from langgraph.errors import GraphBubbleUp
-from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from hexamem.agents.contract import Batch, Instruction, Manager, ManagerInput, ManagerOutput, MetaManager, Proposals
@@ -28,7 +27,7 @@ from hexamem.graphs.ingest_state import (
     read_back,
     written,
 )
-from hexamem.graphs.memory_scope import resolve_scope
+from hexamem.graphs.memory_scope import run_context
 from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Outcome, Proposal
@@ -118,11 +117,7 @@ def node_of(kind: ItemKind) -> str:
 
 
 def _context() -> IngestContext:
-    """The context of this run; of a host's own context or configuration only the user is read."""
-    context: object = get_runtime(IngestContext).context
-    if isinstance(context, IngestContext) and context.user.strip():
-        return context
-    return IngestContext(user=resolve_scope("the ingest graph", get_runtime(), get_config()).user)
+    return run_context(IngestContext, "the ingest graph")
 
 
 class IngestNodes:

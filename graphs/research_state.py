@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from langgraph.config import get_config, get_stream_writer
-from langgraph.runtime import get_runtime
+from langgraph.config import get_stream_writer
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
 from hexamem.agents.embedded_research import MAIN_NEED, Encode, ReadSentences
 from hexamem.agents.research_question import Question, read_question
-from hexamem.graphs.memory_scope import resolve_scope
+from hexamem.graphs.memory_scope import run_context as context_of_run
 from hexamem.graphs.research_lanes import EvidenceFilter, LaneSearch
 from hexamem.memory_types import LightMemory
 from hexamem.memory_types.research import Claim, Passage
@@ -285,11 +284,8 @@ class ResearchParts:
 
 
 def run_context() -> ResearchContext:
-    """The context of this run; of a host's own context or configuration only the user is read."""
-    context: object = get_runtime(ResearchContext).context
-    if isinstance(context, ResearchContext) and context.user.strip():
-        return context
-    return ResearchContext(user=resolve_scope("the research graph", get_runtime(), get_config()).user)
+    """The context of this run."""
+    return context_of_run(ResearchContext, "the research graph")
 
 
 class ResearchNode:

@@ -332,11 +332,11 @@ class _Alignment:
     def _equal(self, message: _Message, step: Row[Any]) -> bool:
         draft = message.draft
         if message.step is not None:
-            return message.step == step.id
+            return bool(message.step == step.id)
         if draft is None or draft.role != step.role:
             return False
         if draft.role == "tool" and draft.tool_call_id and step.tool_call_id:
-            return draft.tool_call_id == step.tool_call_id
+            return bool(draft.tool_call_id == step.tool_call_id)
         if not draft.text.strip() and not step.content.strip():
             return [call.name for call in draft.tool_calls] == [call["name"] for call in step.tool_calls or ()]
         return self._same_words(draft.text, step.content)

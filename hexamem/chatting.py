@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AnyMessage
-from langgraph.config import get_config, get_stream_writer
+from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
 from hexamem.agents.embedded_research import QUESTION_MARKS, asks_only
 from hexamem.aligning import NOT_STORED, catch_up_thread
 from hexamem.errors import HexamemError
-from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
+from hexamem.graphs.memory_scope import ScopeResolver, run_scope
 from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.research import Passage, Research
@@ -117,8 +116,8 @@ def _evidence_graph(
     memory: Memory, scope: ScopeResolver | None, checkpointer: Checkpointer
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     def answer(state: MessagesState) -> dict[str, Any]:
-        run_scope = resolve_scope("chat_graph", get_runtime(), get_config(), scope)
-        user = memory.user(run_scope.user)
+        run = run_scope("chat_graph", scope)
+        user = memory.user(run.user)
         messages: Sequence[AnyMessage] = state["messages"]
         question = str(messages[-1].text).strip() if messages and messages[-1].type == "human" else ""
         research: Research | str | None = None
@@ -126,7 +125,7 @@ def _evidence_graph(
             research = user.research(question[:2_000], 2, calls=0) if question else None
         except HexamemError as error:
             research = str(error)
-        caught = catch_up_thread(user, messages, run_scope.thread_id, agent_id=run_scope.agent_id)
+        caught = catch_up_thread(user, messages, run.thread_id, agent_id=run.agent_id)
         degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
         write = get_stream_writer()
         write({"stage": "recall", "recall": research_as_recall(research), "degraded": degraded})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hi
 
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
-from langgraph.config import get_config, get_stream_writer
+from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
@@ -25,7 +25,7 @@ from hexamem.aligning import catch_up_thread
 from hexamem.errors import ConfigError
 from hexamem.graphs.ingest import ingest_graph as build_write_path
 from hexamem.graphs.ingest_state import IngestContext, IngestInput, Recorded
-from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
+from hexamem.graphs.memory_scope import ScopeResolver, run_scope
 from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchOutput
 from hexamem.graphs.waiting_nodes import Request, Waiting, waiting_node
 from hexamem.memory import Memory, check_memory
@@ -194,7 +194,7 @@ def memory_graph(
         query = _asked(state.get("messages") or [])
         if not query:
             return {"memory": state.get("memory") or "", "memory_report": report}
-        user = memory.user(_scope("memory_graph", scope).user)
+        user = memory.user(run_scope("memory_graph", scope).user)
         part = recall_for_prompt(user, query, chosen, visible=state.get("visible") or [])
         get_stream_writer()({"stage": "recall", "recall": dict(part.recall), "degraded": list(part.degraded)})
         degraded = list(dict.fromkeys([*report.get("degraded", ()), *part.degraded]))
@@ -240,7 +240,7 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
 
     def research(state: ResearchNodeState) -> Waiting:
         output: dict[str, Any] = yield Request(
-            state, context=ResearchContext(user=_scope("research_graph", scope).user)
+            state, context=ResearchContext(user=run_scope("research_graph", scope).user)
         )
         return output
 
@@ -293,7 +293,7 @@ def _add_writing(
     ingest = build_write_path(replace(parts, record=record, full=parts.full if inline else _NEVER))
 
     def remember(state: MemoryState) -> Waiting:
-        run = _scope(caller, scope)
+        run = run_scope(caller, scope)
         context = HistoryContext(
             user=run.user, history=state.get("messages") or [], thread_id=run.thread_id, agent_id=run.agent_id
         )
@@ -316,20 +316,16 @@ def _add_writing(
         return run_store
 
     def mirror_now(state: MemoryState) -> dict[str, Any]:
-        mirror.catch_up(store(), _scope(caller, scope).user)
+        mirror.catch_up(store(), run_scope(caller, scope).user)
         return {}
 
     async def mirror_later(state: MemoryState) -> dict[str, Any]:
-        await mirror.acatch_up(store(), _scope(caller, scope).user)
+        await mirror.acatch_up(store(), run_scope(caller, scope).user)
         return {}
 
     graph.add_node("mirror", RunnableLambda(mirror_now, mirror_later, name="mirror"))
     graph.add_edge("remember", "mirror")
     return "mirror"
-
-
-def _scope(caller: str, resolver: ScopeResolver | None) -> MemoryScope:
-    return resolve_scope(caller, get_runtime(), get_config(), resolver)
 
 
 def _asked(messages: Sequence[Any]) -> str:
