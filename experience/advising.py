@@ -15,7 +15,7 @@ from typing import Literal
 
 from hexamem.experience import limits
 from hexamem.experience.digest import abridged_run, clipped, digest_of, digest_text, normal_task
-from hexamem.experience.similarity import EmbedTexts, nearness
+from hexamem.experience.merging import EmbedTexts, nearness
 from hexamem.memory_types.experience import Advice, AdvicePart, Experience, Facet, Run, RunStep
 from hexamem.models.tokens import count_tokens
 from hexamem.prompts import load_prompt

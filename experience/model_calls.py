@@ -19,16 +19,7 @@ R = TypeVar("R", bound=ModelReply)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperienceModel:
-    """A chat model with what its calls are counted under.
-
-    Attributes:
-        model: the chat model. It is not changed.
-        agent: name of the agent that asks.
-        operation: name of the operation that the calls belong to.
-        method: how the form of a reply is requested.
-        budget: what may be spent.
-        usage: the meter that counts the calls.
-    """
+    """A chat model, the agent and operation that its calls are counted under, and what they may spend."""
 
     model: BaseChatModel
     agent: str
@@ -45,17 +36,7 @@ class ExperienceModel:
         model: BaseChatModel | None = None,
         validate: Callable[[R], list[str]] | None = None,
     ) -> StructuredResult[R]:
-        """Request a reply.
-
-        Args:
-            reply: its schema.
-            messages: the prompt.
-            model: the same model with other parameters.
-            validate: a check beside the schema: value → problems.
-        """
+        """Request a reply of a schema; by ``model``, the same with other parameters, if it is given."""
         call = StructuredCall(model or self.model, reply, agent=self.agent, method=self.method)
-        return call.invoke(
-            CallInput(
-                messages=messages, budget=self.budget, usage=self.usage, operation=self.operation, validate=validate
-            )
-        )
+        terms = {"budget": self.budget, "usage": self.usage, "operation": self.operation}
+        return call.invoke(CallInput(messages=messages, validate=validate, **terms))  # type: ignore[arg-type]

@@ -1,23 +1,21 @@
 """The nodes of the ingest graph, and the stores and agents that they use.
 
-A node that calls a model has two halves, ``…_prepare`` before the call and ``…_finish`` after it. Nodes are idempotent.
+Nodes are idempotent. One that calls a model, an agent or a manager of the host yields the call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from langgraph.config import get_config, get_stream_writer
+from langgraph.config import get_stream_writer
 from langgraph.errors import GraphBubbleUp
-from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from hexamem.agents.contract import Batch, Instruction, Manager, ManagerInput, ManagerOutput, MetaManager, Proposals
 from hexamem.agents.labelling.batches import read_task_of, write_task
-from hexamem.agents.labelling.task import LabelTask
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
 from hexamem.graphs.ingest_state import (
@@ -26,24 +24,23 @@ from hexamem.graphs.ingest_state import (
     ManageInput,
     Recorded,
     Remembrance,
-    as_instruction,
-    as_values,
     read_back,
     written,
 )
-from hexamem.graphs.memory_scope import resolve_scope
+from hexamem.graphs.memory_scope import run_context
+from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Outcome, Proposal
 from hexamem.stores.ledger import Ledger, get_items
+from hexamem.stores.ledger.usage import add_usage
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
-    from hexamem.agents.managers.agent import ManagerAgent, ManagerContext
+    from hexamem.agents.managers.agent import ManagerAgent
     from hexamem.agents.meta_manager import ModelMetaManager
     from hexamem.agents.single_call import SingleCall
     from hexamem.intent.contract import Embed
-    from hexamem.models import StructuredResult
     from hexamem.stores.ledger import Transaction
 
 __all__ = ["SINGLE", "Apply", "IngestNodes", "IngestParts", "node_of"]
@@ -120,11 +117,7 @@ def node_of(kind: ItemKind) -> str:
 
 
 def _context() -> IngestContext:
-    """The context of this run; of a host's own context or configuration only the user is read."""
-    context: object = get_runtime(IngestContext).context
-    if isinstance(context, IngestContext) and context.user.strip():
-        return context
-    return IngestContext(user=resolve_scope("the ingest graph", get_runtime(), get_config()).user)
+    return run_context(IngestContext, "the ingest graph")
 
 
 class IngestNodes:
@@ -182,41 +175,25 @@ class IngestNodes:
 
     # ------------------------------------------------------------------ route
 
-    def route(self, state: IngestState) -> dict[str, Any]:
-        context = _context()
+    def route(self, state: IngestState) -> Waiting:
+        context, parts = _context(), self._parts
         if not state.get("batch"):
             return {"instructions": []}
         batch = self._batch(context, state["batch"])
+        if (meta := parts.model_meta_manager) is not None:
+            routed = meta.finish((yield Request(meta.prepare(batch, context.budget, context.usage))))
+            return self._routed(context, batch, routed.instructions, routed.degraded)
         try:
-            instructions = tuple(self._parts.meta_manager.route(batch))
+            instructions = tuple(parts.meta_manager.route(batch))
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - a reader that fails on a text does not stop the batch
             return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
-        if self._parts.single_call is None:
-            return self._routed(context, batch, instructions, self._parts.meta_manager.unread(batch))
+        if parts.single_call is None:
+            return self._routed(context, batch, instructions, parts.meta_manager.unread(batch))
         from hexamem.agents.meta_manager import is_small_talk
 
         return {**self._routed(context, batch, instructions, ()), "ask": bool(instructions) or not is_small_talk(batch)}
-
-    def route_prepare(self, state: IngestState) -> Any:
-        from hexamem.agents.meta_manager import RoutingReply
-        from hexamem.models import StructuredResult
-
-        context = _context()
-        meta = self._parts.model_meta_manager
-        assert meta is not None
-        if not state.get("batch"):
-            return StructuredResult(value=RoutingReply(managers=[]))
-        return meta.prepare(self._batch(context, state["batch"]), context.budget, context.usage)
-
-    def route_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
-        meta = self._parts.model_meta_manager
-        assert meta is not None
-        if result.carry is None:
-            return {"instructions": []}
-        routed = meta.finish(result)
-        return self._routed(_context(), routed.batch, routed.instructions, routed.degraded)
 
     def _routed(
         self, context: IngestContext, batch: Batch, instructions: Sequence[Instruction], degraded: Sequence[str]
@@ -239,7 +216,7 @@ class IngestNodes:
             nearest = self._parts.nearest(context.user, texts, list(kinds))
         _say("route", context, managers=list(joined))
         return {
-            "instructions": [as_values(one) for one in joined.values()],
+            "instructions": [{**asdict(each), "step_ids": list(each.step_ids)} for each in joined.values()],
             "nearest": {str(kind): list(ids) for kind, ids in nearest.items()},
             "degraded": list(degraded),
         }
@@ -270,33 +247,30 @@ class IngestNodes:
         batch = self._batch(context, state["batch"])
         nearest = self._items(context, state["nearest"])
         try:
-            proposals = self._parts.managers[kind].propose(batch, as_instruction(state["instruction"]), nearest)
+            proposals = self._parts.managers[kind].propose(batch, _instruction(state["instruction"]), nearest)
         except GraphBubbleUp:  # an interrupt: the run continues when it is resumed
             raise
         except Exception as error:  # noqa: BLE001 - as above: a manager that fails does not stop the others
             proposals = Proposals(degraded=(f"{node_of(kind)}: the reader failed ({type(error).__name__})",))
         return self._managed(context, kind, batch, proposals)
 
-    def custom_input(self, state: ManageInput) -> ManagerInput:
-        """The input of a manager of the host."""
+    def manage_custom(self, kind: ItemKind, state: ManageInput) -> Waiting:
+        """Run a manager of the host; invalid proposals are left out and reported. What it raises fails the run."""
         context = _context()
-        batch, instruction = self._batch(context, state["batch"]), as_instruction(state["instruction"])
-        return ManagerInput(
-            kind=instruction.kind,
-            user=context.user,
-            steps=batch.steps,
-            before=batch.before,
-            instruction=instruction,
-            nearest=self._items(context, state["nearest"]),
-            zone=batch.zone,
+        batch, instruction = self._batch(context, state["batch"]), _instruction(state["instruction"])
+        output = yield Request(
+            ManagerInput(
+                kind=kind,
+                user=context.user,
+                steps=batch.steps,
+                before=batch.before,
+                instruction=instruction,
+                nearest=self._items(context, state["nearest"]),
+                zone=batch.zone,
+            )
         )
-
-    def custom_output(self, state: ManageInput, output: ManagerOutput) -> dict[str, Any]:
-        """The proposals of a manager of the host; invalid ones are left out and reported."""
-        context = _context()
-        kind = state["instruction"]["kind"]
         if isinstance(output, Proposals):
-            return self._managed(context, kind, self._batch(context, state["batch"]), output)
+            return self._managed(context, kind, batch, output)
         proposals: list[Proposal] = []
         degraded: list[str] = []
         for given in output or ():
@@ -305,71 +279,55 @@ class IngestNodes:
                 proposals.append(given if isinstance(given, Proposal) else Proposal.parse({**defaults, **given}))
             except (InvalidInputError, TypeError) as error:
                 degraded.append(f"{node_of(kind)}: a proposal was left out: {error}")
-        proposed = Proposals(proposals=tuple(proposals), degraded=tuple(degraded))
-        return self._managed(context, kind, self._batch(context, state["batch"]), proposed)
+        return self._managed(context, kind, batch, Proposals(proposals=tuple(proposals), degraded=tuple(degraded)))
 
-    def agent_input(self, manager: ManagerAgent, state: ManageInput) -> tuple[dict[str, Any], ManagerContext]:
-        """The input and context of the agent of a manager."""
+    def manage_by_agent(self, manager: ManagerAgent, state: ManageInput) -> Waiting:
+        """Run the agent of a manager with a model."""
         context, nearest = _context(), self._parts.nearest
 
         def search(query: str) -> Mapping[str, MemoryItem]:
             item_ids = nearest(context.user, [query], [manager.kind]).get(manager.kind, ())
             return self._items(context, item_ids[:_FOUND])
 
-        return manager.prepare(
-            self._batch(context, state["batch"]),
-            as_instruction(state["instruction"]),
+        batch = self._batch(context, state["batch"])
+        given, run = manager.prepare(
+            batch,
+            _instruction(state["instruction"]),
             self._items(context, state["nearest"]),
             search,
             context.budget,
             context.usage,
         )
+        values = yield Request(given, manager.config, run)
+        return self._managed(context, manager.kind, batch, manager.finish(values, run))
 
-    def agent_output(self, manager: ManagerAgent, values: Mapping[str, Any], run: ManagerContext) -> dict[str, Any]:
-        """The proposals that an agent collected."""
-        return self._managed(_context(), manager.kind, run.reading.batch, manager.finish(values, run))
-
-    def single_prepare(self, state: ManageInput) -> Any:
+    def manage_all(self, state: ManageInput) -> Waiting:
+        """Make the single call, which labels the steps too."""
         context, parts = _context(), self._parts
         assert parts.single_call is not None
-        step_ids = state["batch"]
-        task = read_task_of(parts.ledger, parts.embed, context.user, step_ids) if parts.embed is not None else None
+        batch = self._batch(context, state["batch"])
+        task = read_task_of(parts.ledger, parts.embed, context.user, state["batch"]) if parts.embed else None
         known = state.get("nearest_by_kind") or {}
         items = self._items(context, [item_id for ids in known.values() for item_id in ids])
-        call = parts.single_call.prepare(
-            self._batch(context, step_ids),
-            tuple(as_instruction(one) for one in state.get("instructions") or ()),
-            {kind: {item_id: items[item_id] for item_id in known.get(kind, ()) if item_id in items} for kind in known},
-            task,
-            context.budget,
-            context.usage,
+        result = yield Request(
+            parts.single_call.prepare(
+                batch,
+                tuple(map(_instruction, state.get("instructions") or ())),
+                {kind: {item_id: items[item_id] for item_id in ids if item_id in items} for kind, ids in known.items()},
+                task,
+                context.budget,
+                context.usage,
+            )
         )
-        return replace(call, carry=(call.carry, task))
-
-    def single_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
-        context, parts = _context(), self._parts
-        assert parts.single_call is not None
-        carried, task = cast("tuple[Any, LabelTask | None]", result.carry)
-        outcome = parts.single_call.finish(replace(result, carry=carried))
-        degraded = list(outcome.degraded)
-        labels = outcome.labels
-        if (
-            labels is not None
-            and task is not None
-            and (labels.pages or any(step.tier == "model" for step in labels.steps))
-        ):
+        outcome = parts.single_call.finish(result)
+        degraded, labels = list(outcome.degraded), outcome.labels
+        by_model = labels is not None and (labels.pages or any(step.tier == "model" for step in labels.steps))
+        if labels is not None and task is not None and by_model:
             with parts.ledger.write(context.user, create=False) as tx:
                 if not write_task(tx, task, labels, indexed_elsewhere=not parts.ledger.embedded):
                     degraded.append(f"{SINGLE}: labels were corrected meanwhile, so those of the model were left out")
-        return self._managed(
-            context,
-            SINGLE,
-            carried.batch,
-            Proposals(
-                proposals=tuple(proposal for proposal in outcome.proposals if proposal.kind not in parts.beside),
-                degraded=tuple(degraded),
-            ),
-        )
+        proposals = tuple(proposal for proposal in outcome.proposals if proposal.kind not in parts.beside)
+        return self._managed(context, SINGLE, batch, Proposals(proposals=proposals, degraded=tuple(degraded)))
 
     def _items(self, context: IngestContext, item_ids: Sequence[str]) -> dict[str, MemoryItem]:
         with self._parts.ledger.read(context.user) as tx:
@@ -397,7 +355,7 @@ class IngestNodes:
         def finish(tx: Transaction) -> None:
             advance(tx, state["since"], state["reached"])
             if context.usage is not None:
-                _keep_usage(tx, context)
+                add_usage(tx, context.usage.rows())
             if context.finish is not None:
                 context.finish(tx)
 
@@ -435,11 +393,8 @@ class IngestNodes:
         return {}
 
 
-def _keep_usage(tx: Transaction, context: IngestContext) -> None:
-    from hexamem.stores.ledger.usage import add_usage
-
-    assert context.usage is not None
-    add_usage(tx, context.usage.rows())
+def _instruction(values: Mapping[str, Any]) -> Instruction:
+    return Instruction(kind=values["kind"], step_ids=tuple(values["step_ids"]), task=values["task"])
 
 
 def _say(stage: str, context: IngestContext, **what: object) -> None:

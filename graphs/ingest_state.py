@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
-from hexamem.agents.contract import Batch, Instruction
+from hexamem.agents.contract import Batch
 from hexamem.memory_types.proposals import Evidence, Proposal
 
 if TYPE_CHECKING:
@@ -27,23 +27,12 @@ __all__ = [
     "IngestInput",
     "IngestOutput",
     "IngestState",
-    "Instructed",
     "ManageInput",
     "Recorded",
     "Remembrance",
-    "as_instruction",
-    "as_values",
     "read_back",
     "written",
 ]
-
-
-class Instructed(TypedDict):
-    """An :class:`~hexamem.agents.contract.Instruction` as JSON."""
-
-    kind: str
-    step_ids: list[str]
-    task: str
 
 
 class Recorded(NamedTuple):
@@ -110,7 +99,7 @@ class IngestState(IngestInput, total=False):
         step_ids, visible, remembered, degraded: see :class:`IngestOutput`.
         since, reached: ``seq`` up to which steps were managed before this batch, and of its last step.
         batch: ids of the steps of the batch.
-        instructions: of the meta-manager to the managers.
+        instructions: of the meta-manager to the managers, :class:`~hexamem.agents.contract.Instruction` as JSON.
         nearest: ids of the nearest known items, by kind.
         ask: whether the single call of mode ``single_call`` is made: the batch is more than small talk.
         proposals: of all managers; see :func:`written`.
@@ -121,7 +110,7 @@ class IngestState(IngestInput, total=False):
     since: int
     reached: int
     batch: list[str]
-    instructions: list[Instructed]
+    instructions: list[dict[str, Any]]
     nearest: dict[str, list[str]]
     ask: bool
     proposals: Annotated[list[dict[str, Any]], operator.add]
@@ -135,10 +124,10 @@ class ManageInput(TypedDict, total=False):
     The input of ``single_call`` has all instructions, and the items of all kinds.
     """
 
-    instruction: Instructed
+    instruction: dict[str, Any]
     batch: list[str]
     nearest: list[str]
-    instructions: list[Instructed]
+    instructions: list[dict[str, Any]]
     nearest_by_kind: dict[str, list[str]]
 
 
@@ -160,16 +149,6 @@ class IngestContext:
     budget: Budget | None = None
     usage: UsageMeter | None = None
     batches: dict[tuple[str, ...], Batch] = field(default_factory=dict)
-
-
-def as_values(instruction: Instruction) -> Instructed:
-    """An instruction as JSON."""
-    return Instructed(kind=instruction.kind, step_ids=list(instruction.step_ids), task=instruction.task)
-
-
-def as_instruction(values: Instructed) -> Instruction:
-    """The inverse of :func:`as_values`."""
-    return Instruction(kind=values["kind"], step_ids=tuple(values["step_ids"]), task=values["task"])
 
 
 def written(proposal: Proposal, batch: Batch) -> dict[str, Any] | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
+
+from langgraph.config import get_config
+from langgraph.runtime import get_runtime
 
 from hexamem.errors import InvalidInputError, MissingUserError
 
-__all__ = ["MemoryScope", "ScopeResolver", "resolve_scope"]
+__all__ = ["MemoryScope", "ScopeResolver", "resolve_scope", "run_context", "run_scope"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +74,22 @@ def resolve_scope(
         _field(context, "agent_id"),
         "context and configuration have",
     )
+
+
+def run_scope(caller: str, resolver: ScopeResolver | None = None) -> MemoryScope:
+    """The scope of the run in which a node calls it."""
+    return resolve_scope(caller, get_runtime(), get_config(), resolver)
+
+
+C = TypeVar("C")
+
+
+def run_context(kind: Callable[..., C], caller: str) -> C:
+    """The context of the run in which a node calls it; of a host's own context or configuration only the user is read."""
+    context: object = get_runtime().context
+    if isinstance(context, cast("type", kind)) and str(getattr(context, "user", "")).strip():
+        return cast("C", context)
+    return kind(user=run_scope(caller).user)
 
 
 def _field(context: object, name: str) -> Any:

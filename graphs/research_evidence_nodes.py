@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from langgraph.errors import GraphBubbleUp
 
 from hexamem.agents.embedded_research import NOT_HELD, best_score, choose_tier, reflect, score_sentences
 from hexamem.agents.research_question import Question
 from hexamem.agents.research_showing import joined
-from hexamem.graphs.research_filter import EvidenceFilter
-from hexamem.graphs.research_outcome import finished
-from hexamem.graphs.research_parts import PlainRecall, ResearchNode, claims_in, run_context, say, searched, spend
+from hexamem.graphs.research_lanes import EvidenceFilter
+from hexamem.graphs.research_outcome import finished, superseding, with_superseding
 from hexamem.graphs.research_reading import Reading, read_round
-from hexamem.graphs.research_state import LaneFound, ResearchContext, ResearchState
-from hexamem.graphs.research_superseded import superseding, with_superseding
+from hexamem.graphs.research_state import (
+    LaneFound,
+    PlainRecall,
+    ResearchContext,
+    ResearchNode,
+    ResearchState,
+    claims_in,
+    passages_in,
+    run_context,
+    say,
+    searched,
+    spend,
+)
+from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types.research import Reflection
 from hexamem.models.tokens import count_tokens
 
 if TYPE_CHECKING:
     from hexamem.agents.integrator import IntegrateTask, Outcome
-    from hexamem.models import StructuredResult
 
 __all__ = ["EvidenceNodes"]
 
@@ -35,36 +44,17 @@ _TOLD_HITS = 10
 class EvidenceNodes(ResearchNode):
     """Integrate, reflect, finish."""
 
-    def integrate(self, state: ResearchState) -> dict[str, Any]:
-        """What the round's passages say, by the encoder."""
+    def integrate(self, state: ResearchState) -> Waiting:
+        """What the round's passages say: by the integrator, or by the encoder; in tier ``recall`` without a call."""
         from hexamem.agents.integrator import embedded_outcome
 
         context, update, task, reading = self._read(state)
-        return self._integrated(context, update, reading, embedded_outcome(task), task.question)
-
-    def integrate_prepare(self, state: ResearchState) -> Any:
-        """The integrator's call; none where recall alone is sure."""
-        from hexamem.models import StructuredResult
-
-        _, update, task, reading = self._read(state)
         integrator = self.parts.integrator
-        assert integrator is not None
-        if update["chosen"] == "recall":
-            return StructuredResult(value=None, carry=(update, reading, task, None))
-        call = integrator.prepare(task)
-        return replace(call, carry=(update, reading, task, call.carry))
-
-    def integrate_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
-        """What the call led to."""
-        from hexamem.agents.integrator import embedded_outcome
-
-        carry = cast("tuple[dict[str, Any], Reading, IntegrateTask, object]", result.carry)
-        update, reading, task, carried = carry
-        integrator = self.parts.integrator
-        assert integrator is not None
-        outcome = embedded_outcome(task) if carried is None else integrator.finish(replace(result, carry=carried))
+        if integrator is None or update["chosen"] == "recall":
+            return self._integrated(context, update, reading, embedded_outcome(task), task.question)
+        result = yield Request(integrator.prepare(task))
         spend(update, result)
-        return self._integrated(run_context(), update, reading, outcome, task.question)
+        return self._integrated(context, update, reading, integrator.finish(result), task.question)
 
     def _read(self, state: ResearchState) -> tuple[ResearchContext, dict[str, Any], IntegrateTask, Reading]:
         from hexamem.agents.integrator import IntegrateTask
@@ -101,8 +91,8 @@ class EvidenceNodes(ResearchNode):
                 if tx.user_id
                 else Reading()
             )
-        fresh = self.passages(context, reading.fresh)
-        earlier = self.passages(context, state["read"])
+        fresh = passages_in(reading.fresh)
+        earlier = passages_in(state["read"])
         task = IntegrateTask(
             question=question,
             fresh=fresh,
@@ -234,7 +224,7 @@ class EvidenceNodes(ResearchNode):
             return outcome
         read = {one["id"] for one in update["read"]}
         update["read"] = [*update["read"], *(one for one in later if one["id"] not in read)]
-        claims = with_superseding(outcome.claims, self.passages(context, later), number)
+        claims = with_superseding(outcome.claims, passages_in(later), number)
         fresh = tuple(one for one in claims if one in outcome.new or one not in outcome.claims)
         return outcome._replace(claims=claims, new=fresh, answer=joined(claims, zone))
 
@@ -244,27 +234,14 @@ class EvidenceNodes(ResearchNode):
             return "plan" if state["needs"] and not self.last(run_context(), state) else "finish"
         return "reflect" if state["chosen"] == "deep" and not state["current"].get("enough") else "finish"
 
-    def reflect(self, state: ResearchState) -> dict[str, Any]:
-        """Decide by the encoder whether the evidence is enough."""
-        context = run_context()
-        reflection = self._embedded_reflection(context, state)
-        return self._reflected(context, {"current": state["current"], "number": state["number"]}, reflection)
-
-    def _embedded_reflection(self, context: ResearchContext, state: ResearchState) -> Reflection:
-        question, asked = self.question(context, state), state["asked"]
-        passages = self.passages(context, state["read"])
-        sentences = score_sentences(
-            question, asked, passages, self.parts.encode, read=self.read_sentences(context, state)
-        )
-        return reflect(question, sentences, asked, answerable=state["answerable"])
-
-    def reflect_prepare(self, state: ResearchState) -> Any:
-        """The reflector's call."""
+    def reflect(self, state: ResearchState) -> Waiting:
+        """Decide whether the evidence is enough: by the reflector, or by the encoder."""
+        context, reflector = run_context(), self.parts.reflector
+        update = {name: state[name] for name in ("current", "number", "round_calls", "spent")}
+        if reflector is None:
+            return self._reflected(context, update, self._embedded_reflection(context, state))
         from hexamem.agents.reflector import ReflectTask
 
-        context = run_context()
-        reflector = self.parts.reflector
-        assert reflector is not None
         task = ReflectTask(
             question=self.question(context, state),
             embedded=partial(self._embedded_reflection, context, state),
@@ -280,18 +257,16 @@ class EvidenceNodes(ResearchNode):
             budget=self.budget(context, state),
             usage=context.usage,
         )
-        update = {name: state[name] for name in ("current", "number", "round_calls", "spent")}
-        call = reflector.prepare(task)
-        return replace(call, carry=(update, call.carry))
-
-    def reflect_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
-        """The reflection from the result of the call."""
-        update, carried = cast("tuple[dict[str, Any], object]", result.carry)
-        reflector = self.parts.reflector
-        assert reflector is not None
-        reflection = reflector.finish(replace(result, carry=carried))
+        result = yield Request(reflector.prepare(task))
         spend(update, result)
-        return self._reflected(run_context(), update, reflection)
+        return self._reflected(context, update, reflector.finish(result))
+
+    def _embedded_reflection(self, context: ResearchContext, state: ResearchState) -> Reflection:
+        question, asked = self.question(context, state), state["asked"]
+        passages = passages_in(state["read"])
+        read = self.read_sentences(context, state)
+        sentences = score_sentences(question, asked, passages, self.parts.encode, read=read)
+        return reflect(question, sentences, asked, answerable=state["answerable"])
 
     def _reflected(self, context: ResearchContext, update: dict[str, Any], reflection: Reflection) -> dict[str, Any]:
         current = update["current"]

@@ -1,23 +1,33 @@
-"""The outcome of a run as JSON: evidence in order of time, unread candidates, and the answer in its three forms."""
+"""The outcome of a run as JSON: evidence in order of time, unread candidates, and the answer in its three forms; with it
+the facts that superseded what the answer quotes: "My cat is called Mio" is shown with "Mio died".
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from hexamem.graphs.research_filter import EvidenceFilter
-from hexamem.graphs.research_reading import candidates, passages_of
-from hexamem.memory_types import new_id
+from hexamem.agents.embedded_research import THRESHOLDS, Encode
+from hexamem.agents.research_question import Question
+from hexamem.agents.research_showing import in_time_order
+from hexamem.graphs.research_lanes import EvidenceFilter
+from hexamem.graphs.research_reading import candidates, passages_of, permitted_pages
+from hexamem.memory_types import MemoryItem, new_id
 from hexamem.memory_types.local_time import day_alone, in_zone
-from hexamem.stores.ledger import Transaction
-from hexamem.stores.ledger.pages import get_pages, page_steps, pages_holding
+from hexamem.memory_types.research import Claim, Passage
+from hexamem.retrieval.evidence import Ranked
+from hexamem.retrieval.packing import item_text
+from hexamem.stores.ledger import Transaction, get_items
+from hexamem.stores.ledger.items import believed_now, items_citing
+from hexamem.stores.ledger.pages import pages_holding
 from hexamem.stores.secrets import format_references
 
-__all__ = ["finished"]
+__all__ = ["finished", "superseding", "with_superseding"]
 
 _FURTHER = 40
+_MOST_CURRENT = 2
 
 
 def finished(
@@ -96,19 +106,61 @@ def _passage_lines(passages: Sequence[Mapping[str, Any]], zone: tzinfo) -> list[
 
 def _page_texts(tx: Transaction, page_ids: Sequence[str], zone: tzinfo, filters: EvidenceFilter) -> list[str]:
     """Whole pages after their headers, in the order of the evidence; of a page only the steps that may be read."""
-    rows = get_pages(tx, page_ids) if page_ids else {}
-    steps = page_steps(tx, list(rows.values())) if rows else {}
     texts = []
-    for page_id in page_ids:
-        active = [step for step in steps.get(page_id, ()) if step.active]
-        permitted = filters.among(tx, [step.id for step in active])
-        permitted_steps = [step for step in active if step.id in permitted]
-        if page_id not in rows or not permitted_steps:
-            continue
-        lines = [rows[page_id].header] if rows[page_id].header and len(permitted_steps) == len(active) else []
+    for row, steps, whole in permitted_pages(tx, page_ids, filters):
+        lines = [row.header] if row.header and whole else []
         lines += [
             f"[{in_zone(step.occurred_at, zone):%Y-%m-%d %H:%M}] {step.speaker}: {format_references(step.text)}"
-            for step in permitted_steps
+            for step in steps
         ]
         texts.append("\n".join(lines))
     return texts
+
+
+def superseding(
+    tx: Transaction, question: Question, claims: Sequence[Claim], encode: Encode, *, number: int
+) -> list[dict[str, Any]]:
+    """Passages of the current items that superseded items learned from the claims' steps, as JSON; at most two.
+
+    Only if the superseded item is near to the question, by the threshold of a follow-up query: a question about Marcus,
+    answered by "I'm 34 and live in Bristol with Marcus", is not answered with a later home.
+    """
+    if not claims or not tx.user_id:
+        return []
+    cited = {step_id for claim in claims for step_id in claim.step_ids}
+    quoted = {claim.passage_id for claim in claims}
+    former = [
+        item
+        for item in get_items(tx, items_citing(tx, sorted(cited))).values()
+        if item.status == "superseded" and item.kind in ("core", "semantic")
+    ]
+    if not former:
+        return []
+    query, *texts = encode([question.undated, *(item_text(item.kind, item.text) for item in former)])
+    current: dict[str, MemoryItem] = {}
+    for item, text in zip(former, texts, strict=True):
+        now = believed_now(tx, item) if float(query.vector @ text.vector) >= THRESHOLDS.follows else None
+        if now is None or now.kind == "vault" or now.id in quoted:
+            continue
+        if cited.isdisjoint(source.step_id for source in now.sources):
+            current[now.id] = now
+    ranked = [Ranked(item_id, 0.0) for item_id in list(current)[:_MOST_CURRENT]]
+    return passages_of(tx, ranked, number, items=current, filters=EvidenceFilter()) if ranked else []
+
+
+def with_superseding(claims: Iterable[Claim], passages: Iterable[Passage], number: int) -> tuple[Claim, ...]:
+    """Claims with those of the current items, in order of time."""
+    later = []
+    for passage in passages:
+        quote = passage.text.partition("\n")[2] or passage.text
+        later.append(
+            Claim(
+                text=quote,
+                quote=quote,
+                passage_id=passage.id,
+                step_ids=tuple(source.step_id for source in passage.sources[:1]),
+                occurred_at=passage.occurred_at,
+                round=number,
+            )
+        )
+    return in_time_order((*claims, *later))

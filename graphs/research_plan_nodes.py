@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Overwrite, Send
 
-from hexamem.agents.embedded_research import MAIN_NEED, plan
+from hexamem.agents.embedded_research import MAIN_NEED
+from hexamem.agents.embedded_research import plan as embedded_plan
 from hexamem.agents.research_question import Question
 from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.graphs.research_filter import EvidenceFilter
-from hexamem.graphs.research_lanes import SearchFound
-from hexamem.graphs.research_parts import ResearchNode, claims_in, run_context, say, searched, spend
-from hexamem.graphs.research_state import LaneFound, LaneInput, ResearchContext, ResearchSettings, ResearchState
+from hexamem.graphs.research_lanes import EvidenceFilter, SearchFound
+from hexamem.graphs.research_state import (
+    LaneFound,
+    LaneInput,
+    ResearchContext,
+    ResearchNode,
+    ResearchSettings,
+    ResearchState,
+    claims_in,
+    run_context,
+    say,
+    searched,
+    spend,
+)
+from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types import utc_now
-from hexamem.memory_types.research import TIERS, AnswerForm, Lane, ResearchPlan, SearchRequest
-
-if TYPE_CHECKING:
-    from hexamem.models import StructuredResult
+from hexamem.memory_types.research import LANES, TIERS, AnswerForm, ResearchPlan, SearchRequest
 
 __all__ = ["PlanNodes"]
 
@@ -30,56 +38,39 @@ __all__ = ["PlanNodes"]
 class PlanNodes(ResearchNode):
     """Plan and search."""
 
-    def plan(self, state: ResearchState) -> dict[str, Any]:
-        """The searches of a round, without a model."""
+    def plan(self, state: ResearchState) -> Waiting:
+        """The searches of a round: by the planner for tier ``deep``, otherwise by the encoder."""
         context, update, question = self._begun(state)
-        return self._planned(context, update, self._embedded(context, update, question))
-
-    def plan_prepare(self, state: ResearchState) -> Any:
-        """The planner's call; none for a tier without a plan."""
+        planner, settings, number = self.parts.planner, self.settings(context), update["number"]
+        lanes = tuple(lane for lane in LANES if lane in settings.lanes)
+        if planner is None or update["chosen"] != "deep":
+            kinds = self._kinds(context, update) if number == 1 else ()
+            requests = embedded_plan(question, update["needs"], first=number == 1, lanes=lanes, kinds=kinds)
+            return self._planned(context, update, ResearchPlan(requests=requests))
         from hexamem.agents.planner import PlanTask
-        from hexamem.models import StructuredResult
 
-        context, update, question = self._begun(state)
-        planner, settings = self.parts.planner, self.settings(context)
-        assert planner is not None
-        if update["chosen"] != "deep":
-            return StructuredResult(value=None, carry=(update, question, None))
         filters = EvidenceFilter.of(update["filters"])
-        memory = self.parts.light_memory(context.user, settings.memory_tokens, filters)
-        read = update.get("read") or []
         task = PlanTask(
             question=question,
             needs=tuple(update["needs"]),
-            number=update["number"],
+            number=number,
             rounds=self.rounds(context, update),
-            asked=searched({**update, "asked": state["asked"]}) if update["number"] > 1 else (),
+            asked=searched({**update, "asked": state["asked"]}) if number > 1 else (),
             claims=claims_in(update),
-            memory=memory,
+            memory=self.parts.light_memory(context.user, settings.memory_tokens, filters),
             labels=self.parts.scopes(context.user),
-            lanes=_lanes(settings),
+            lanes=lanes,
             kinds=self._kinds(context, update),
             most=settings.searches,
             now=datetime.fromisoformat(update["now"]),
             zone=self.zone(context),
-            seen_pages=frozenset(passage["id"] for passage in read if passage["kind"] == "page"),
+            seen_pages=frozenset(passage["id"] for passage in update["read"] if passage["kind"] == "page"),
             budget=self.budget(context, update),
             usage=context.usage,
         )
-        call = planner.prepare(task)
-        return replace(call, carry=(update, question, call.carry))
-
-    def plan_finish(self, result: StructuredResult[Any]) -> dict[str, Any]:
-        """The plan from the result of the call."""
-        context = run_context()
-        update, question, carried = cast("tuple[dict[str, Any], Question, object]", result.carry)
-        if carried is None:
-            return self._planned(context, update, self._embedded(context, update, question))
-        planner = self.parts.planner
-        assert planner is not None
-        plan = planner.finish(replace(result, carry=carried))
+        result = yield Request(planner.prepare(task))
         spend(update, result)
-        return self._planned(context, update, plan)
+        return self._planned(context, update, planner.finish(result))
 
     def _begun(self, state: ResearchState) -> tuple[ResearchContext, dict[str, Any], Question]:
         """The state at the beginning of a round."""
@@ -136,11 +127,6 @@ class PlanNodes(ResearchNode):
         fields["round_calls"] = 0
         fields["asked"] = [*fields["asked"], *fields["needs"]]
         return context, fields, self.question(context, fields)
-
-    def _embedded(self, context: ResearchContext, update: Mapping[str, Any], question: Question) -> ResearchPlan:
-        lanes, first = _lanes(self.settings(context)), update["number"] == 1
-        kinds = self._kinds(context, update) if first else ()
-        return ResearchPlan(requests=plan(question, update["needs"], first=first, lanes=lanes, kinds=kinds))
 
     def _kinds(self, context: ResearchContext, update: Mapping[str, Any]) -> tuple[str, ...]:
         """The kinds of items that may be searched; with a time in the filter, any kind."""
@@ -238,7 +224,3 @@ class PlanNodes(ResearchNode):
             if not self.parts.repair(user):
                 raise
             return search(user, request, pool)
-
-
-def _lanes(settings: ResearchSettings) -> tuple[Lane, ...]:
-    return tuple(lane for lane in get_args(Lane) if lane in settings.lanes)

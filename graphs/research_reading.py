@@ -8,7 +8,7 @@ from typing import Any
 
 from hexamem.agents.embedded_research import MAIN_NEED
 from hexamem.agents.research_question import Question
-from hexamem.graphs.research_filter import EvidenceFilter
+from hexamem.graphs.research_lanes import EvidenceFilter
 from hexamem.graphs.research_state import LaneFound, ResearchSettings
 from hexamem.memory_types import MemoryItem
 from hexamem.prompts.fences import one_line
@@ -21,11 +21,11 @@ from hexamem.retrieval.evidence import (
     rank_evidence,
 )
 from hexamem.stores.ledger import Transaction, event_time, has_own_time
-from hexamem.stores.ledger.pages import PageRow, get_pages, page_steps
-from hexamem.stores.ledger.step_texts import PlainStep, StepTime, last_stated, plain_steps
+from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps
+from hexamem.stores.ledger.step_texts import PlainStep, last_stated, plain_steps
 from hexamem.stores.secrets import format_references
 
-__all__ = ["Reading", "candidates", "passages_of", "read_round"]
+__all__ = ["Reading", "candidates", "passages_of", "permitted_pages", "read_round"]
 
 _PAGE_TEXT = 12_000
 _BESIDE_MAIN = 3  # in the first round one passage for the sub-questions follows so many for the question
@@ -194,74 +194,67 @@ def passages_of(
     last_times = last_stated(tx, {item.id: item.sources for item in ranked_items if not has_own_time(item)})
     passages = []
     for record in ranked:
-        if record.id in known_steps:
-            passages.append(_of_step(known_steps[record.id], record, number))
-        elif record.id in known_items:
-            passages.append(_of_item(known_items[record.id], record, number, last_times))
+        if (step := known_steps.get(record.id)) is not None:
+            text, sources, moment = step.text, [step.id], step.occurred_at
+            own = {"kind": "step", "speaker": step.speaker, "thread_id": step.thread_id}
+        elif (item := known_items.get(record.id)) is not None:
+            text, sources = item.text, [source.step_id for source in item.sources]
+            # Its own time, else when it was last mentioned, else when it was stored.
+            moment = last_times[item.id].at if item.id in last_times else event_time(item)
+            own = {"kind": item.kind}
+        else:
+            continue
+        passages.append(
+            {
+                "id": record.id,
+                **own,
+                "text": format_references(text),
+                "occurred_at": moment.isoformat(),
+                "score": round(record.score, 6),
+                "lanes": list(record.lanes),
+                "why": [why._asdict() for why in record.why],
+                "sources": [{"step_id": step_id} for step_id in sources],
+                "round": number,
+            }
+        )
     return passages
 
 
-def _of_step(step: PlainStep, ranked: Ranked, number: int) -> dict[str, Any]:
-    return {
-        "id": step.id,
-        "kind": "step",
-        "text": format_references(step.text),
-        "speaker": step.speaker,
-        "occurred_at": step.occurred_at.isoformat(),
-        "thread_id": step.thread_id,
-        "score": round(ranked.score, 6),
-        "lanes": list(ranked.lanes),
-        "why": [why._asdict() for why in ranked.why],
-        "sources": [{"step_id": step.id}],
-        "round": number,
-    }
-
-
-def _of_item(item: MemoryItem, ranked: Ranked, number: int, last_times: Mapping[str, StepTime]) -> dict[str, Any]:
-    """The time of an item is its own, else when it was last mentioned, else when it was stored."""
-    moment = last_times[item.id].at if item.id in last_times else event_time(item)
-    return {
-        "id": item.id,
-        "kind": item.kind,
-        "text": format_references(item.text),
-        "occurred_at": moment.isoformat(),
-        "score": round(ranked.score, 6),
-        "lanes": list(ranked.lanes),
-        "why": [why._asdict() for why in ranked.why],
-        "sources": [{"step_id": source.step_id} for source in item.sources],
-        "round": number,
-    }
+def permitted_pages(
+    tx: Transaction, page_ids: Sequence[str], filters: EvidenceFilter
+) -> list[tuple[PageRow, list[PageStep], bool]]:
+    """Pages with their steps that may be read, and whether these are all; pages without any are left out."""
+    rows = get_pages(tx, page_ids) if page_ids else {}
+    steps = page_steps(tx, list(rows.values())) if rows else {}
+    pages = []
+    for page_id in page_ids:
+        active = [step for step in steps.get(page_id, ()) if step.active]
+        permitted = filters.among(tx, [step.id for step in active])
+        if chosen := [step for step in active if step.id in permitted]:
+            pages.append((rows[page_id], chosen, len(chosen) == len(active)))
+    return pages
 
 
 def _whole_pages(
     tx: Transaction, page_ids: Sequence[str], number: int, filters: EvidenceFilter
 ) -> tuple[list[dict[str, Any]], dict[str, tuple[tuple[str, str], ...]]]:
-    rows = get_pages(tx, page_ids) if page_ids else {}
-    steps = page_steps(tx, list(rows.values())) if rows else {}
     pages, parts = [], {}
-    for page_id in page_ids:
-        active = [step for step in steps.get(page_id, ()) if step.active]
-        permitted = filters.among(tx, [step.id for step in active])
-        permitted_steps = [step for step in active if step.id in permitted]
-        if not permitted_steps:
-            continue
-        row: PageRow = rows[page_id]
-        header = row.header if len(permitted_steps) == len(active) else ""  # it summarizes the whole page
-        lines = [
-            f"{one_line(step.speaker)}: {one_line(format_references(step.text), ' / ')}" for step in permitted_steps
-        ]
-        parts[page_id] = tuple((step.id, format_references(step.text)) for step in permitted_steps)
+    for row, steps, whole in permitted_pages(tx, page_ids, filters):
+        texts = [format_references(step.text) for step in steps]
+        lines = [f"{one_line(step.speaker)}: {one_line(text, ' / ')}" for step, text in zip(steps, texts, strict=True)]
+        header = row.header if whole else ""  # it summarizes the whole page
+        parts[row.id] = tuple((step.id, text) for step, text in zip(steps, texts, strict=True))
         pages.append(
             {
-                "id": page_id,
+                "id": row.id,
                 "kind": "page",
                 "text": "\n".join(line for line in (header, *lines) if line)[:_PAGE_TEXT],
                 "occurred_at": row.started_at.isoformat(),
                 "thread_id": row.thread_id,
                 "score": 0.0,
                 "lanes": ["page"],
-                "page_id": page_id,
-                "sources": [{"step_id": step.id} for step in permitted_steps],
+                "page_id": row.id,
+                "sources": [{"step_id": step.id} for step in steps],
                 "round": number,
             }
         )

@@ -1,15 +1,35 @@
-"""The state of the research graph: plain JSON values, so that any checkpointer stores it and a killed run can resume."""
+"""What the research graph works on: its state (plain JSON values, so that any checkpointer stores it and a killed run can
+resume), the context of a run, and the stores and agents.
+"""
 
 from __future__ import annotations
 
 import operator
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from langgraph.config import get_stream_writer
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
+from hexamem.agents.embedded_research import MAIN_NEED, Encode, ReadSentences
+from hexamem.agents.research_question import Question, read_question
+from hexamem.graphs.memory_scope import run_context as context_of_run
+from hexamem.graphs.research_lanes import EvidenceFilter, LaneSearch
+from hexamem.memory_types import LightMemory
+from hexamem.memory_types.research import Claim, Passage
+from hexamem.memory_types.times import read_zone
+from hexamem.stores.ledger import Ledger
+
 if TYPE_CHECKING:
-    from hexamem.models import Budget, UsageMeter
+    from hexamem.agents.embedded_research import ReadSentences
+    from hexamem.agents.integrator import ModelIntegrator
+    from hexamem.agents.planner import ModelPlanner
+    from hexamem.agents.reflector import ModelReflector
+    from hexamem.agents.research_question import Question
+    from hexamem.models import Budget, StructuredResult, UsageMeter
 
 __all__ = [
     "CALLS_A_ROUND",
@@ -17,9 +37,17 @@ __all__ = [
     "LaneInput",
     "ResearchContext",
     "ResearchInput",
+    "ResearchNode",
     "ResearchOutput",
+    "ResearchParts",
     "ResearchSettings",
     "ResearchState",
+    "claims_in",
+    "passages_in",
+    "run_context",
+    "say",
+    "searched",
+    "spend",
     "this_round",
 ]
 
@@ -183,11 +211,168 @@ class ResearchContext:
         budget: of the run's model calls, beside the settings.
         usage: counts the model calls.
         settings: override the graph's own.
-        cache: values that are read once a run.
+        questions, sentences: caches of the run, by the question and its time.
     """
 
     user: str = ""
     budget: Budget | None = None
     usage: UsageMeter | None = None
     settings: ResearchSettings | None = None
-    cache: dict[str, Any] = field(default_factory=dict)
+    questions: dict[tuple[str, str], Question] = field(default_factory=dict)
+    sentences: dict[tuple[str, str], ReadSentences] = field(default_factory=dict)
+
+
+class PlainRecall(NamedTuple):
+    """A recall of the question by the learned ranking.
+
+    Attributes:
+        ids: of its hits, best first.
+        answerable: the probability that memory contains an answer; None where it is not estimated.
+    """
+
+    ids: tuple[str, ...] = ()
+    answerable: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResearchParts:
+    """The stores and agents of the graph.
+
+    Attributes:
+        ledger: the source of truth.
+        lanes: the ways to search, by name.
+        catch_up: brings a user's indexes up to the ledger.
+        speakers: the speakers in a user's memory. kinds: the kinds of items that it has.
+        light_memory: ``(user, tokens, filter)`` to the memos of pages that may be read, for a planner that is a model.
+        scopes: paths of a user's scopes, for the same.
+        cut_pages: assigns a user's newest steps to pages, for an answer with whole pages.
+        clean: ``(user, question)`` to the question without secrets.
+        repair: repairs a damaged index of a user; returns whether it could.
+        recalled: ``(user, question, filter)`` to a plain recall of the question; empty without trained weights.
+        settings: of research.
+        encode: the bundled encoder, which extracts sentences if no model integrates.
+        planner, integrator, reflector: the model tier; for each that is None the embedded engine does the work.
+        budget: of all model calls while the memory is open.
+    """
+
+    ledger: Ledger
+    lanes: Mapping[str, LaneSearch]
+    catch_up: Callable[[str], object]
+    speakers: Callable[[str], frozenset[str]]
+    kinds: Callable[[str], tuple[str, ...]]
+    light_memory: Callable[[str, int, EvidenceFilter], LightMemory]
+    scopes: Callable[[str], tuple[str, ...]]
+    clean: Callable[[str, str], str]
+    encode: Encode
+    repair: Callable[[str], bool] = lambda user: False
+    cut_pages: Callable[[str], object] = lambda user: None
+    recalled: Callable[[str, str, EvidenceFilter], PlainRecall] = lambda user, question, filters: PlainRecall()
+    settings: ResearchSettings = field(default_factory=ResearchSettings)
+    planner: ModelPlanner | None = None
+    integrator: ModelIntegrator | None = None
+    reflector: ModelReflector | None = None
+    budget: Budget | None = None
+
+
+def run_context() -> ResearchContext:
+    """The context of this run."""
+    return context_of_run(ResearchContext, "the research graph")
+
+
+class ResearchNode:
+    """The base of the nodes. Nodes hold no state between runs and are idempotent."""
+
+    def __init__(self, parts: ResearchParts) -> None:
+        self.parts = parts
+
+    def settings(self, context: ResearchContext) -> ResearchSettings:
+        """The settings of this run."""
+        return context.settings or self.parts.settings
+
+    def zone(self, context: ResearchContext) -> tzinfo:
+        """The user's timezone."""
+        return read_zone(self.parts.ledger.timezone(context.user) or "UTC")
+
+    def question(self, context: ResearchContext, state: Mapping[str, Any]) -> Question:
+        """The analysed question, cached for the run."""
+        key = text, now = state["asked_as"], state["now"]
+        if key not in context.questions:
+            speakers = self.parts.speakers(context.user)
+            context.questions[key] = read_question(text, speakers, datetime.fromisoformat(now), self.zone(context))
+        return context.questions[key]
+
+    def read_sentences(self, context: ResearchContext, state: Mapping[str, Any]) -> ReadSentences:
+        """Sentences of the passages that were encoded in this run for the question."""
+        return context.sentences.setdefault((state["asked_as"], state["now"]), {})
+
+    def rounds(self, context: ResearchContext, state: Mapping[str, Any]) -> int:
+        """The most rounds of this run."""
+        return int(state.get("max_rounds") or self.settings(context).rounds)
+
+    def last(self, context: ResearchContext, state: Mapping[str, Any]) -> bool:
+        """Whether this round is the last, by rounds, calls, tokens or time."""
+        settings = self.settings(context)
+        spent = state["spent"]
+        if state["number"] >= self.rounds(context, state):
+            return True
+        if settings.seconds is not None and time.time() - state["began"] >= settings.seconds:
+            return True
+        return any(
+            limit is not None and spent.get(name, 0) >= limit
+            for name, limit in (("calls", settings.calls), ("tokens", settings.tokens))
+        )
+
+    def budget(self, context: ResearchContext, state: Mapping[str, Any]) -> Budget | None:
+        """The budget of the next call: what is left of the round, of this research, and of the memory."""
+        from hexamem.models import Budget
+
+        settings = self.settings(context)
+        spent: Mapping[str, float] = state["spent"]
+        calls = CALLS_A_ROUND - int(state["round_calls"])
+        if settings.calls is not None:
+            calls = min(calls, settings.calls - int(spent.get("calls", 0)))
+        tokens = None if settings.tokens is None else max(0, settings.tokens - int(spent.get("tokens", 0)))
+        seconds = None if settings.seconds is None else max(0.0, settings.seconds - (time.time() - state["began"]))
+        parent = context.budget or self.parts.budget
+        return Budget(calls=max(0, calls), tokens=tokens, seconds=seconds, parent=parent)
+
+
+def searched(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """The queries and needs searched for so far beside the question itself, each once."""
+    planned = [request for past_round in state["rounds"] for request in past_round["plan"]["requests"]] + list(
+        state.get("requests") or ()
+    )
+    return tuple(
+        dict.fromkeys((*(request["query"] for request in planned if request["need"] != MAIN_NEED), *state["asked"]))
+    )
+
+
+def passages_in(values: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:
+    """Passages as records."""
+    return tuple(Passage(**fields) for fields in values)
+
+
+def claims_in(state: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """The evidence so far."""
+    return tuple(Claim(**claim) for claim in state.get("claims") or ())
+
+
+def spend(update: dict[str, Any], result: StructuredResult[Any]) -> None:
+    """Add the usage of a call to the round and the research."""
+    usage = result.usage
+    update["round_calls"] = int(update.get("round_calls", 0)) + usage.calls
+    spent = dict(update.get("spent") or {})
+    for name, value in (
+        ("calls", usage.calls),
+        ("tokens", usage.tokens),
+        ("input_tokens", usage.input_tokens),
+        ("output_tokens", usage.output_tokens),
+        ("seconds", usage.seconds),
+    ):
+        spent[name] = spent.get(name, 0) + value
+    update["spent"] = spent
+
+
+def say(stage: str, context: ResearchContext, state: Mapping[str, Any], **what: object) -> None:
+    """Write a custom stream event about what a node did."""
+    get_stream_writer()({"stage": stage, "user": context.user, "round": state["number"], **what})

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from hexamem.errors import HexamemError
     from hexamem.experience.exploring import AttemptResult
     from hexamem.experience.side_effects import mark_side_effects
-    from hexamem.graphs.experience import add_reflection
-    from hexamem.graphs.experience_middleware import ExperienceMiddleware
+    from hexamem.graphs.experience import ExperienceMiddleware, add_reflection
     from hexamem.graphs.memory_scope import MemoryScope
     from hexamem.hiding import redact_messages
     from hexamem.intent.contract import LabelBatch, LabeledStep, StepView

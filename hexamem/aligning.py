@@ -160,22 +160,6 @@ def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> d
         return _Alignment(tx, user, thread_id).align(messages).forgotten
 
 
-class _StoredStep(NamedTuple):
-    """The compared fields of a step of the thread."""
-
-    id: str
-    turn: int
-    message_id: str | None
-    role: str
-    content: str
-    tool_call_id: str | None
-    tools: tuple[str, ...]
-
-    @property
-    def has_words(self) -> bool:
-        return self.role != "tool" and bool(self.content.strip())
-
-
 @dataclass(slots=True)
 class _Message:
     """A message of the history. ``step`` is the id of its step, if it has one; ``turn`` is set if it was found by id."""
@@ -293,7 +277,7 @@ class _Alignment:
         """The usual case: all but the last messages are known by their ids. The last may still be known by their text."""
         return self._drop_known(rest, self._steps(len(rest), after=last.turn)) if rest else rest
 
-    def _drop_known(self, rest: list[_Message], after: list[_StoredStep]) -> list[_Message]:
+    def _drop_known(self, rest: list[_Message], after: list[Row[Any]]) -> list[_Message]:
         """The messages without the leading ones that are in the thread, in this order."""
         for index, message in enumerate(rest):
             if index >= len(after) or not self._equal(message, after[index]):
@@ -306,7 +290,7 @@ class _Alignment:
     def _after_words(self, messages: list[_Message]) -> list[_Message]:
         stored = self._steps(4 * len(messages) + _SLACK)
         worded = [index for index, message in enumerate(messages) if message.has_words]
-        lines = [index for index, step in enumerate(stored) if step.has_words]
+        lines = [index for index, step in enumerate(stored) if step.role != "tool" and step.content.strip()]
         compared = [messages[index] for index in worded], [stored[index] for index in lines]
         run = self._run_at_end(*compared) or self._same_beginning(*compared)
         if run is None:
@@ -318,7 +302,7 @@ class _Alignment:
             return self._drop_known(rest, stored[lines[-1] + 1 :])
         return rest
 
-    def _run_at_end(self, messages: list[_Message], stored: list[_StoredStep]) -> _Run | None:
+    def _run_at_end(self, messages: list[_Message], stored: list[Row[Any]]) -> _Run | None:
         """The longest run of equal messages that ends the thread."""
         best: _Run | None = None
         for end in range(1, len(messages) + 1):
@@ -332,7 +316,7 @@ class _Alignment:
                 best = _Run(begin, len(stored) - length, length)
         return best
 
-    def _same_beginning(self, messages: list[_Message], stored: list[_StoredStep]) -> _Run | None:
+    def _same_beginning(self, messages: list[_Message], stored: list[Row[Any]]) -> _Run | None:
         """The longest part of the thread, of at least two steps, with which the history begins."""
         best: _Run | None = None
         for line in range(len(stored)):
@@ -345,16 +329,16 @@ class _Alignment:
                 best = _Run(0, line, length)
         return best
 
-    def _equal(self, message: _Message, step: _StoredStep) -> bool:
+    def _equal(self, message: _Message, step: Row[Any]) -> bool:
         draft = message.draft
         if message.step is not None:
-            return message.step == step.id
+            return bool(message.step == step.id)
         if draft is None or draft.role != step.role:
             return False
         if draft.role == "tool" and draft.tool_call_id and step.tool_call_id:
-            return draft.tool_call_id == step.tool_call_id
+            return bool(draft.tool_call_id == step.tool_call_id)
         if not draft.text.strip() and not step.content.strip():
-            return tuple(call.name for call in draft.tool_calls) == step.tools
+            return [call.name for call in draft.tool_calls] == [call["name"] for call in step.tool_calls or ()]
         return self._same_words(draft.text, step.content)
 
     def _same_words(self, text: str, content: str) -> bool:
@@ -395,24 +379,13 @@ class _Alignment:
             return None
         return drafts[0]
 
-    def _steps(self, most: int, after: int | None = None) -> list[_StoredStep]:
+    def _steps(self, most: int, after: int | None = None) -> list[Row[Any]]:
         """The last steps of the thread in order, or the first after a turn; forgotten ones too, so that they are not stored
         again."""
         wanted: dict[str, Any] = {"user": self.tx.user_id, "thread": self.thread_id, "most": most}
         rows = self.tx.all(_TAIL, **wanted)[::-1] if after is None else self.tx.all(_AFTER, turn=after, **wanted)
         self._note_forgotten(rows)
-        return [
-            _StoredStep(
-                row.id,
-                row.turn,
-                row.message_id,
-                row.role,
-                row.content,
-                row.tool_call_id,
-                tuple(call["name"] for call in row.tool_calls or ()),
-            )
-            for row in rows
-        ]
+        return rows
 
     def _note_forgotten(self, rows: Iterable[Row[Any]]) -> None:
         for row in rows:

@@ -155,9 +155,7 @@ def folder_path(value: object, what: str) -> Path:
     Raises:
         InvalidInputError: it is not a path.
     """
-    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str) or "\0" in os.fspath(value):
-        raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give the path of a folder")
-    return Path(value).expanduser()
+    return _path(value, what, "folder").expanduser()
 
 
 def file_path(value: object, what: str = "path") -> Path:
@@ -166,12 +164,18 @@ def file_path(value: object, what: str = "path") -> Path:
     Raises:
         InvalidInputError: for what is not a path, or names no file.
     """
-    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
-        raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give the path of a file")
-    path = Path(value)
-    if not path.name or "\0" in str(path):
+    path = _path(value, what, "file")
+    if not path.name:
         raise InvalidInputError(f"{what} = {shown(str(value))} names no file; give the path of a file")
     return path
+
+
+def _path(value: object, what: str, kind: str) -> Path:
+    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
+        raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give the path of a {kind}")
+    if "\0" in os.fspath(value):
+        raise InvalidInputError(f"{what} = {shown(str(value))} names no {kind}; give the path of a {kind}")
+    return Path(value)
 
 
 def check_message_size(draft: MessageDraft, metadata: Mapping[str, Any], position: int, limit: int) -> None:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AnyMessage
-from langgraph.config import get_config, get_stream_writer
+from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
+from hexamem.agents.embedded_research import QUESTION_MARKS, asks_only
 from hexamem.aligning import NOT_STORED, catch_up_thread
-from hexamem.chat_replies import NO_MODEL, STORED, nearest_passages, reply_by_evidence
 from hexamem.errors import HexamemError
-from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
+from hexamem.graphs.memory_scope import ScopeResolver, run_scope
 from hexamem.memory import Memory, check_memory
-from hexamem.memory_types.research import Research
+from hexamem.memory_types.local_time import in_zone
+from hexamem.memory_types.research import Passage, Research
+from hexamem.memory_types.times import read_zone
 from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
 from hexamem.models.chat_models import open_chat_model
 from hexamem.prompting import shown_hit
+from hexamem.retrieval.packing import item_text
+from hexamem.stores.ledger import get_steps
+from hexamem.stores.secrets import find_references, format_references
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -29,7 +34,15 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = ["ChatContext", "chat_graph", "research_as_recall"]
+__all__ = [
+    "NO_MODEL",
+    "STORED",
+    "ChatContext",
+    "chat_graph",
+    "nearest_passages",
+    "reply_by_evidence",
+    "research_as_recall",
+]
 
 _PROMPT = (
     "You are a helpful assistant with a memory that lasts over conversations. Use what it holds where it bears on what is "
@@ -103,12 +116,16 @@ def _evidence_graph(
     memory: Memory, scope: ScopeResolver | None, checkpointer: Checkpointer
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     def answer(state: MessagesState) -> dict[str, Any]:
-        run_scope = resolve_scope("chat_graph", get_runtime(), get_config(), scope)
-        user = memory.user(run_scope.user)
+        run = run_scope("chat_graph", scope)
+        user = memory.user(run.user)
         messages: Sequence[AnyMessage] = state["messages"]
         question = str(messages[-1].text).strip() if messages and messages[-1].type == "human" else ""
-        research = _research(user, question) if question else None  # before the question itself is stored
-        caught = catch_up_thread(user, messages, run_scope.thread_id, agent_id=run_scope.agent_id)
+        research: Research | str | None = None
+        try:  # before the question itself is stored
+            research = user.research(question[:2_000], 2, calls=0) if question else None
+        except HexamemError as error:
+            research = str(error)
+        caught = catch_up_thread(user, messages, run.thread_id, agent_id=run.agent_id)
         degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
         write = get_stream_writer()
         write({"stage": "recall", "recall": research_as_recall(research), "degraded": degraded})
@@ -123,14 +140,6 @@ def _evidence_graph(
     graph.add_edge(START, "answer")
     graph.add_edge("answer", END)
     return graph.compile(checkpointer=checkpointer, name="chat")
-
-
-def _research(user: UserMemory, question: str) -> Research | str:
-    """The research without model calls, or why it failed."""
-    try:
-        return user.research(question[:2_000], 2, calls=0)
-    except HexamemError as error:
-        return str(error)
 
 
 def _reply(user: UserMemory, messages: Sequence[AnyMessage], research: Research | str) -> str:
@@ -154,3 +163,75 @@ def research_as_recall(research: Research | str | None) -> dict[str, Any]:
         "elapsed_ms": research.elapsed_ms,
         "hits": [shown_hit(passage) for passage in research.passages if passage.id in nearest],
     }
+
+
+NO_MODEL = (
+    "(No model is set: I answer with sentences from memory, and do nothing that a message asks for. Ask with a question "
+    "mark; in the terminal /forget takes records out of memory.)"
+)
+STORED = "Your message is stored."
+_NEAREST = 3
+
+
+class _Line(NamedTuple):
+    text: str
+    occurred_at: datetime | None
+    speaker: str | None
+    step_ids: tuple[str, ...]
+
+
+def reply_by_evidence(user: UserMemory, research: Research) -> str:
+    """The extracted sentences, each with its day and speaker; without any, the lines nearest to the question.
+
+    A message without a question mark may be a statement: the reply begins with the note that it is stored.
+    """
+    is_question = any(mark in research.question for mark in QUESTION_MARKS)
+    if research.answerable and research.evidence:
+        lines = [_Line(claim.quote, claim.occurred_at, claim.speaker, claim.step_ids) for claim in research.evidence]
+        return "\n".join(["From memory:" if is_question else f"{STORED} Near to it in memory:", *_shown(user, lines)])
+    if not is_question:
+        return STORED
+    near = [
+        _Line(
+            item_text(passage.kind, passage.text),
+            passage.occurred_at,
+            passage.speaker,
+            tuple(source.step_id for source in passage.sources),
+        )
+        for passage in nearest_passages(research)
+    ]
+    if not near:
+        return "Memory holds nothing on this."
+    return "\n".join(["Memory holds no clear answer. Nearest to it:", *_shown(user, near)])
+
+
+def nearest_passages(research: Research) -> list[Passage]:
+    """The best passages: quoted ones first, then in the order of reading, without mere questions; of a step and the items
+    extracted from it only the first."""
+    cited = {claim.passage_id for claim in research.evidence}
+    shown: set[str] = set()
+    near = []
+    for passage in sorted(research.passages, key=lambda passage: passage.id not in cited):
+        steps = {source.step_id for source in passage.sources}
+        if (steps and steps <= shown) or asks_only(item_text(passage.kind, passage.text)):
+            continue
+        shown |= steps
+        near.append(passage)
+    return near[:_NEAREST]
+
+
+def _shown(user: UserMemory, lines: Sequence[_Line]) -> list[str]:
+    """Lines for the reader, with captions of secrets replaced by whole references."""
+    zone, shown = read_zone(user.timezone), []
+    with user.memory.ledger.read(user.name) as tx:
+        steps = get_steps(tx, {step_id for line in lines for step_id in line.step_ids})
+    for line in lines:
+        text = " ".join(line.text.split())
+        for step_id in line.step_ids:
+            content = steps[step_id].content if step_id in steps else ""
+            for span in find_references(content):
+                reference = content[span.start : span.end]
+                text = text.replace(format_references(reference), reference, 1)
+        day = f"{in_zone(line.occurred_at, zone):%Y-%m-%d}, " if line.occurred_at else ""
+        shown.append(f"- “{text}” ({day}{line.speaker or 'learned'})")
+    return shown

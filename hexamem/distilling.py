@@ -7,9 +7,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hexamem.background import JobContext, JobHandlers, JobOutcome
-from hexamem.experience.as_items import item_values, metadata_of, replaced
-from hexamem.experience.care import ACTOR, REPLACED, read_experience, retire_hurting
-from hexamem.experience.similarity import EmbedTexts, nearness
+from hexamem.experience.merging import EmbedTexts, nearness
+from hexamem.experience.stored import (
+    ACTOR,
+    REPLACED,
+    item_values,
+    metadata_of,
+    read_experience,
+    replaced,
+    retire_hurting,
+)
 from hexamem.home import Home
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.model_tier import ModelTier
@@ -17,7 +24,6 @@ from hexamem.stores.changing import add_item, edit_item
 from hexamem.stores.ledger import Transaction, get_items, history_of
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.runs import read_run_steps, read_runs, set_run
-from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.media_texts import NEVER, make_due
 from hexamem.stores.vector_cache import embed_texts
 
@@ -83,10 +89,9 @@ class Distilling:
             yield None
             return
         from hexamem.experience.model_calls import ExperienceModel
-        from hexamem.models import UsageMeter
 
-        usage = UsageMeter(operation)
-        try:
+        # Its usage is stored in a transaction of its own: after a job's end, its transaction accepts no writes.
+        with self._tier.metered(user, operation) as usage:
             yield ExperienceModel(
                 model=model,
                 agent=agent,
@@ -95,9 +100,6 @@ class Distilling:
                 budget=self._tier.budget,
                 usage=usage,
             )
-        finally:
-            # In a transaction of its own: after a job's end, its transaction accepts no writes.
-            store_usage(self._ledger, user, usage.drain())
 
     def run(self, job: JobContext) -> JobOutcome:
         """Judge a run whose outcome is unknown, and distil it; the experience and the job's end are one transaction."""

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rich.filesize import decimal
 from sqlalchemy import and_, func, select
 
 from hexamem import __version__
@@ -75,8 +76,8 @@ def examine_home(home: Path) -> list[Finding]:
         detail = f"{home} has mode {mode:03o}, so other users of this machine may read the memory: chmod 700 {home}"
         findings.append(Finding(name="permissions", status="note", detail=detail))
     sizes = {name: sum(_sizes(home, pattern)) for name, pattern in _PARTS.items()}
-    total = ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items())
-    return [*findings, Finding(name="disk", detail=f"{_bytes(sum(sizes.values()))}: {total}")]
+    total = ", ".join(f"{name} {decimal(size)}" for name, size in sizes.items())
+    return [*findings, Finding(name="disk", detail=f"{decimal(sum(sizes.values()))}: {total}")]
 
 
 def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: None) -> list[Finding]:
@@ -163,15 +164,6 @@ def _sizes(home: Path, pattern: str) -> Iterator[int]:
                 continue
             if stat.S_ISREG(status.st_mode):
                 yield status.st_size
-
-
-def _bytes(size: int) -> str:
-    amount = float(size)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1_000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1_000
-    return f"{amount:.1f} GB"
 
 
 def _ledger(memory: Memory) -> list[Finding]:

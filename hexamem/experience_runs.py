@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from langgraph.errors import GraphBubbleUp
 
@@ -13,9 +13,9 @@ from hexamem.distilling import Distilling
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.experience import limits
 from hexamem.experience.advising import Include, Lore, advise
-from hexamem.experience.care import read_experience, retire_hurting, retire_mistaken
 from hexamem.experience.digest import digest_of
-from hexamem.experience.similarity import EmbedTexts
+from hexamem.experience.merging import EmbedTexts
+from hexamem.experience.stored import read_experience, retire_hurting, retire_mistaken
 from hexamem.home import Home
 from hexamem.memory_types import utc_now
 from hexamem.memory_types.experience import Advice, Facet, Outcome, OutcomeSource, Run, RunReceipt, RunStep
@@ -33,21 +33,12 @@ from hexamem.stores.ledger.runs import (
 from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.vault_writes import store_in_vault
 
-__all__ = ["OFF", "Draft", "UserRuns"]
+__all__ = ["OFF", "UserRuns"]
 
 OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
 T = TypeVar("T")
 _SOURCES = tuple(source for source in get_args(OutcomeSource) if source != "judge")
 _MOST_K = 20
-
-
-class Draft(NamedTuple):
-    """Values to be written, with the secrets that were found in them."""
-
-    values: dict[str, Any]
-    texts: list[str]
-    redactor: Redactor
-    secrets: frozenset[str]
 
 
 class UserRuns:
@@ -108,9 +99,9 @@ class UserRuns:
 
     def begin(self, task: str, env: str, metadata: Mapping[str, Any], shown: tuple[str, ...]) -> Run:
         """Store a new run. ``shown`` are the ids of the advice that it was shown."""
-        draft = self.draft({"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
+        clean = self._prepared({"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
         with self.write(create=True, wakes=False) as tx:
-            run = Run(user=self.user, shown=shown, **self.clean(tx, draft))
+            run = Run(user=self.user, shown=shown, **clean(tx))
             add_run(tx, run)
         return run
 
@@ -121,11 +112,11 @@ class UserRuns:
                 check_text(value, name)
         if not any(value and value.strip() for value in values.values()):
             raise InvalidInputError("the step is empty: pass a thought, an action, an observation or an error")
-        draft = self.draft(dict(values), "the step")
+        clean = self._prepared(dict(values), "the step")
         with self.write(wakes=False) as tx:
             if get_run(tx, run_id).status == "finished":
                 raise InvalidInputError(f"run {run_id} is finished and takes no more steps; start another run")
-            return append_run_step(tx, RunStep(run_id=run_id, position=0, **self.clean(tx, draft)))
+            return append_run_step(tx, RunStep(run_id=run_id, position=0, **clean(tx)))
 
     def finish(
         self,
@@ -148,7 +139,7 @@ class UserRuns:
         if outcome is not None and not isinstance(outcome, bool):
             raise InvalidInputError(f"outcome = {outcome!r}: pass True, False, or None if it is unknown")
         check_choice(source, "source", _SOURCES)
-        draft = self.draft({"evidence": evidence}, "the evidence")
+        clean = self._prepared({"evidence": evidence}, "the evidence")
         with self.write() as tx:
             run = get_run(tx, run_id)
             if run.status == "finished" and not again:
@@ -157,7 +148,7 @@ class UserRuns:
             finished = run.changed(
                 status="finished",
                 outcome=label,
-                evidence=self.clean(tx, draft)["evidence"] or run.evidence,
+                evidence=clean(tx)["evidence"] or run.evidence,
                 finished_at=run.finished_at or utc_now(),
                 distilled=run.distilled and run.outcome is not None and run.outcome.label == outcome,
             )
@@ -179,27 +170,30 @@ class UserRuns:
             if run.status != "finished" and not set(ids) <= set(run.shown):
                 set_run(tx, run.changed(shown=tuple(dict.fromkeys([*run.shown, *ids]))))
 
-    def draft(self, values: dict[str, Any], what: str) -> Draft:
+    def _prepared(self, values: dict[str, Any], what: str) -> Callable[[Transaction], dict[str, Any]]:
         """Find the secrets in values to be written: outside of a transaction, since millions of characters take seconds.
+
+        Returns:
+            A function of a write transaction: the values as they may be written, each secret stored in the vault.
 
         Raises:
             InvalidInputError: for more bytes than a message may have.
         """
-        limit = self.home.settings.max_message_bytes
+        settings, cipher = self.home.settings, self.home.cipher
         texts = strings_in(values)
-        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        size, limit = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts), settings.max_message_bytes
         if size > limit:
             raise InvalidInputError(f"{what} has {size:,} bytes; the limit is {limit:,}: shorten it")
-        redactor = Redactor(None, self.home.settings.find_secrets)
-        return Draft(values, texts, redactor, redactor.scan(values))
+        redactor = Redactor(None, settings.find_secrets)
+        secrets = redactor.scan(values)
 
-    def clean(self, tx: Transaction, draft: Draft) -> dict[str, Any]:
-        """The values without secrets, as they may be written; each secret is stored in the vault."""
-        cipher, redactor = self.home.cipher, draft.redactor
-        redactor.store = store_in_vault(tx, cipher)
-        if self.home.settings.find_secrets:
-            redactor.add_known(find_known(tx, cipher, draft.texts))
-        return dict(redactor.clean(draft.values, draft.secrets))
+        def clean(tx: Transaction) -> dict[str, Any]:
+            redactor.store = store_in_vault(tx, cipher)
+            if settings.find_secrets:
+                redactor.add_known(find_known(tx, cipher, texts))
+            return dict(redactor.clean(values, secrets))
+
+        return clean
 
     # -- recalling ----------------------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from langgraph.errors import GraphBubbleUp
 from hexamem.calls import Calls
 from hexamem.errors import InvalidInputError
 from hexamem.experience.advising import Include, with_focus
-from hexamem.experience.as_items import EXPLORATION
 from hexamem.experience.exploring import (
     AttemptResult,
     Choice,
@@ -29,6 +28,7 @@ from hexamem.experience.exploring import (
     read_result,
 )
 from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side_effects
+from hexamem.experience.stored import EXPLORATION
 from hexamem.experience_runs import UserRuns
 from hexamem.memory_types import new_id
 from hexamem.memory_types.experience import Advice
@@ -81,36 +81,31 @@ Runner: TypeAlias = "Callable[[Attempt], AttemptResult | bool | float | Awaitabl
 """The caller's agent: it attempts the task and returns how that ended."""
 
 
+@dataclass(kw_only=True)
 class Exploring:
     """One exploration of a task; see :meth:`~hexamem.learning.UserExperience.explore` for the arguments."""
 
-    def __init__(
-        self,
-        runs: UserRuns,
-        calls: Calls,
-        task: str,
-        runner: Runner,
-        *,
-        env: str,
-        tools: Sequence[BaseTool],
-        include: Include,
-        same_task: bool,
-        success_from: float,
-    ) -> None:
-        self._runs, self._calls = runs, calls
-        self._task, self._runner, self._env = task, runner, env
-        self._tools, self._same_task, self._success_from = tuple(tools), same_task, success_from
-        self._id = new_id("exploration")
-        self._advice = Advice()
-        if runs.on:
-            advice = runs.advice(task, env, 1, include, None, same_task)
-            self._advice = with_focus(advice, runs.lore(env))
+    runs: UserRuns
+    calls: Calls
+    task: str
+    runner: Runner
+    env: str
+    tools: Sequence[BaseTool]
+    include: Include
+    same_task: bool
+    success_from: float
+
+    def __post_init__(self) -> None:
+        self._id, self._advice = new_id("exploration"), Advice()
+        if self.runs.on:
+            advice = self.runs.advice(self.task, self.env, 1, self.include, None, self.same_task)
+            self._advice = with_focus(advice, self.runs.lore(self.env))
         self._degraded: list[str] = list(self._advice.degraded)
 
     def parallel(self, k: int) -> Exploration:
         """Make k attempts at once and choose the best."""
         guard = EffectGuard(fanned_out=k > 1)
-        forbidden = tuple(tool.name for tool in self._tools if k > 1 and has_side_effects(tool))
+        forbidden = tuple(tool.name for tool in self.tools if k > 1 and has_side_effects(tool))
         attempts = [self._attempt(number, guard, forbidden=forbidden) for number in range(1, k + 1)]
         with ThreadPoolExecutor(k, thread_name_prefix="hexamem-explore") as pool:
             futures = [pool.submit(copy_context().run, self._tried, attempt) for attempt in attempts]
@@ -129,7 +124,7 @@ class Exploring:
         passes, result = 0, AttemptResult()
         with ThreadPoolExecutor(1, thread_name_prefix="hexamem-explore") as pool:
             while True:
-                before = len(self._runs.steps(attempt.run.id))
+                before = len(self.runs.steps(attempt.run.id))
                 try:
                     returned = pool.submit(copy_context().run, self._call, attempt).result()
                 except (GraphBubbleUp, InvalidInputError):
@@ -145,7 +140,7 @@ class Exploring:
                 passes += 1
                 if returned != AttemptResult():
                     result = returned
-                steps = self._runs.steps(attempt.run.id)
+                steps = self.runs.steps(attempt.run.id)
                 nothing_done = not any(step.action.strip() for step in steps[before:])
                 if result.outcome or passes > k or (passes > 1 and nothing_done):
                     break
@@ -171,23 +166,23 @@ class Exploring:
     ) -> Attempt:
         if run is None:
             marks = {EXPLORATION: self._id, "attempt": number}
-            begun = self._runs.begin(self._task, self._env, marks, self._advice.ids)
-            run = RunRecorder(self._runs, self._calls, begun, self._advice, same_task=self._same_task, queue=False)
+            begun = self.runs.begin(self.task, self.env, marks, self._advice.ids)
+            run = RunRecorder(self.runs, self.calls, begun, self._advice, same_task=self.same_task, queue=False)
         return Attempt(
             run=run,
             number=number,
-            task=self._task,
+            task=self.task,
             advice=self._advice,
             earlier=earlier,
-            tools=guarded_tools(self._tools, guard),
+            tools=guarded_tools(self.tools, guard),
             _forbidden=forbidden,
         )
 
     def _call(self, attempt: Attempt) -> AttemptResult:
-        returned: Any = self._runner(attempt)
+        returned: Any = self.runner(attempt)
         if inspect.isawaitable(returned):
             returned = asyncio.run(_awaited(returned))
-        return read_result(returned, self._success_from)
+        return read_result(returned, self.success_from)
 
     def _tried(self, attempt: Attempt) -> Tried | Exception:
         """Run an attempt to its end. An error of its agent is returned, since the other attempts continue."""
@@ -211,24 +206,24 @@ class Exploring:
 
     def _is_finished(self, attempt: Attempt) -> bool:
         """Whether the agent has finished its run itself: then no more steps can be added."""
-        return self._runs.run(attempt.run.id).status == "finished"
+        return self.runs.run(attempt.run.id).status == "finished"
 
     def _finished(self, attempt: Attempt, result: AttemptResult) -> Tried:
-        run = self._runs.run(attempt.run.id)
+        run = self.runs.run(attempt.run.id)
         if run.status != "finished":
             reward = "" if result.reward is None else f"reward {result.reward:g}"
             evidence = "; ".join(text for text in (reward, result.evidence) if text)
             run = attempt.run.finish(result.outcome, evidence=evidence).run
         elif result.outcome is None and run.outcome is not None:
             result = result.changed(outcome=run.outcome.label)
-        return Tried(run=run, steps=self._runs.steps(run.id), result=result)
+        return Tried(run=run, steps=self.runs.steps(run.id), result=result)
 
     def _choice(self, tried: Sequence[Tried]) -> Choice:
         choice, among = choose(tried)
         if choice is not None:
             return choice
-        with self._runs.distilling.model_for(self._runs.user, "judge", "explore") as model:
-            if model is None or not self._runs.on:
+        with self.runs.distilling.model_for(self.runs.user, "judge", "explore") as model:
+            if model is None or not self.runs.on:
                 self._degraded.append("no outcome is known and no model compares the attempts: rules chose")
                 return choose_by_rules(tried, among)
             choice, degraded = choose_by_model(model, tried, among)
@@ -240,8 +235,8 @@ class Exploring:
     ) -> Exploration:
         best = tried[choice.at].run
         ids = [best.id, *(other.run.id for other in tried if other.run.id != best.id)]
-        with self._runs.write() as tx:
-            waits = self._runs.distilling.queue_explored(tx, ids, mode)
+        with self.runs.write() as tx:
+            waits = self.runs.distilling.queue_explored(tx, ids, mode)
         return Exploration(
             mode=mode,
             runs=tuple(other.run for other in tried),

@@ -130,9 +130,8 @@ def add_to(
     *,
     timezone: str,
     ready: frozenset[str],
+    readers: Mapping[str, MediaReader | None],
     title: str | None,
-    describe: MediaReader | None,
-    transcribe: MediaReader | None,
     keep_bytes: bool,
     root: str | os.PathLike[str] | None,
     tree_path: Sequence[str] | None,
@@ -146,23 +145,21 @@ def add_to(
     Args:
         timezone: of the user.
         ready: the kinds of media job that have a function.
+        readers: the call's own functions, by these kinds.
     """
-    place = file_path(path)
+    place, limit = file_path(path), home.settings.max_file_bytes
     if title is not None and not check_text(title, "title").strip():
         raise InvalidInputError("title is blank; pass a title or None")
-    check_text(actor, "actor")
-    check_text(reason, "reason")
-    check_reader(describe, "describe")
-    check_reader(transcribe, "transcribe")
+    for kind, reader in readers.items():
+        check_reader(reader, kind)
     if not isinstance(keep_bytes, bool):
         raise InvalidInputError(f"keep_bytes = {keep_bytes!r}: pass True or False")
     fields = json_mapping(metadata, "metadata")
     if "file" in fields:
         raise InvalidInputError("metadata has a field 'file', which add_file sets; rename it")
     levels = _levels(place, root, tree_path)
-    settings = home.settings
-    data = load_file(place, settings.max_file_bytes)
-    read = _read(data, place.name, settings.max_file_bytes, {"describe": describe, "transcribe": transcribe})
+    data = load_file(place, limit)
+    read = _read(data, place.name, limit, readers)
     if not read.content and not keep_bytes:
         if read.resource_type not in FILE_KINDS:
             raise InvalidInputError(
@@ -182,19 +179,11 @@ def add_to(
         labels=tuple(check_texts(labels, "labels")),
         metadata=fields,
         keep_bytes=keep_bytes,
-        actor=actor,
-        reason=reason,
+        actor=check_text(actor, "actor"),
+        reason=check_text(reason, "reason"),
     )
-    return add_file(
-        home.ledger,
-        home.media,
-        home.cipher,
-        user,
-        file,
-        timezone=timezone,
-        find=settings.find_secrets,
-        ready=ready,
-    )
+    find = home.settings.find_secrets
+    return add_file(home.ledger, home.media, home.cipher, user, file, timezone=timezone, find=find, ready=ready)
 
 
 def _read(data: bytes, name: str, max_bytes: int, readers: Mapping[str, MediaReader | None]) -> ReadFile:

@@ -11,22 +11,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from hexamem.background import JobContext, JobHandlers, JobOutcome, JobRunner
-from hexamem.config import Settings
-from hexamem.errors import ConfigError
 from hexamem.home import Home
 from hexamem.memory_types import Remembered, utc_now
-from hexamem.memory_types.registry import TypeRegistry
 from hexamem.model_tier import ModelTier
+from hexamem.models import BudgetRefusal
 from hexamem.paging import Paging
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
-from hexamem.stores.ledger.usage import all_usage, store_usage
+from hexamem.stores.ledger.usage import all_usage
 from hexamem.stores.projections import Projector
 
 if TYPE_CHECKING:
@@ -40,13 +37,11 @@ if TYPE_CHECKING:
     from hexamem.graphs.ingest_nodes import IngestParts
     from hexamem.graphs.ingest_state import IngestContext
     from hexamem.intent.contract import Embed
-    from hexamem.models import Models, UsageMeter
 
-__all__ = ["KIND", "Ingesting", "check_mode", "manager_runnables", "resolved_settings"]
+__all__ = ["KIND", "Ingesting"]
 
 KIND = "manage"
 _KEY = "batch"
-_BATCH, _SINGLE_CALL_BATCH = 10, 30  # steps that are read together
 _CHARACTERS = 24_000  # of their texts in the prompt of a model, about 6,000 tokens
 _EMBEDDED_BATCH = 200  # steps that the embedded reader reads at once: fewer transactions
 _NEAR, _NEAR_EMBEDDED = 12, 30  # nearest items of a kind that a manager is shown
@@ -54,69 +49,6 @@ _NEAR_TOGETHER = 80  # nearest items of all kinds in the prompt of mode single_c
 _SMALL = 30  # a kind with at most so many items is compared whole by the embedded reader
 _LEAST_TOKENS = 2_000  # with less budget left, no batch is begun
 _CACHED_USERS = 4_096
-_MANAGERS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
-
-
-def resolved_settings(settings: Settings, models: Models) -> Settings:
-    """The settings with their mode and batch size resolved.
-
-    Mode "auto" is "embedded" without a model for the managers, otherwise "single_call", or "agents" if ``labels`` needs a
-    model too.
-    """
-    mode = settings.mode
-    if mode == "auto":
-        by_model = "agents" if settings.labels in ("model", "uncertain") else "single_call"
-        mode = "embedded" if models.of("managers") is None else by_model  # type: ignore[assignment]
-    batch_size = settings.batch_size or (_SINGLE_CALL_BATCH if mode == "single_call" else _BATCH)
-    return replace(settings, mode=mode, batch_size=batch_size)
-
-
-def check_mode(mode: str, labels: str, models: Models) -> None:
-    """Refuse a mode that cannot work.
-
-    Raises:
-        ConfigError: it needs a model and there is none, or labels are asked of a model twice.
-    """
-    agents = ("managers", "meta_manager", *(f"{kind}_manager" for kind in _MANAGERS))
-    if mode == "agents" and not any(models.of(agent) is not None for agent in agents):
-        raise ConfigError(
-            "Settings.mode = 'agents' needs a model: open the memory with model='openai:…' (or "
-            "models={'managers': …, 'meta_manager': …}), or choose 'embedded'"
-        )
-    if mode == "single_call":
-        if models.of("managers") is None:
-            raise ConfigError(
-                "Settings.mode = 'single_call' needs a model: open the memory with model='openai:…' (or "
-                "models={'managers': …}), or choose 'embedded'"
-            )
-        if labels in ("model", "uncertain"):
-            raise ConfigError(
-                f"Settings.mode = 'single_call' labels steps in its one call, so labels = {labels!r} would pay for it "
-                "twice: leave labels at 'embedded', or choose mode 'agents'"
-            )
-
-
-def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -> dict[str, Runnable[Any, Any]]:
-    """Managers as runnables.
-
-    Raises:
-        ConfigError: for an unknown memory type, or a manager that cannot be a runnable.
-    """
-    if not managers:
-        return {}
-    from langchain_core.runnables.base import coerce_to_runnable
-
-    runnables: dict[str, Runnable[Any, Any]] = {}
-    for kind, manager in managers.items():
-        if kind not in types:
-            raise ConfigError(f"managers: there is no memory type {kind!r}; use one of {', '.join(types)}")
-        try:
-            runnables[kind] = coerce_to_runnable(manager)
-        except TypeError:
-            raise ConfigError(
-                f"managers[{kind!r}] = {manager!r}: pass a Runnable or a function that takes a ManagerInput"
-            ) from None
-    return runnables
 
 
 def _supersedes(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -155,7 +87,8 @@ class Ingesting:
         self._remember, self._wrote = remember, wrote
         settings = home.settings
         self.by_model = settings.mode in ("agents", "single_call") and bool(tier.models)
-        self.full = settings.batch_size or _BATCH
+        assert settings.batch_size is not None  # resolved
+        self.full = settings.batch_size
         self.characters = _CHARACTERS if self.by_model else None
         self.size = self.full if self.by_model else max(_EMBEDDED_BATCH, self.full)
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
@@ -307,7 +240,6 @@ class Ingesting:
         if refusal is not None:
             self._notice(user, f"{refusal[0]}; steps wait to be managed")
             return JobOutcome.defer(*refusal)
-        usage = self._meter()
         finished = False
 
         def finish(tx: Transaction) -> None:
@@ -320,18 +252,15 @@ class Ingesting:
                 due_at = None if now else cast("datetime", rest.newest) + idle
                 self._queue_next(tx, due_at, len(rest.step_ids))
 
-        context = IngestContext(
-            user=user,
-            write=job.write,
-            finish=finish,
-            budget=self._tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None,
-            usage=usage,
-        )
-        try:
+        with self._tier.metered(user, KIND) as usage:
+            context = IngestContext(
+                user=user,
+                write=job.write,
+                finish=finish,
+                budget=self._tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None,
+                usage=usage,
+            )
             state = self.graph().invoke({"close": True}, context=context)
-        finally:
-            if usage is not None:  # of calls after which nothing was written
-                store_usage(self._ledger, user, usage.drain())
         if state.get("__interrupt__"):
             return JobOutcome.park(
                 "a manager interrupted for an answer, which a background job cannot get: run the batch in a graph with a "
@@ -359,8 +288,6 @@ class Ingesting:
         """Why the budget does not allow a batch, and how long to wait; None if it does."""
         if not self.by_model:
             return None
-        from hexamem.models import BudgetRefusal
-
         now = utc_now()
         settings = self._settings
         if settings.day_calls is not None or settings.day_tokens is not None:
@@ -378,13 +305,6 @@ class Ingesting:
             return granted.reason, timedelta(minutes=10)
         granted.release()
         return None
-
-    def _meter(self) -> UsageMeter | None:
-        if not self.by_model:
-            return None
-        from hexamem.models import UsageMeter
-
-        return UsageMeter(KIND)
 
     def _notice(self, user: str, line: str) -> None:
         notice = f"managing of user {user!r}: {line}"
@@ -465,7 +385,7 @@ class Ingesting:
             from hexamem.agents.single_call import SingleCall
 
             model = models.of("managers")
-            assert model is not None  # by check_mode
+            assert model is not None  # by resolved_settings
             forms = {kind: form for kind, form in forms.items() if kind not in custom or kind in FORMS}
             single = SingleCall(model, managers, embed, forms=forms, prompts=prompts, method=method)
             return {"embed": embed, "single_call": single}

@@ -11,10 +11,16 @@ from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.experience import limits
 from hexamem.experience.advising import Include
-from hexamem.experience.as_items import ENTRY_TYPE, item_values, metadata_of
-from hexamem.experience.care import ACTOR, forget_runs, read_experience
-from hexamem.experience.counting import stats_of
 from hexamem.experience.digest import digest_of
+from hexamem.experience.stored import (
+    ACTOR,
+    ENTRY_TYPE,
+    forget_runs,
+    item_values,
+    metadata_of,
+    read_experience,
+    stats_of,
+)
 from hexamem.experience_runs import OFF, UserRuns
 from hexamem.memory_types import Operation
 from hexamem.memory_types.experience import (
@@ -36,8 +42,8 @@ from hexamem.stores.ledger.runs import get_run, read_runs
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
+    from hexamem.experience.distilling import Focus
     from hexamem.experience.exploring import Exploration, ExploreMode
-    from hexamem.experience.focusing import Focus
     from hexamem.exploring import Runner
     from hexamem.graphs.experience_recording import RunRecordingHandler
 
@@ -183,7 +189,7 @@ class UserExperience:
 
         Pass it to the invocation: ``agent.invoke(…, config={"callbacks": [handler]})``. Each invocation of the graph is
         a run, each tool call a step. Advice is shown to an agent by
-        :class:`~hexamem.graphs.experience_middleware.ExperienceMiddleware`, or by the code that builds its messages.
+        :class:`~hexamem.graphs.experience.ExperienceMiddleware`, or by the code that builds its messages.
 
         Args:
             env, k, include, recall, same_task: as for :meth:`start`.
@@ -216,7 +222,7 @@ class UserExperience:
         Raises:
             InvalidInputError: if there is no example, or all are blank.
         """
-        from hexamem.experience.focusing import Focus, focus_points
+        from hexamem.experience.distilling import Focus, focus_points
         from hexamem.experience.merging import merge
 
         _check_env(env)
@@ -294,10 +300,10 @@ class UserExperience:
                 f"success_from = {success_from!r}: pass the lowest reward that is a success, a number"
             )
         exploring = Exploring(
-            self._runs,
-            self._calls,
-            task,
-            runner,
+            runs=self._runs,
+            calls=self._calls,
+            task=task,
+            runner=runner,
             env=env,
             tools=tools,
             include=include,

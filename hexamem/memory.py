@@ -21,14 +21,14 @@ from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.home import Home, embedder_identity
-from hexamem.ingesting import Ingesting, check_mode, manager_runnables, resolved_settings
+from hexamem.ingesting import Ingesting
 from hexamem.intent.contract import Labeler
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Remembered
 from hexamem.memory_types.registry import DEFAULT_TYPES, MemoryType, TypeRegistry
 from hexamem.memory_types.settings import check_settings
 from hexamem.memory_types.times import read_zone, shown
-from hexamem.model_tier import ModelTier, check_models
+from hexamem.model_tier import ModelTier, manager_runnables, resolved_settings
 from hexamem.models.chat_models import Models
 from hexamem.models.encoder import forget_texts
 from hexamem.paging import Paging
@@ -102,10 +102,10 @@ class Memory:
         closed = f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})"
         self._calls = Calls(closed, self.home)
 
-        embed = None if settings.labels == "off" else home.reading_embedder.embed_documents
-        self.model_tier = tier = ModelTier(home.ledger, settings, models, prompts, embed, notice, self._wake)
+        self.handlers = handlers = JobHandlers()
+        self.model_tier = tier = ModelTier(home, models, prompts, handlers, self._wake)
         self.labelling = _labelling(home, tier, labeler)
-        self.query_intent = partial(_query_intent, home, tier, self.labelling)
+        self.query_intent = partial(_query_intent, tier, self.labelling)
         self.projector = projector = Projector(
             home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
         )
@@ -119,7 +119,6 @@ class Memory:
             weights=settings.weights,
             folder=home.folder / "ranking",
         )
-        self.handlers = handlers = JobHandlers()
         self.runner = JobRunner(
             home.ledger,
             handlers,
@@ -129,10 +128,8 @@ class Memory:
             lease=timedelta(seconds=settings.job_lease),
             max_attempts=settings.max_job_attempts,
         )
-        if tier.handler is not None:
-            handlers.register(*tier.handler)
         self.redactions = Redactions(home, projector, handlers)
-        self.paging = Paging(home, projector, tier, handlers, self._wake)
+        self.paging = Paging(home, projector, tier, handlers)
         self.ingesting = Ingesting(
             home,
             projector,
@@ -230,7 +227,7 @@ class Memory:
         load_prompts: PromptLoader = load_prompt if prompts is None else PromptFolder(prompts)
         opened = Home.open(
             folder_path(home, "home"),
-            _checked_settings(settings, chat_models, strategies),
+            resolved_settings(check_settings(settings, Settings, "Memory.open: settings"), chat_models, strategies),
             registry,
             embedder=embedder,
             ledger_url=ledger_url,
@@ -476,24 +473,8 @@ class Memory:
                 self.projector.pages.drop(user)
             self.searcher.drop(user)
             self.ingesting.drop(user)
-            self.researching.drop(user)
             self.reading_embedder.forget()
             forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is
-
-
-def _checked_settings(settings: Settings | None, models: Models, strategies: Mapping[str, Strategy]) -> Settings:
-    """The settings with mode "auto" resolved.
-
-    Raises:
-        ConfigError: for an unknown strategy, or settings that need a model where there is none.
-    """
-    settings = check_settings(settings, Settings, "Memory.open: settings")
-    if settings.strategy not in strategies:
-        raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(strategies)}")
-    check_models(settings, models)
-    settings = resolved_settings(settings, models)
-    check_mode(settings.mode, settings.labels, models)
-    return settings
 
 
 def _labelling(home: Home, tier: ModelTier, labeler_of: Callable[[str], Labeler] | None) -> IntentLabeling | None:
@@ -507,21 +488,13 @@ def _labelling(home: Home, tier: ModelTier, labeler_of: Callable[[str], Labeler]
 
         return EmbeddedLabeler(user, embedder.embed_documents, embedder.name)
 
-    return IntentLabeling(
-        home.ledger,
-        labeler_of or embedded,
-        embedder.embed_documents,
-        home.notices.add,
-        queue=tier.queue,
-        queued=tier.queued,
-    )
+    refining: dict[str, Any] = {} if tier.refining is None else {"queue": tier.refining.queue, "queued": tier.queued}
+    return IntentLabeling(home.ledger, labeler_of or embedded, embedder.embed_documents, home.notices.add, **refining)
 
 
-def _query_intent(home: Home, tier: ModelTier, labelling: IntentLabeling | None, user: str, query: str) -> QueryFilter:
+def _query_intent(tier: ModelTier, labelling: IntentLabeling | None, user: str, query: str) -> QueryFilter:
     """The labels that a question names."""
-    if labelling is None:
-        return QueryFilter()
-    return tier.query(user, query, labelling.query(user, query), home.without_secrets)
+    return QueryFilter() if labelling is None else tier.query(user, query, labelling.query(user, query))
 
 
 def check_memory(memory: object, caller: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hexamem.agents.light_memory import LEAST_BUDGET, light_memory
 from hexamem.agents.memorizer import Memorizer
@@ -36,14 +36,8 @@ __all__ = ["Paging"]
 class Paging:
     """The pages of a home's users. Each call first brings them up to the stored steps."""
 
-    def __init__(
-        self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers, queued: Callable[[], None]
-    ) -> None:
-        """The projector erases, purges and rebuilds the index of pages with the others.
-
-        Args:
-            queued: called when a job was queued.
-        """
+    def __init__(self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers) -> None:
+        """The projector erases, purges and rebuilds the index of pages with the others."""
         settings = home.settings
         self._ledger, self._settings, self._projector = home.ledger, settings, projector
         limits = PageLimits(
@@ -64,7 +58,7 @@ class Paging:
                 prompts=tier.prompts,
             )
             handlers.register(KIND, self._fold)
-            self.memorizer = Memorizer(home.ledger, limits, folded=self.folding.queue, queued=queued)
+            self.memorizer = Memorizer(home.ledger, limits, folded=self.folding.queue, queued=tier.queued)
         self.index = PageIndex(
             home.ledger,
             home.vectors,
@@ -174,10 +168,7 @@ class Paging:
     def _fold(self, job: JobContext) -> JobOutcome:
         assert self.folding is not None
         last = job.attempt >= self._settings.max_job_attempts
-        outcome = self.folding.run(job.user_name, job, job.payload["digest"], last=last)
-        if outcome.status == "waits":
-            return JobOutcome.defer(outcome.reason)
-        return JobOutcome.retry(outcome.reason) if outcome.status == "failed" else JobOutcome.done()
+        return JobOutcome.of_work(self.folding.run(job.user_name, job, job.payload["digest"], last=last))
 
     @staticmethod
     def _scope_ids(tx: Transaction, scope: str) -> set[str]:
@@ -200,12 +191,7 @@ def _scope_names(tx: Transaction, pages: Sequence[PageRow]) -> dict[str, str]:
 
 
 def _record(user: str, page: PageRow, steps: Sequence[PageStep], names: Mapping[str, str]) -> Page:
-    values: dict[str, Any] = {
-        name: getattr(page, name)
-        for name in (
-            *("id", "thread_id", "header", "memo", "session", "tokens", "tier", "started_at", "ended_at", "created_at"),
-            "closed",
-        )
-    }
+    values = {name: getattr(page, name) for name in Page.model_fields if hasattr(page, name)}
     scope = names.get(page.scope_id or "")
-    return Page.model_construct(user=user, step_ids=tuple(step.id for step in steps), scope=scope, **values)
+    values |= {"user": user, "step_ids": tuple(step.id for step in steps), "scope": scope}
+    return Page.model_construct(**values)

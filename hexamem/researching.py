@@ -22,25 +22,22 @@ from hexamem.redactions import Redactions
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.search import Searcher
 from hexamem.retrieval.strategies import strategy_named
-from hexamem.stores.ledger import Transaction, recall_row
+from hexamem.stores.ledger import recall_row
 from hexamem.stores.ledger.labels import count_labels, read_labels
 from hexamem.stores.ledger.schema import steps
-from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.projections import Projector
 from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from hexamem.graphs.research_filter import EvidenceFilter
-    from hexamem.graphs.research_parts import PlainRecall, ResearchParts
-    from hexamem.graphs.research_state import ResearchSettings
+    from hexamem.graphs.research_lanes import EvidenceFilter
+    from hexamem.graphs.research_state import PlainRecall, ResearchParts, ResearchSettings
     from hexamem.models.encoder import EncodedText
     from hexamem.retrieval.label_density import QueryIntent
 
 __all__ = ["Researching"]
 
-_CACHED_USERS = 1_024
 _SCOPES = 40  # shown to the planner at most
 _RECALLED = 60  # hits of a plain recall, whose order is one of two in which research reads
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
@@ -68,8 +65,6 @@ class Researching:
         self._tier, self._redactions, self._query_intent = tier, redactions, query_intent
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._building = threading.Lock()
-        self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
-        self._guard = threading.Lock()
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph, built when first needed."""
@@ -79,11 +74,6 @@ class Researching:
 
                 self._graph = build_research_graph(self.parts())
             return self._graph
-
-    def drop(self, user: str) -> None:
-        """Evict what is cached of a user."""
-        with self._guard:
-            self._speakers.pop(user, None)
 
     def research(
         self,
@@ -130,23 +120,16 @@ class Researching:
             settings = replace(settings, lanes=_lanes(lanes))
         notices, before, erasures = self._home.notices, len(self._home.notices.entries), log.erasures
         self._redactions.finish(user)
-        usage = self._meter()
-        context = ResearchContext(user=user, usage=usage, settings=settings)
         output: dict[str, Any] = {}
-        try:
-            if on_event is None:
-                output = self.graph().invoke(graph_input, context=context)
-            else:
-                for mode, part in self.graph().stream(graph_input, context=context, stream_mode=["custom", "values"]):
-                    if mode == "values":
-                        output = cast("dict[str, Any]", part)
-                    else:
-                        on_event(cast("Mapping[str, Any]", part))
-        finally:
-            degraded = self._keep_usage(user, usage)
-        degraded += notices.of(user, before)
+        with self._tier.metered(user, "research") as usage:
+            context = ResearchContext(user=user, usage=usage, settings=settings)
+            for mode, part in self.graph().stream(graph_input, context=context, stream_mode=["custom", "values"]):
+                if mode == "values":
+                    output = cast("dict[str, Any]", part)
+                elif on_event is not None:
+                    on_event(cast("Mapping[str, Any]", part))
         values = output["research"]
-        degraded = list(dict.fromkeys((*values["degraded"], *degraded)))
+        degraded = list(dict.fromkeys((*values["degraded"], *notices.of(user, before))))
         try:  # logged, so that what was shown is not extracted again
             scores = [(passage["id"], passage["score"]) for passage in values["passages"]]
             row = recall_row(values["id"], values["question"], "research", scores, utc_now())
@@ -158,8 +141,7 @@ class Researching:
     def parts(self) -> ResearchParts:
         """The stores, lanes and agents of the graph."""
         from hexamem.graphs.research_lanes import ResearchLanes
-        from hexamem.graphs.research_parts import ResearchParts
-        from hexamem.graphs.research_state import ResearchSettings
+        from hexamem.graphs.research_state import ResearchParts, ResearchSettings
 
         home, projector = self._home, self._projector
         lanes = ResearchLanes(
@@ -190,7 +172,7 @@ class Researching:
 
     def _recalled(self, user: str, question: str, filters: EvidenceFilter) -> PlainRecall:
         """A plain recall by the learned ranking; empty if the embedder has no weights."""
-        from hexamem.graphs.research_parts import PlainRecall
+        from hexamem.graphs.research_state import PlainRecall
 
         if isinstance(self._searcher.ranker, str):
             return PlainRecall()
@@ -232,23 +214,12 @@ class Researching:
         return agents
 
     def speakers(self, user: str) -> frozenset[str]:
-        """The speakers in a user's memory: names, or roles of those without one. Only new steps are read again."""
-        with self._guard:
-            since, known = self._speakers.get(user, (-1, frozenset()))
+        """The speakers in a user's memory: names, or roles of those without one."""
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return frozenset()
-            if tx.change == since:
-                return known
-            if tx.change < since:  # the user was erased, and stores again
-                since, known = -1, frozenset()
-            speakers = known | _speakers_since(tx, since)
-            change = tx.change
-        with self._guard:
-            self._speakers[user] = (change, speakers)
-            while len(self._speakers) > _CACHED_USERS:
-                del self._speakers[next(iter(self._speakers))]
-        return speakers
+            rows = tx.all(select(steps.c.name, steps.c.role).where(steps.c.user_id == tx.user_id).distinct())
+        return frozenset(row.name or row.role for row in rows)
 
     def _light_memory(self, user: str, tokens: int, filters: EvidenceFilter) -> LightMemory:
         """The light memory; with a filter only of pages all of whose steps pass it."""
@@ -274,29 +245,6 @@ class Researching:
         pinned = {vocabulary.canonical(scope.id) for scope in scopes if scope.pinned}
         shown = [scope_id for scope_id, count in steps_below.items() if scope_id in pinned or count > 1]
         return tuple(map(vocabulary.path, sorted(shown, key=lambda scope_id: -steps_below[scope_id])[:_SCOPES]))
-
-    def _meter(self) -> Any:
-        if not self._tier.models:
-            return None
-        from hexamem.models import UsageMeter
-
-        return UsageMeter("research")
-
-    def _keep_usage(self, user: str, usage: Any) -> list[str]:
-        rows = usage.drain() if usage is not None else []
-        if not rows:
-            return []
-        try:
-            store_usage(self._ledger, user, rows)
-        except HexamemError as error:  # the answer is right all the same
-            return [f"the usage of this research could not be stored: {error}"]
-        return []
-
-
-def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:
-    own = (steps.c.user_id == tx.user_id) & (steps.c.change > since)
-    rows = tx.all(select(steps.c.name, steps.c.role).where(own).distinct())
-    return frozenset(row.name or row.role for row in rows)
 
 
 def _check_limits(settings: ResearchSettings) -> None:

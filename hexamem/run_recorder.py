@@ -1,20 +1,33 @@
-"""``user.experience.start(…)``: a run that is being recorded, and looked back at where it is stuck."""
+"""``user.experience.start(…)``: a run that is being recorded, and reflected on where it is stuck (CFGM)."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from hexamem.arguments import check_text
 from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError
-from hexamem.experience_runs import UserRuns
-from hexamem.memory_types.experience import Advice, OutcomeSource, Run, RunReceipt, RunStep
+from hexamem.experience import limits
+from hexamem.experience.advising import Lore, advise, advise_on_tool
+from hexamem.experience.digest import normal_task
+from hexamem.experience.merging import EmbedTexts, nearness
+from hexamem.experience.reflecting import (
+    KeyInformation,
+    Reflection,
+    answer_by_rules,
+    key_information,
+    reflection_text,
+)
+from hexamem.experience.trouble import TroubleSettings, Turn, tool_of, trouble_in
+from hexamem.experience_runs import OFF, UserRuns
+from hexamem.memory_types.experience import Advice, AdvicePart, OutcomeSource, Run, RunReceipt, RunStep
 
 if TYPE_CHECKING:
     from hexamem.experience.reflecting import Reflection
 
-__all__ = ["RunRecorder"]
+__all__ = ["RunRecorder", "reflect", "tool_advice"]
 
 _MOST_ASKED = 3  # times that a model looks back at a run
 
@@ -94,7 +107,6 @@ class RunRecorder:
             InvalidInputError: if neither the error nor a step says what went wrong.
             NotFoundError: if the run was forgotten.
         """
-        from hexamem.reflecting import reflect
 
         check_text(error, "error")
         return reflect(self._runs, self.id, error, same_task=self._same_task, may_ask=self._may_ask)
@@ -118,7 +130,6 @@ class RunRecorder:
         Returns:
             Items of the facet "tool" that name it or are near; without those that the run was shown before.
         """
-        from hexamem.reflecting import tool_advice
 
         if not check_text(tool, "tool").strip():
             raise InvalidInputError(f"tool = {tool!r} is blank; pass its name")
@@ -126,3 +137,134 @@ class RunRecorder:
         return tool_advice(self._runs, self.id, tool, error, same_task=self._same_task)
 
     atool_advice = in_thread(tool_advice)
+
+
+class _Similar(NamedTuple):
+    """A successful run of a similar task, and its similarity."""
+
+    run: Run
+    steps: Sequence[RunStep]
+    score: float
+
+
+def reflect(
+    runs: UserRuns,
+    run_id: str,
+    error: str,
+    *,
+    same_task: bool = True,
+    may_ask: Callable[[], bool] = lambda: True,
+) -> Reflection:
+    """See :meth:`~hexamem.run_recorder.RunRecorder.reflect`.
+
+    Args:
+        same_task: whether runs of the very same task count.
+        may_ask: called once before a model is asked, if there is one: whether it may be.
+    """
+    run, steps = runs.run(run_id), runs.steps(run_id)
+    wrong = runs.home.without_secrets(runs.user, error).strip() or _trouble(steps)
+    if not wrong:
+        raise InvalidInputError("the recorded steps show no error; pass what went wrong: run.reflect(error)")
+    key = key_information(run, steps, wrong)
+    if not runs.on:
+        return Reflection(key=key, degraded=(OFF,))
+    lore = runs.lore(run.environment)
+    # Without experience and successful runs, a model would have no material.
+    has_material = bool(lore.experience) or any(other.outcome and other.outcome.label for other in lore.runs)
+    with runs.distilling.model_for(runs.user, "reflection", "reflect") as available:
+        model = available if has_material and available is not None and may_ask() else None
+        degraded: tuple[str, ...] = ()
+        if model is not None:
+            from hexamem.experience.reflecting import answer_by_model, extract_key_information
+
+            extracted, degraded = extract_key_information(model, run, steps, wrong)
+            key = extracted or key
+        similar, similar_degraded = runs.with_vectors(lambda embed: _similar_runs(run, key, lore, same_task, embed))
+        last_action = next((step.action for step in reversed(steps) if step.action.strip()), "")
+        question = f"{tool_of(last_action)} {wrong}"
+        known, known_degraded = runs.with_vectors(lambda embed: advise(question, lore, embed, k=3, same_task=same_task))
+        items = [part for part in known.parts if part.kind == "item"]
+        degraded = (*degraded, *dict.fromkeys((*similar_degraded, *known_degraded)))
+        done = [(other.run, other.steps) for other in similar]
+        answered = None
+        if model is not None and (similar or items):
+            answered = answer_by_model(model, key, [part.text for part in items], done)
+            if answered is None:
+                degraded = (*degraded, "the reflection was made by rules: the model's reply was not usable")
+    if answered is not None:
+        questions, advice, reply_degraded = answered
+        degraded = (*degraded, *reply_degraded)
+    else:
+        questions = answer_by_rules(steps, wrong, done, limits.REFLECTION_TOKENS)
+        advice = "\n".join([*(part.text for part in items), *(answer.answer for answer in questions)])
+        similar = similar if questions else []
+    advice = advice.strip()
+    sources = [
+        AdvicePart(id=other.run.id, kind="trajectory", run_id=other.run.id, score=other.score, text=other.run.task)
+        for other in similar
+    ]
+    parts = (*items, *sources) if advice else ()
+    runs.add_shown(run_id, [part.id for part in parts])
+    return Reflection(
+        key=key,
+        questions=questions,
+        advice=advice,
+        text=reflection_text(advice),
+        parts=parts,
+        tier="rules" if answered is None else "model",
+        degraded=degraded,
+    )
+
+
+def tool_advice(runs: UserRuns, run_id: str, tool: str, error: str, *, same_task: bool = True) -> Advice:
+    """See :meth:`~hexamem.run_recorder.RunRecorder.tool_advice`."""
+    run = runs.run(run_id)
+    if not runs.on:
+        return Advice(degraded=(OFF,))
+    clean_error = runs.home.without_secrets(runs.user, error)
+    lore = runs.lore(run.environment)
+    left_out = set(run.shown) | (set() if same_task else _learned_from_task(run, lore))
+    advice, degraded = runs.with_vectors(
+        lambda embed: advise_on_tool(tool, clean_error, lore, embed, left_out=left_out)
+    )
+    runs.add_shown(run_id, advice.ids)
+    return advice.changed(degraded=degraded) if degraded else advice
+
+
+def _trouble(steps: Sequence[RunStep]) -> str:
+    """The trouble that the steps show, in a sentence; "" for none."""
+    turns = [Turn(action=step.action, observation=step.observation, error=step.error or "") for step in steps]
+    trouble = trouble_in(turns, TroubleSettings())
+    if trouble is not None:
+        return trouble.error or trouble.summary
+    return next((step.error for step in reversed(steps) if step.error), "") or ""
+
+
+def _similar_runs(
+    run: Run, key: KeyInformation, lore: Lore, same_task: bool, embed: EmbedTexts | None
+) -> list[_Similar]:
+    """Successful runs of similar tasks, the nearest first."""
+    own = normal_task(run.task)
+    done = [
+        other
+        for other in lore.runs
+        if other.outcome is not None
+        and other.outcome.label
+        and lore.lengths.get(other.id)
+        and other.id != run.id
+        and (same_task or normal_task(other.task) != own)
+    ]
+    tasks = [other.task for other in done]
+    by_task = nearness(run.task, tasks, embed)
+    by_goal = by_task if key.goal == run.task else nearness(key.goal, tasks, embed)
+    scored = [(max(pair), other) for pair, other in zip(zip(by_task, by_goal, strict=True), done, strict=True)]
+    near = sorted((pair for pair in scored if pair[0] >= limits.FLOOR), key=lambda pair: -pair[0])
+    chosen = near[: limits.REFLECTED]
+    steps = lore.read_steps([other.id for _, other in chosen]) if chosen else {}
+    return [_Similar(other, steps.get(other.id, ()), score) for score, other in chosen]
+
+
+def _learned_from_task(run: Run, lore: Lore) -> set[str]:
+    """Ids of experience that was learned from runs of this very task alone."""
+    same = {other.id for other in lore.runs if normal_task(other.task) == normal_task(run.task)}
+    return {item.id for item in lore.experience if item.run_ids and set(item.run_ids) <= same}

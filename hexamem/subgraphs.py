@@ -1,34 +1,39 @@
-"""Memory for a LangGraph graph of one's own: ``memory_graph``, ``ingest_graph`` and ``research_graph``."""
+"""Memory for a LangGraph graph of one's own: ``memory_graph``, ``ingest_graph`` and ``research_graph``.
+
+    START → remember (the write path: record → label → route → managers → apply → project) → (mirror →) recall → END
+
+A parent enters them once or more in a run; messages that are stored already are not stored again. They take their user
+from the run, and the parent's checkpointer. Each node writes custom stream events.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
-from langgraph.config import get_config
+from langchain_core.messages import AnyMessage
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.config import get_stream_writer
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
+from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
 from hexamem.aligning import catch_up_thread
 from hexamem.errors import ConfigError
 from hexamem.graphs.ingest import ingest_graph as build_write_path
-from hexamem.graphs.ingest_state import IngestContext, Recorded
-from hexamem.graphs.memory_graph import (
-    HistoryContext,
-    MemoryParts,
-    build_ingest_graph,
-    build_memory_graph,
-    build_research_graph,
-)
-from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
-from hexamem.graphs.research_state import ResearchContext
+from hexamem.graphs.ingest_state import IngestContext, IngestInput, Recorded
+from hexamem.graphs.memory_scope import ScopeResolver, run_scope
+from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchOutput
+from hexamem.graphs.waiting_nodes import Request, Waiting, waiting_node
 from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings
 from hexamem.prompting import PromptSettings, recall_for_prompt
 from hexamem.stores.item_mirror import ItemMirror
 
 if TYPE_CHECKING:
-    from langgraph.graph.state import CompiledStateGraph
     from langgraph.store.base import BaseStore
 
 
@@ -37,6 +42,114 @@ __all__ = ["Manage", "ingest_graph", "memory_graph", "mirror_items", "research_g
 Manage = Literal["background", "full", "now"]
 """When items are extracted from stored messages: in the background, in the run that fills a batch, or in every run."""
 _NEVER = 1 << 31
+_READ = "__pregel_read"
+"""Where LangGraph puts the function that reads the parent's channels."""
+
+
+class MemoryContext(TypedDict, total=False):
+    """The context of a run; a host's own context may have more, or be an object with these attributes.
+
+    Attributes:
+        user, user_id: whose memory it is; either.
+        thread_id: the conversation; that of the configuration when left out.
+        agent_id: of the steps that are stored.
+    """
+
+    user: str
+    user_id: str
+    thread_id: str
+    agent_id: str
+
+
+class MemoryInput(TypedDict, total=False):
+    """The input: the conversation as the host has it, oldest first."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+class MemoryNodeInput(MemoryInput, total=False):
+    """The input of ``memory_graph``.
+
+    Attributes:
+        memory: what an earlier entry of the run wrote.
+    """
+
+    memory: str
+
+
+class IngestNodeOutput(TypedDict, total=False):
+    """The output of ``ingest_graph``.
+
+    Attributes:
+        memory_saved: what was done, as JSON: ``step_ids`` that were stored, ``remembered`` (what became of the
+            managers' proposals, where they ran), ``degraded``.
+    """
+
+    memory_saved: dict[str, Any]
+
+
+class MemoryOutput(TypedDict, total=False):
+    """The output of ``memory_graph``.
+
+    Attributes:
+        memory: the delimited data for the system message; empty where there is none. Where the last message is not the
+            user's, that of the earlier entry.
+        memory_report: what was done, as ``memory_saved`` of :class:`IngestNodeOutput`, and ``recall`` with its hits.
+    """
+
+    memory: str
+    memory_report: dict[str, Any]
+
+
+class MemoryState(MemoryInput, IngestNodeOutput, MemoryOutput, total=False):
+    """The state of both graphs; ``visible`` are the ids of the steps that ``messages`` shows."""
+
+    visible: list[str]
+
+
+class ResearchNodeState(ResearchInput, ResearchOutput, total=False):
+    """The state of ``research_graph``."""
+
+
+@dataclass(kw_only=True)
+class HistoryContext(IngestContext):
+    """The context of the write path of one entry. The history is in it and not in the state, so that no checkpoint of the
+    write path holds it a second time; a run that resumes gets it from the parent's state again.
+
+    Attributes:
+        history: the parent's messages.
+        thread_id, agent_id: of the steps.
+    """
+
+    history: Sequence[Any] = ()
+    thread_id: str = "default"
+    agent_id: str | None = None
+
+
+class _SubGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph that refuses a parent whose state lacks a channel of its input: LangGraph drops such values
+    silently."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        self._check_parent(config)
+        return super().invoke(input, config, **options)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        self._check_parent(config)
+        return await super().ainvoke(input, config, **options)
+
+    def _check_parent(self, config: RunnableConfig | None) -> None:
+        read = ((config or {}).get("configurable") or {}).get(_READ)
+        if read is None:  # not a node, or a version of LangGraph that reads channels otherwise
+            return
+        for channel in get_type_hints(self.builder.input_schema):
+            try:
+                read(channel)
+            except KeyError:
+                raise ConfigError(
+                    f"the state of the graph that runs {self.name!r} as a node has no `{channel}`: add it, e.g. "
+                    "class State(MessagesState): memory: str"
+                ) from None
 
 
 def memory_graph(
@@ -75,7 +188,23 @@ def memory_graph(
         MissingUserError: from a run that names no user; the message says what to pass.
     """
     chosen = check_settings(settings, PromptSettings, "memory_graph: settings")
-    return build_memory_graph(_parts(memory, "memory_graph", chosen, scope, manage, items_in_store))
+
+    def recall(state: MemoryState) -> dict[str, Any]:
+        report = state.get("memory_saved") or {}
+        query = _asked(state.get("messages") or [])
+        if not query:
+            return {"memory": state.get("memory") or "", "memory_report": report}
+        user = memory.user(run_scope("memory_graph", scope).user)
+        part = recall_for_prompt(user, query, chosen, visible=state.get("visible") or [])
+        get_stream_writer()({"stage": "recall", "recall": dict(part.recall), "degraded": list(part.degraded)})
+        degraded = list(dict.fromkeys([*report.get("degraded", ()), *part.degraded]))
+        return {"memory": part.text, "memory_report": {**report, "recall": dict(part.recall), "degraded": degraded}}
+
+    graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryNodeInput, output_schema=MemoryOutput)
+    graph.add_node("recall", recall)
+    graph.add_edge(_add_writing(graph, memory, "memory_graph", scope, manage, items_in_store), "recall")
+    graph.add_edge("recall", END)
+    return _SubGraph(**vars(graph.compile(name="memory")))
 
 
 def ingest_graph(
@@ -91,7 +220,9 @@ def ingest_graph(
     same run. It writes ``memory_saved``: ids of the stored steps, what was learned, what fell back. Arguments, user and
     errors are those of :func:`memory_graph`.
     """
-    return build_ingest_graph(_parts(memory, "ingest_graph", PromptSettings(), scope, manage, items_in_store))
+    graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryInput, output_schema=IngestNodeOutput)
+    graph.add_edge(_add_writing(graph, memory, "ingest_graph", scope, manage, items_in_store), END)
+    return _SubGraph(**vars(graph.compile(name="memory_save")))
 
 
 def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -104,13 +235,20 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
     Raises:
         MissingUserError: from a run that names no user.
     """
-
     check_memory(memory, "research_graph")
+    inner = memory.researching.graph()
 
-    def context() -> ResearchContext:
-        return ResearchContext(user=_scope("research_graph", scope).user)
+    def research(state: ResearchNodeState) -> Waiting:
+        output: dict[str, Any] = yield Request(
+            state, context=ResearchContext(user=run_scope("research_graph", scope).user)
+        )
+        return output
 
-    return build_research_graph(memory.researching.graph(), context)
+    graph = StateGraph(ResearchNodeState, MemoryContext, input_schema=ResearchInput, output_schema=ResearchOutput)
+    graph.add_node("research", waiting_node(research, inner, "research"))
+    graph.add_edge(START, "research")
+    graph.add_edge("research", END)
+    return graph.compile(name="research")
 
 
 def mirror_items(memory: Memory, store: BaseStore, user: str) -> int:
@@ -128,32 +266,20 @@ def mirror_items(memory: Memory, store: BaseStore, user: str) -> int:
     return ItemMirror(memory.ledger).catch_up(store, user)
 
 
-def _parts(
+def _add_writing(
+    graph: StateGraph[Any, Any, Any, Any],
     memory: Memory,
     caller: str,
-    settings: PromptSettings,
     scope: ScopeResolver | None,
     manage: Manage | None,
     items_in_store: bool,
-) -> MemoryParts:
+) -> str:
+    """Add the nodes that store what is new in ``messages``; returns the last of them."""
     check_memory(memory, caller)
     chosen = manage or ("background" if memory.settings.background else "full")
     if chosen not in get_args(Manage):
         raise ConfigError(f"{caller}: manage = {manage!r}: use one of {', '.join(get_args(Manage))}")
     inline = memory.ingesting.on and chosen != "background"
-    write_path = memory.ingesting.parts()
-    full = write_path.full if inline else _NEVER
-
-    def context(messages: Sequence[Any]) -> HistoryContext:
-        run_scope = _scope(caller, scope)
-        return HistoryContext(
-            user=run_scope.user, history=messages, thread_id=run_scope.thread_id, agent_id=run_scope.agent_id
-        )
-
-    def recall(query: str, visible: Sequence[str]) -> tuple[str, Mapping[str, Any], Sequence[str]]:
-        user = memory.user(_scope(caller, scope).user)
-        part = recall_for_prompt(user, query, settings, visible=visible)
-        return part.text, part.recall, part.degraded
 
     def record(run: IngestContext, _: Any, thread_id: str) -> Recorded:
         assert isinstance(run, HistoryContext)
@@ -163,7 +289,24 @@ def _parts(
         degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
         return Recorded(list(caught.new), sorted(caught.visible), degraded)
 
-    ingest = build_write_path(replace(write_path, record=record, full=full))
+    parts = memory.ingesting.parts()
+    ingest = build_write_path(replace(parts, record=record, full=parts.full if inline else _NEVER))
+
+    def remember(state: MemoryState) -> Waiting:
+        run = run_scope(caller, scope)
+        context = HistoryContext(
+            user=run.user, history=state.get("messages") or [], thread_id=run.thread_id, agent_id=run.agent_id
+        )
+        close = inline and chosen == "now"
+        output = yield Request(IngestInput(thread_id=run.thread_id, close=close), context=context)
+        saved = {name: list(output.get(name) or ()) for name in ("step_ids", "remembered")}
+        degraded = list(dict.fromkeys(output.get("degraded") or ()))
+        return {"visible": list(output.get("visible") or ()), "memory_saved": {**saved, "degraded": degraded}}
+
+    graph.add_node("remember", waiting_node(remember, ingest, "remember"))
+    graph.add_edge(START, "remember")
+    if not items_in_store:
+        return "remember"
     mirror = ItemMirror(memory.ledger)
 
     def store() -> BaseStore:
@@ -172,20 +315,20 @@ def _parts(
             raise ConfigError(f"{caller}: items_in_store needs a store: compile the graph that runs it with store=…")
         return run_store
 
-    def mirror_sync() -> int:
-        return mirror.catch_up(store(), _scope(caller, scope).user)
+    def mirror_now(state: MemoryState) -> dict[str, Any]:
+        mirror.catch_up(store(), run_scope(caller, scope).user)
+        return {}
 
-    async def mirror_async() -> int:
-        return await mirror.acatch_up(store(), _scope(caller, scope).user)
+    async def mirror_later(state: MemoryState) -> dict[str, Any]:
+        await mirror.acatch_up(store(), run_scope(caller, scope).user)
+        return {}
 
-    return MemoryParts(
-        ingest=ingest,
-        context=context,
-        recall=recall,
-        close=inline and chosen == "now",
-        mirror=(mirror_sync, mirror_async) if items_in_store else None,
-    )
+    graph.add_node("mirror", RunnableLambda(mirror_now, mirror_later, name="mirror"))
+    graph.add_edge("remember", "mirror")
+    return "mirror"
 
 
-def _scope(caller: str, resolver: ScopeResolver | None) -> MemoryScope:
-    return resolve_scope(caller, get_runtime(), get_config(), resolver)
+def _asked(messages: Sequence[Any]) -> str:
+    """The user's last message; empty where the last message is not theirs, or has no words."""
+    last = messages[-1] if messages else None
+    return str(last.text).strip() if last is not None and last.type == "human" else ""

@@ -50,7 +50,7 @@ def result(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> 
 
 
 def test_the_tools_are_those_that_a_model_may_call_with_strict_schemas_without_a_user(memory: Memory) -> None:
-    offered = {operation.name for operation in OPERATIONS if "model" in operation.callers}
+    offered = {operation.name for operation in OPERATIONS}
     assert {tool.name for tool in memory_tools(memory)} == offered == MEMORY_TOOLS
     assert [tool.name for tool in memory_tools(memory, names=["forget"])] == ["forget"]
     with pytest.raises(ConfigError, match="undo"):
@@ -64,7 +64,7 @@ def test_the_tools_are_those_that_a_model_may_call_with_strict_schemas_without_a
         assert not any(word in text for word in ("oneOf", "discriminator", '"additionalProperties": {'))
 
 
-def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory) -> None:
+def test_every_operation_describes_itself_and_returns_only_what_there_is(memory: Memory) -> None:
     alice = memory.user("alice")
     alice.remember(["Mia goes to school in Hangzhou.", f"My mail password is {SECRET}."])
     stored = result(memory, "remember", title="Tea", text="Alice likes jasmine tea.")
@@ -81,8 +81,7 @@ def test_every_operation_describes_itself_and_gives_what_it_says(memory: Memory)
     }
     for operation in OPERATIONS:
         assert operation.description
-        if "model" in operation.callers:
-            operation.output.model_validate(result(memory, operation.name, **given[operation.name]))
+        assert None not in result(memory, operation.name, **given[operation.name]).values()
     assert stored["id"] not in {item.id for item in alice.items()}
 
 

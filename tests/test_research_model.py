@@ -367,7 +367,7 @@ def test_the_tool_and_the_command_show_the_reason(researcher: Researcher, capsys
     (operation,) = [each for each in OPERATIONS if each.name == "research_memory"]
     given = operation.input(question="Did Theo break his own wrist?")
     output = operation.run(researcher.user, OperationCall(scope=MemoryScope(user="nora")), given)
-    assert (output.answer, output.reason, output.answerable) == ("No", "It was Emil.", True)
+    assert (output["answer"], output["reason"], output["answerable"]) == ("No", "It was Emil.", True)
     write(*_research_blocks(researcher.user.research(WRIST, 1), "text", UTC, trace=False))
     assert capsys.readouterr().out.splitlines()[:2] == ["No", "    It was Emil."]
 

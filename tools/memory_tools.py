@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langchain.tools import ToolRuntime
 from langchain_core.tools import StructuredTool, ToolException
-from pydantic import BaseModel
 
 from hexamem.errors import ConfigError, HexamemError
 from hexamem.graphs.memory_scope import ScopeResolver, resolve_scope
@@ -40,7 +39,7 @@ def memory_tools(
         ConfigError: for an unknown name.
     """
     check_memory(memory, "memory_tools")
-    available = {operation.name: operation for operation in OPERATIONS if "model" in operation.callers}
+    available = {operation.name: operation for operation in OPERATIONS}
     chosen = list(available) if names is None else list(dict.fromkeys(names))
     unknown = [name for name in chosen if name not in available]
     if unknown:
@@ -48,25 +47,9 @@ def memory_tools(
     return [_tool(memory, available[name], scope) for name in chosen]
 
 
-def _tool(memory: Memory, operation: MemoryOperation[Any, Any], scope: ScopeResolver | None) -> BaseTool:
-    return StructuredTool(
-        name=operation.name,
-        description=operation.description,
-        args_schema=operation.input,
-        func=_caller(memory, operation, scope),
-        handle_tool_error=True,
-    )
-
-
-def _caller(
-    memory: Memory, operation: MemoryOperation[Any, Any], scope: ScopeResolver | None
-) -> Callable[..., dict[str, Any]]:
+def _tool(memory: Memory, operation: MemoryOperation[Any], scope: ScopeResolver | None) -> BaseTool:
     def call(runtime: ToolRuntime, **arguments: Any) -> dict[str, Any]:
         resolved = resolve_scope(operation.name, runtime, runtime.config, scope)
-        values = {
-            name: value.model_dump() if isinstance(value, BaseModel) else value for name, value in arguments.items()
-        }
-        user = memory.user(resolved.user)
         state = runtime.state if isinstance(runtime.state, Mapping) else {}  # set by MemoryMiddleware
         context = OperationCall(
             scope=resolved,
@@ -75,13 +58,17 @@ def _caller(
             message_id=_last_user_message(state.get("messages") or ()),
         )
         try:
-            result = operation.run(user, context, operation.input(**values))
+            return operation.run(memory.user(resolved.user), context, operation.input(**arguments))
         except HexamemError as error:  # the model can correct its next call
             raise ToolException(str(error)) from error
-        dumped: dict[str, Any] = result.model_dump(mode="json", exclude_none=True)
-        return dumped
 
-    return call
+    return StructuredTool(
+        name=operation.name,
+        description=operation.description,
+        args_schema=operation.input,
+        func=call,
+        handle_tool_error=True,
+    )
 
 
 def _last_user_message(messages: Sequence[Any]) -> str | None:

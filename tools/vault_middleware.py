@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from urllib.parse import quote
 
 from langchain.agents.middleware import AgentMiddleware
@@ -124,9 +124,8 @@ class VaultMiddleware(AgentMiddleware[Any, Any]):
         to_approve = [secret_id for secret_id in wanted if known[secret_id][1] in self._approve]
         if to_approve:
             captions = ", ".join(known[secret_id][0] for secret_id in to_approve)
-            decision = _approval(_request(call, captions))
-            if not decision.approved:
-                return _refused(call, decision.reason or f"the user did not allow {call['name']} to use: {captions}")
+            if (reason := _refusal(call, captions)) is not None:
+                return _refused(call, reason)
         try:
             values = {
                 secret_id: user.reveal(
@@ -282,40 +281,30 @@ def _described(user: UserMemory, wanted: Collection[str]) -> dict[str, tuple[str
     return described
 
 
-def _request(call: Mapping[str, Any], captions: str) -> dict[str, Any]:
-    description = f"The tool {call['name']} wants to use: {captions}"
-    return {
-        "action_requests": [{"name": call["name"], "args": call["args"], "description": description}],
-        "review_configs": [{"action_name": call["name"], "allowed_decisions": ["approve", "reject"]}],
-    }
+def _refusal(call: Mapping[str, Any], captions: str) -> str | None:
+    """Interrupt until there is a decision: None for an approval, else the reason.
 
-
-class _Decision(NamedTuple):
-    approved: bool
-    reason: str = ""
-
-
-def _approval(request: dict[str, Any]) -> _Decision:
-    """Interrupt until there is a decision. An invalid answer is stored in the run, so that it cannot raise an error."""
-    answer = interrupt(request)
-    while (decision := _decision(answer)) is None:
-        [action] = request["action_requests"]
-        description = f"{action['description']} (answered with {shown(answer)}, which is no decision: {_DECISIONS})"
-        answer = interrupt({**request, "action_requests": [{**action, "description": description}]})
-    return decision
-
-
-def _decision(answer: Any) -> _Decision | None:
-    """The decision in an answer; None for neither an approval nor a rejection."""
-    decision = answer
-    if isinstance(decision, Mapping) and isinstance(decision.get("decisions"), list | tuple):
-        decision = decision["decisions"][0] if len(decision["decisions"]) == 1 else None
-    kind = decision.get("type") if isinstance(decision, Mapping) else decision
-    if kind is True or kind == "approve":
-        return _Decision(True)
-    if kind is False or kind == "reject":
-        return _Decision(False, str(decision.get("message") or "") if isinstance(decision, Mapping) else "")
-    return None
+    An invalid answer is stored in the run, so that it cannot raise an error: the interrupt is repeated.
+    """
+    asked = description = f"The tool {call['name']} wants to use: {captions}"
+    while True:
+        answer: Any = interrupt(
+            {
+                "action_requests": [{"name": call["name"], "args": call["args"], "description": asked}],
+                "review_configs": [{"action_name": call["name"], "allowed_decisions": ["approve", "reject"]}],
+            }
+        )
+        decision = answer
+        if isinstance(decision, Mapping) and isinstance(decision.get("decisions"), list | tuple):
+            decision = decision["decisions"][0] if len(decision["decisions"]) == 1 else None
+        kind, message = decision, ""
+        if isinstance(decision, Mapping):
+            kind, message = decision.get("type"), str(decision.get("message") or "")
+        if kind is True or kind == "approve":
+            return None
+        if kind is False or kind == "reject":
+            return message or f"the user did not allow {call['name']} to use: {captions}"
+        asked = f"{description} (answered with {shown(answer)}, which is no decision: {_DECISIONS})"
 
 
 def _refused(call: Mapping[str, Any], reason: str) -> ToolMessage:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import RenderableType
@@ -44,46 +44,46 @@ _REASONS = {
 _NEXT = "hexamem ingest chat.jsonl --user me · hexamem recall 'what did we decide?' --user me · hexamem demo --why"
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question with its recall and the ids of the steps that hold its evidence."""
+class _Asked(NamedTuple):
+    """A question with its recall, the ids of the steps that hold its evidence, and their ranks from 1; None for no hit."""
 
     question: Mapping[str, Any]
     recall: Recall
     evidence: tuple[str, ...]
-
-    @property
-    def ranks(self) -> list[int | None]:
-        """The rank of each piece of evidence, from 1; None where it did not come back."""
-        ids = [hit.id for hit in self.recall.hits]
-        return [ids.index(step_id) + 1 if step_id in ids else None for step_id in self.evidence]
+    ranks: list[int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Played:
+class _Played(NamedTuple):
     """What the demo stored and retrieved."""
 
-    about: str
-    threads: int
-    seconds: float
     steps: list[Step]
     items: list[MemoryItem]
     scopes: list[LabelView]
     asked: list[_Asked]
     research: Research
+    threads: int
+    seconds: float
+
+    @property
+    def routed(self) -> dict[str, list[str]]:
+        """Step → the memory types whose managers stored something of it."""
+        kinds: dict[str, dict[str, None]] = {}
+        for item in self.items:
+            for source in item.sources:
+                kinds.setdefault(source.step_id, {})[item.kind] = None
+        return {step_id: list(of_step) for step_id, of_step in kinds.items()}
 
     @property
     def summary(self) -> dict[str, Any]:
         """Recall of the evidence by cut-off, milliseconds of a recall, messages stored a second."""
-        shares = {
-            str(cut): statistics.fmean(
-                sum(rank is not None and rank <= cut for rank in asked.ranks) / len(asked.ranks) for asked in self.asked
-            )
-            for cut in CUTS
-        }
+
+        def share(asked: _Asked, cut: int) -> float:
+            return sum(rank is not None and rank <= cut for rank in asked.ranks) / len(asked.ranks)
+
+        recalls = {str(cut): round(statistics.fmean(share(asked, cut) for asked in self.asked), 4) for cut in CUTS}
         return {
             "questions": len(self.asked),
-            "evidence_recall": {cut: round(share, 4) for cut, share in shares.items()},
+            "evidence_recall": recalls,
             "median_ms": round(statistics.median(asked.recall.elapsed_ms for asked in self.asked), 2),
             "messages_per_s": round(len(self.steps) / self.seconds, 1),
         }
@@ -103,11 +103,12 @@ def demo(
 
     The memory is deleted at the end; with --home it stays there.
     """
+    script = load_demo()
     with session.scratch() as memory:
-        played = _play(memory, load_demo())
+        played = _play(memory, script)
     if session.as_json:
-        return output.write_json(_as_json(played))
-    return output.write(*_screen(played, why, session.home))
+        return output.write_json(_as_json(script["about"], played))
+    return output.write(*_screen(script["about"], played, why, session.home))
 
 
 def _play(memory: Memory, script: Mapping[str, Any]) -> _Played:
@@ -122,65 +123,47 @@ def _play(memory: Memory, script: Mapping[str, Any]) -> _Played:
         step_of.update(zip((message["id"] for message in messages), receipt.step_ids, strict=True))
     user.flush()
     seconds = time.perf_counter() - began
-    asked = [
-        _Asked(
-            question,
-            user.recall(question["question"], k=max(CUTS)),
-            tuple(step_of[message] for message in question["evidence"]),
-        )
-        for question in script["questions"]
-    ]
-    steps = list({step.id: step for step in user.steps() if step.id in set(step_of.values())}.values())
+    asked = []
+    for question in script["questions"]:
+        recall = user.recall(question["question"], k=max(CUTS))
+        ids = [hit.id for hit in recall.hits]
+        evidence = tuple(step_of[message] for message in question["evidence"])
+        ranks = [ids.index(step_id) + 1 if step_id in ids else None for step_id in evidence]
+        asked.append(_Asked(question, recall, evidence, ranks))
     return _Played(
-        about=script["about"],
-        threads=len(threads),
-        seconds=seconds,
-        steps=steps,
-        items=list(user.items()),
+        steps=[step for step in user.steps() if step.id in set(step_of.values())],
+        items=user.items(),
         scopes=sorted(user.labels.list("scope"), key=lambda scope: -scope.steps),
         asked=asked,
         research=user.research(_RESEARCHED),
+        threads=len(threads),
+        seconds=seconds,
     )
 
 
-def _kinds_by_step(items: Sequence[MemoryItem]) -> dict[str, list[str]]:
-    """Step → the memory types whose managers stored something of it."""
-    kinds: dict[str, list[str]] = {}
-    for item in items:
-        for source in item.sources:
-            if item.kind not in kinds.setdefault(source.step_id, []):
-                kinds[source.step_id].append(item.kind)
-    return kinds
-
-
-def _as_json(played: _Played) -> dict[str, Any]:
+def _as_json(about: str, played: _Played) -> dict[str, Any]:
     return {
-        "about": played.about,
-        "stored": {
-            "messages": len(played.steps),
-            "threads": played.threads,
-            "seconds": round(played.seconds, 4),
-        },
-        "routed": _kinds_by_step(played.items),
-        "items": [item.model_dump(mode="json") for item in played.items],
-        "scopes": [scope.model_dump(mode="json") for scope in played.scopes],
+        "about": about,
+        "stored": {"messages": len(played.steps), "threads": played.threads, "seconds": round(played.seconds, 4)},
+        "routed": played.routed,
+        "items": played.items,
+        "scopes": played.scopes,
         "questions": [
             {
                 **{key: asked.question[key] for key in ("question", "answer", "shows")},
-                "evidence": list(asked.evidence),
-                "ranks": asked.ranks,
-                "recall": asked.recall.model_dump(mode="json"),
+                **{key: getattr(asked, key) for key in ("evidence", "ranks", "recall")},
             }
             for asked in played.asked
         ],
-        "research": played.research.model_dump(mode="json"),
+        "research": played.research,
         "summary": played.summary,
     }
 
 
-def _screen(played: _Played, why: bool, home: Path | None) -> Iterator[RenderableType]:
+def _screen(about: str, played: _Played, why: bool, home: Path | None) -> Iterator[RenderableType]:
     place = f"stored in {home}" if home else "stored in a folder that is deleted at the end"
-    yield Text(played.about)
+    summary, shown = played.summary, played.asked if why else played.asked[:_QUESTIONS]
+    yield Text(about)
     yield Text(f"No key, no server, no network; {place}.", style="dim")
     yield _rule(
         f"1. Each message goes to the managers of the memory types that it concerns ({len(played.steps)} messages)"
@@ -188,16 +171,13 @@ def _screen(played: _Played, why: bool, home: Path | None) -> Iterator[Renderabl
     yield _routing(played, None if why else _ROUTED)
     yield _rule(f"2. The managers store items ({len(played.items)}); the labeler gives each step a scope")
     yield _by_type(played, why)
-    shown = played.asked if why else played.asked[:_QUESTIONS]
     yield _rule(
-        f"3. Recall, {played.summary['median_ms']:.0f} ms a question ({len(shown)} of {len(played.asked)}; ✓ is evidence)"
+        f"3. Recall, {summary['median_ms']:.0f} ms a question ({len(shown)} of {len(played.asked)}; ✓ is evidence)"
     )
-    for asked in shown:
-        yield _recalled(asked, why)
+    yield from (_recalled(asked, why) for asked in shown)
     yield _rule(f"4. Research: {len(played.research.rounds)} rounds of plan, search, integrate, reflect")
     yield _researched(played.research)
     yield _rule("All questions")
-    summary = played.summary
     recalls = ", ".join(f"{share:.0%} in the first {cut}" for cut, share in summary["evidence_recall"].items())
     yield Text(
         f"{summary['questions']} questions: {recalls} hits; {summary['messages_per_s']:,.0f} messages stored a second"
@@ -209,16 +189,16 @@ def _rule(title: str) -> Rule:
     return Rule(Text(title, style="bold"), align="left", style="dim cyan")
 
 
-def _table(*styles: str) -> Table:
-    """Columns of one line each; the first takes the room that the others leave."""
+def _table(*styles: str, wide: int = 0) -> Table:
+    """Columns of one line each; one of them takes the room that the others leave."""
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), expand=True)
     for number, style in enumerate(styles):
-        table.add_column(style=style, no_wrap=True, overflow="ellipsis", ratio=1 if number == 0 else None)
+        table.add_column(style=style, no_wrap=True, overflow="ellipsis", ratio=1 if number == wide else None)
     return table
 
 
 def _routing(played: _Played, most: int | None) -> Table:
-    kinds = _kinds_by_step(played.items)
+    kinds = played.routed
     routed = [step for step in played.steps if step.id in kinds]
     chosen = sorted(routed, key=lambda step: -len(kinds[step.id]))[:most]
     table = _table("", "green")
@@ -230,18 +210,13 @@ def _routing(played: _Played, most: int | None) -> Table:
 
 
 def _by_type(played: _Played, every: bool) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), expand=True)
-    table.add_column(style="green", no_wrap=True)
-    table.add_column(justify="right", style="dim", no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    by_kind: dict[str, list[MemoryItem]] = {}
-    for item in played.items:
-        by_kind.setdefault(item.kind, []).append(item)
-    for kind, items in by_kind.items():
-        for number, item in enumerate(items if every else items[:1]):
-            table.add_row(kind if number == 0 else "", str(len(items)) if number == 0 else "", _line(item.text))
+    table = _table("green", "dim", "", wide=2)
+    for kind, count in Counter(item.kind for item in played.items).items():
+        texts = [_line(item.text) for item in played.items if item.kind == kind]
+        for number, text in enumerate(texts if every else texts[:1]):
+            table.add_row("" if number else kind, "" if number else f"{count:>2}", text)
     for number, scope in enumerate(played.scopes if every else played.scopes[:_SCOPES]):
-        table.add_row("scopes" if number == 0 else "", str(scope.steps), _line(scope.path))
+        table.add_row("" if number else "scopes", f"{scope.steps:>2}", _line(scope.path))
     return table
 
 
