@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, update
 
-from hexamem.memory_types import MemoryItem, Source, Where
+from hexamem.errors import CorruptFileError, InvalidInputError
+from hexamem.memory_types import MemoryItem, Source, TypeRegistry, Where
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
@@ -22,6 +23,7 @@ __all__ = [
     "event_time",
     "get_items",
     "has_own_time",
+    "item_from",
     "item_row",
     "items_citing",
     "read_items",
@@ -119,32 +121,34 @@ _BY_ID = select(items).where(items.c.user_id == bindparam("user"), items.c.id.in
 _ANY, _NOT_UNDONE = Prepared(_BY_ID), Prepared(_BY_ID.where(items.c.status != "undone"))
 
 
+def item_from(row: Mapping[str, Any], cited: Sequence[Source], user: str, types: TypeRegistry) -> MemoryItem:
+    """The record of a row.
+
+    Raises:
+        InvalidInputError: if the row is damaged.
+    """
+    values = {name: row[name] for name in _FIELDS}
+    status = "removed" if row["status"] == "undone" else row["status"]
+    return types.restore({**values, "user": user, "sources": cited, "status": status, **row["payload"]})
+
+
+_FIELDS = (
+    *("id", "kind", "labels", "valid_from", "valid_to", "created_at", "superseded_at", "superseded_by", "version"),
+    "metadata",
+)
+
+
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
     cited: dict[str, list[Source]] = {}
     for row in tx.all_of(_SOURCES, [row.id for row in rows]):
         source = Source(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
         cited.setdefault(row.item_id, []).append(source)
-    return [
-        tx.types.restore(
-            {
-                "id": row.id,
-                "user": tx.user,
-                "kind": row.kind,
-                "labels": row.labels,
-                "sources": cited.get(row.id, ()),
-                "valid_from": row.valid_from,
-                "valid_to": row.valid_to,
-                "created_at": row.created_at,
-                "superseded_at": row.superseded_at,
-                "superseded_by": row.superseded_by,
-                "status": "removed" if row.status == "undone" else row.status,
-                "version": row.version,
-                "metadata": row._mapping["metadata"],
-                **row.payload,
-            }
-        )
-        for row in rows
-    ]
+    try:
+        return [item_from(row._mapping, cited.get(row.id, ()), tx.user, tx.types) for row in rows]
+    except (InvalidInputError, TypeError) as error:
+        raise CorruptFileError(
+            f"an item of user {tx.user!r} in the ledger is damaged ({type(error).__name__}); restore it from a backup"
+        ) from None
 
 
 def get_items(tx: Transaction, item_ids: Collection[str], *, undone: bool = False) -> dict[str, MemoryItem]:

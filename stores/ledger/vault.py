@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, bindparam, func, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
-from hexamem.memory_types import Record, Sensitivity, new_id, utc_now
+from hexamem.memory_types import Record, Sensitivity, UtcTime, new_id, utc_now
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import reveals, secrets
@@ -38,7 +38,7 @@ class SecretRow(Record):
     kind: str
     caption: str
     sensitivity: Sensitivity
-    created_at: datetime
+    created_at: UtcTime
 
 
 class Reveal(Record):
