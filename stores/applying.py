@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import NestedTransaction, select
 
 from hexamem.errors import NotFoundError
-from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Step
+from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Step, new_id
 from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Transaction, get_items
-from hexamem.stores.ledger.history import get_operation
+from hexamem.stores.ledger.history import get_operation, item_change, record_operations
 from hexamem.stores.ledger.ledger import chunks
-from hexamem.stores.ledger.operations import plan_operation, record_operations
 from hexamem.stores.ledger.schema import items
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.ledger.step_rows import indexed_text
@@ -112,8 +111,15 @@ class KnownItems:
         operation_id: str | None = None,
     ) -> Operation:
         """Plan an operation, to be written by :meth:`write`; its id is a new one when None."""
-        operation, after = plan_operation(
-            self._tx, kind, changes, actor=actor, reason=reason, operation_id=operation_id
+        after = [item for _, item in changes]
+        operation = Operation(
+            id=operation_id or new_id("op"),
+            user=self._tx.user,
+            seq=0,
+            kind=kind,
+            actor=actor,
+            reason=reason,
+            changes=tuple(item_change(before, item) for before, item in changes),
         )
         self._planned.append((operation, after))
         self._whole.update((item.id, item) for item in after)

@@ -60,6 +60,7 @@ _CONTENTS: dict[Column[Any], Any] = {
     tables.intents.c.antecedents: _Ids,
     **{table.c.tier: Tier for table in (tables.intents, tables.pages, tables.digests)},
     tables.digests.c.covers: _Ids,
+    tables.items.c.kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")],
     tables.items.c.payload: _Object,
     tables.items.c.labels: list[str],
     tables.items.c.metadata: _Object,

@@ -90,8 +90,12 @@ def has_own_time(item: MemoryItem) -> bool:
 
 def event_time(item: MemoryItem) -> datetime:
     """The time that filters compare: when it happened, else became valid, else was stated, else was learned."""
-    happened: datetime | None = getattr(item, "occurred_at", None)
-    return happened or item.valid_from or _stated_at(item) or item.created_at
+    return _happened_at(item) or item.valid_from or _stated_at(item) or item.created_at
+
+
+def _happened_at(item: MemoryItem) -> datetime | None:
+    value = getattr(item, "occurred_at", None)
+    return value if isinstance(value, datetime) else None  # an item of an unregistered type has what was stored
 
 
 def _stated_at(item: MemoryItem) -> datetime | None:
@@ -231,7 +235,7 @@ def _meets_status_conditions(item: MemoryItem, as_of: datetime | None, supersede
 
 def valid_at(item: MemoryItem, moment: datetime) -> bool:
     """Whether the item was valid at a time: ``valid_from`` ≤ ``moment`` < ``valid_to``; None is open-ended."""
-    begins = item.valid_from or getattr(item, "occurred_at", None)
+    begins = item.valid_from or _happened_at(item)
     begun = begins is None or begins <= moment
     return begun and (item.valid_to is None or moment < item.valid_to)
 
