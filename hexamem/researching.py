@@ -25,7 +25,7 @@ from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.ledger import Transaction, recall_row
 from hexamem.stores.ledger.labels import count_labels, read_labels
 from hexamem.stores.ledger.schema import steps
-from hexamem.stores.ledger.step_texts import index_texts, step_speakers
+from hexamem.stores.ledger.step_texts import plain_steps
 from hexamem.stores.ledger.steps import steps_since
 from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.projections import Projector
@@ -305,13 +305,13 @@ class Researching:
 
 
 def _spoke(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, str]:
-    return {step_id: speaker.casefold() for step_id, speaker in step_speakers(tx, step_ids).items()}
+    return {step.id: step.speaker.casefold() for step in plain_steps(tx, step_ids).values()}
 
 
 def _worths(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, float]:
     from hexamem.retrieval.evidence import worth
 
-    return {step_id: worth(text) for step_id, text in index_texts(tx, step_ids).items()}
+    return {step.id: worth(step.text) for step in plain_steps(tx, step_ids).values()}
 
 
 def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:

@@ -10,7 +10,7 @@ from hexamem.stores.embedders.token_bags import TokenBag
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger.labels import carried_labels
 from hexamem.stores.ledger.shown_items import item_states, item_texts, items_before, items_since
-from hexamem.stores.ledger.step_texts import step_texts
+from hexamem.stores.ledger.step_texts import plain_steps
 from hexamem.stores.ledger.steps import steps_before, steps_since
 from hexamem.stores.record_cache import RecordCache
 from hexamem.stores.vocabulary_cache import VocabularyCache
@@ -72,7 +72,7 @@ class RecallCaches:
             records.drop(user)
 
     def _step_bags(self, tx: Transaction, step_ids: Collection[str]) -> Mapping[str, TokenBag]:
-        return self._bags(step_texts(tx, step_ids))
+        return self._bags({step.id: step.line for step in plain_steps(tx, step_ids).values()})
 
     def _item_bags(self, tx: Transaction, item_ids: Collection[str]) -> Mapping[str, TokenBag]:
         return self._bags(item_texts(tx, item_ids))

@@ -33,7 +33,7 @@ from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.recalls import JudgedRecall
 from hexamem.stores.ledger.schema import items as item_table
-from hexamem.stores.ledger.step_texts import step_texts
+from hexamem.stores.ledger.step_texts import plain_steps
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
@@ -135,8 +135,8 @@ def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured) -> tuple
     if not features.pool.steps:
         return parts
     best = int(np.argmax(features.column("fused_beside")[: features.pool.steps]))
-    text = step_texts(run.tx, [features.pool.ids[best]]).get(features.pool.ids[best], "")
-    return (*parts, f"{measured.question.text} {text[:_LONGEST_HOP]}") if text else parts
+    step = plain_steps(run.tx, [features.pool.ids[best]]).get(features.pool.ids[best])
+    return parts if step is None else (*parts, f"{measured.question.text} {step.line[:_LONGEST_HOP]}")
 
 
 def outdated_steps(run: Run, features: Features) -> frozenset[str]:

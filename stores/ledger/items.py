@@ -12,8 +12,8 @@ from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import MemoryItem, Source, TypeRegistry, Where
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
-from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
-from hexamem.stores.ledger.steps import has_metadata
+from hexamem.stores.ledger.schema import changes, items, operations, sources
+from hexamem.stores.ledger.steps import has_metadata, select_step_ids
 
 __all__ = [
     "STATED_AT",
@@ -112,15 +112,6 @@ _SOURCES = Prepared(
     .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
     .order_by(sources.c.item_id, sources.c.position)
 )
-_OF_KINDS = Prepared(
-    select(items)
-    .where(
-        items.c.user_id == bindparam("user"),
-        items.c.status == "active",
-        items.c.kind.in_(bindparam("kinds", expanding=True)),
-    )
-    .order_by(items.c.created_at, items.c.id)
-)
 _BY_ID = select(items).where(items.c.user_id == bindparam("user"), items.c.id.in_(bindparam("ids", expanding=True)))
 _ANY, _NOT_UNDONE = Prepared(_BY_ID), Prepared(_BY_ID.where(items.c.status != "undone"))
 
@@ -188,18 +179,9 @@ def read_items(
     by present belief; a superseded item with an end of validity counts until then. ``known_at``: those believed at that
     time, in their state of then. Both: those that were then believed to be valid at ``as_of``.
     """
-    if known_at is None and as_of is None and not superseded and kinds is not None and (where is None or where.empty):
-        return _records(tx, tx.all(_OF_KINDS, user=tx.user_id, kinds=list(kinds)))
     if known_at is None:
-        conditions = _status_conditions(as_of, superseded)
-        if kinds is not None:
-            conditions.append(items.c.kind.in_(list(kinds)))
-        statement = select(items).where(items.c.user_id == tx.user_id, *conditions)
-        rows = tx.all(statement.order_by(items.c.created_at, items.c.id))
-        if where is not None and not where.empty:
-            matching = select_item_ids(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)
-            rows = [row for row in rows if row.id in matching]
-        return _records(tx, rows)
+        ids = select_item_ids(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)
+        return sorted(get_items(tx, ids).values(), key=_in_order)
     believed = [
         item
         for item in _states_at(tx, known_at)
@@ -255,7 +237,11 @@ def _states_at(tx: Transaction, moment: datetime) -> list[MemoryItem]:
         if (row.created_at if row.kind == "undo" else _took_effect(row.before, after, row.created_at)) <= moment:
             states[row.target_id] = after
     existing = [item for item in states.values() if item is not None]
-    return sorted(existing, key=lambda item: (item.created_at, item.id))
+    return sorted(existing, key=_in_order)
+
+
+def _in_order(item: MemoryItem) -> tuple[datetime, str]:
+    return item.created_at, item.id
 
 
 def _took_effect(before: dict[str, Any] | None, after: MemoryItem | None, recorded: datetime) -> datetime:
@@ -274,15 +260,8 @@ def _matching_steps(tx: Transaction, where: Where, among: Collection[str]) -> se
     """
     if not _filters_steps(where):
         return None
-    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
-    if where.thread_id is not None:
-        conditions.append(steps.c.thread_id == where.thread_id)
-    if where.agent_id is not None:
-        conditions.append(steps.c.agent_id == where.agent_id)
-    statement = select(steps.c.id, steps.c.name, steps.c.role).where(*conditions)
-    rows = [row for part in chunks(among) for row in tx.all(statement.where(steps.c.id.in_(part)))]
-    speaker = where.speaker.casefold() if where.speaker is not None else None
-    return {row.id for row in rows if speaker is None or (row.name or row.role).casefold() == speaker}
+    of_steps = Where(thread_id=where.thread_id, agent_id=where.agent_id, speaker=where.speaker)
+    return select_step_ids(tx, of_steps, among=among, forgotten=True)
 
 
 def _filters_steps(where: Where) -> bool:

@@ -384,14 +384,21 @@ def select_step_ids(
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     among: Collection[str] | None = None,
+    *,
+    forgotten: bool = False,
 ) -> set[str]:
     """The active steps that match a filter, of all or ``among`` some: exact, from the ledger alone.
 
-    ``as_of`` selects steps that had happened by then, ``known_at`` those that had been stored by then.
+    ``as_of`` selects steps that had happened by then, ``known_at`` those that had been stored by then; with
+    ``forgotten`` also forgotten ones.
     """
     if among is not None and len(among) > IN_LIMIT:
-        return set().union(*(select_step_ids(tx, where, as_of, known_at, part) for part in chunks(among)))
-    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id, steps.c.status == "active"]
+        return set().union(
+            *(select_step_ids(tx, where, as_of, known_at, part, forgotten=forgotten) for part in chunks(among))
+        )
+    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
+    if not forgotten:
+        conditions.append(steps.c.status == "active")
     if as_of is not None:
         conditions.append(steps.c.occurred_at <= as_of)
     if known_at is not None:
