@@ -166,27 +166,17 @@ _CHANGES_OF = Prepared(
 
 
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
-    read: list[Operation] = []
-    for row in rows:
-        new_changes = tuple(
-            Change(target=change.target, target_id=change.target_id, before=change.before, after=change.after)
-            for change in tx.all(_CHANGES_OF, user=tx.user_id, operation=row.id)
+    return [
+        Operation(
+            user=tx.user,
+            changes=tuple(
+                Change(target=change.target, target_id=change.target_id, before=change.before, after=change.after)
+                for change in tx.all(_CHANGES_OF, user=tx.user_id, operation=row.id)
+            ),
+            **{name: row._mapping[name] for name in (*_COLUMNS, "undone_by")},
         )
-        read.append(
-            Operation(
-                id=row.id,
-                user=tx.user,
-                seq=row.seq,
-                kind=row.kind,
-                actor=row.actor,
-                reason=row.reason,
-                changes=new_changes,
-                undoes=row.undoes,
-                undone_by=row.undone_by,
-                created_at=row.created_at,
-            )
-        )
-    return read
+        for row in rows
+    ]
 
 
 def history_of(tx: Transaction, target_id: str | None = None, limit: int | None = None) -> list[Operation]:

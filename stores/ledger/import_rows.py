@@ -160,6 +160,8 @@ def check_row(table: Table, row: Any, types: TypeRegistry, place: str) -> None:
         _model(table).model_validate(row)
         if table is tables.sources:
             Source.parse({name: value for name, value in row.items() if name not in ("item_id", "position")})
+        if table is tables.runs and row["outcome"] is not None and None in (row["outcome_source"], row["confidence"]):
+            raise ValueError("an outcome has a source and a confidence")
         if table is tables.changes:
             for state in (row.get("before"), row.get("after")):
                 if state is not None and row["target"] == "item":

@@ -37,6 +37,7 @@ STATED_AT = "said_at"
 
 
 _WRITTEN = [column.name for column in items.columns if not column.primary_key]
+_COLUMNS = [name for name in _WRITTEN if name not in ("change", "event_at")]
 _REPLACE = Prepared(
     update(items)
     .where(items.c.user_id == bindparam("own_user"), items.c.id == bindparam("own_id"))
@@ -66,21 +67,8 @@ def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | Non
 
 def item_row(item: MemoryItem) -> dict[str, Any]:
     """The columns of an item, less its keys and change number."""
-    return {
-        "kind": item.kind,
-        "payload": item.payload,
-        "text": item.text,
-        "labels": list(item.labels),
-        "event_at": event_time(item),
-        "valid_from": item.valid_from,
-        "valid_to": item.valid_to,
-        "created_at": item.created_at,
-        "superseded_at": item.superseded_at,
-        "superseded_by": item.superseded_by,
-        "status": item.status,
-        "version": item.version,
-        "metadata": item.metadata,
-    }
+    values = {name: getattr(item, name) for name in _COLUMNS}
+    return {**values, "labels": list(item.labels), "event_at": event_time(item)}
 
 
 def has_own_time(item: MemoryItem) -> bool:

@@ -135,34 +135,20 @@ def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None =
 _APPEND = Prepared(insert(steps))
 
 
+# Columns of the same name and form as the fields of a step; the others are None where a step has nothing in them.
+_SAME = (
+    *("id", "seq", "thread_id", "turn", "role", "name", "content", "reasoning", "tool_call_id", "message_id"),
+    *("agent_id", "occurred_at", "offset_minutes", "created_at", "status"),
+)
+
+
 def _row(tx: Transaction, step: Step) -> dict[str, Any]:
     return {
-        "id": step.id,
+        **{name: getattr(step, name) for name in _SAME},
         "user_id": tx.user_id,
-        "seq": step.seq,
         "change": step.seq,
-        "thread_id": step.thread_id,
-        "turn": step.turn,
-        "role": step.role,
-        "name": step.name,
-        **_content(step),
-        "message_id": step.message_id,
-        "agent_id": step.agent_id,
-        "occurred_at": step.occurred_at,
-        "offset_minutes": step.offset_minutes,
-        "created_at": step.created_at,
-        "status": step.status,
-    }
-
-
-def _content(step: Step) -> dict[str, Any]:
-    """The columns of the message itself."""
-    return {
-        "content": step.content,
-        "blocks": list(step.blocks) or None,
-        "reasoning": step.reasoning,
+        "blocks": step.blocks or None,
         "tool_calls": [call.model_dump() for call in step.tool_calls] or None,
-        "tool_call_id": step.tool_call_id,
         "media": [media.model_dump(mode="json", exclude_none=True) for media in step.media] or None,
         "index_text": None if step.index_text == step.content else step.index_text,
         "metadata": step.metadata or None,
@@ -199,28 +185,15 @@ def set_step_texts(tx: Transaction, contents: Mapping[str, str]) -> None:
 
 def step_from(row: Row[Any], user: str) -> Step:
     """The record of a row. Values come from our own table, so they are not validated again."""
+    values = row._mapping
     return Step.of_fields(
-        id=row.id,
+        **{name: values[name] for name in _SAME},
         user=user,
-        thread_id=row.thread_id,
-        turn=row.turn,
-        seq=row.seq,
-        role=row.role,
-        name=row.name,
-        content=row.content,
         blocks=tuple(row.blocks or ()),
-        reasoning=row.reasoning,
         tool_calls=tuple(ToolCall(**call) for call in row.tool_calls or ()),
-        tool_call_id=row.tool_call_id,
         media=tuple(Media(**media) for media in row.media or ()),
         index_text=indexed_text(row),
-        message_id=row.message_id,
-        agent_id=row.agent_id,
-        occurred_at=row.occurred_at,
-        offset_minutes=row.offset_minutes,
-        created_at=row.created_at,
-        status=row.status,
-        metadata=row._mapping["metadata"] or {},
+        metadata=values["metadata"] or {},
     )
 
 

@@ -113,9 +113,7 @@ def row_entries(tx: Transaction, cipher: Cipher | None = None, passphrase: str |
         key = new_key()
         yield None, {"secrets_key": _base64(seal(_base64(key), passphrase))}
         for row, plaintext in plain_secrets(tx, cipher):
-            described = SecretRow(
-                id=row.id, kind=row.kind, caption=row.caption, sensitivity=row.sensitivity, created_at=row.created_at
-            )
+            described = SecretRow(**{name: row._mapping[name] for name in SecretRow.model_fields})
             sealed = _base64(Cipher(key).encrypt(plaintext, context=row.id))
             yield "secrets", {"secret": described.model_dump(mode="json"), "sealed": sealed}
 
