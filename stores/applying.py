@@ -18,9 +18,8 @@ from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Transaction, get_items
 from hexamem.stores.ledger.history import get_operation, item_change, record_operations
 from hexamem.stores.ledger.ledger import chunks
-from hexamem.stores.ledger.schema import items
+from hexamem.stores.ledger.schema import INDEX_TEXT, items
 from hexamem.stores.ledger.schema import steps as steps_table
-from hexamem.stores.ledger.step_rows import indexed_text
 from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 from hexamem.stores.vault_writes import store_in_vault, vault_items
@@ -231,7 +230,7 @@ def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
     are left out.
     """
     keys = {step.id: (step.occurred_at, step.role, step.name, step.content, step.index_text) for step in steps}
-    columns = [steps_table.c[name] for name in ("id", "occurred_at", "role", "name", "content", "index_text")]
+    columns = [*(steps_table.c[name] for name in ("id", "occurred_at", "role", "name", "content")), INDEX_TEXT]
     first: dict[tuple[object, ...], str] = {}
     for part in chunks(keys):
         statement = (
@@ -245,7 +244,7 @@ def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
             .order_by(steps_table.c.seq)
         )
         for row in tx.all(statement):
-            first.setdefault((row.occurred_at, row.role, row.name, row.content, indexed_text(row)), row.id)
+            first.setdefault((row.occurred_at, row.role, row.name, row.content, row.indexed), row.id)
     return {step_id: first[key] for step_id, key in keys.items() if first.get(key, step_id) != step_id}
 
 

@@ -17,8 +17,7 @@ from hexamem.memory_types.labels import Tier
 from hexamem.stores.ledger.digests import drop_digests
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
-from hexamem.stores.ledger.schema import intents, pages, steps
-from hexamem.stores.ledger.step_rows import WITH_INTENT
+from hexamem.stores.ledger.schema import INDEX_TEXT, WITH_INTENT, intents, pages, steps
 
 __all__ = [
     "PageRow",
@@ -125,7 +124,7 @@ _OWN = ("id", "seq", "thread_id", "turn", "role", "name")
 _LATER = ("occurred_at", "created_at", "status", "metadata")
 _STEP = (
     *(steps.c[name] for name in _OWN),
-    func.coalesce(steps.c.index_text, steps.c.content).label("text"),
+    INDEX_TEXT,
     *(steps.c[name] for name in _LATER),
     *(intents.c[name] for name in ("scope_id", "event_ids", "resolved_text")),
 )

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 
 from hexamem.memory_types import Source
 from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
-from hexamem.stores.ledger.schema import steps
+from hexamem.stores.ledger.schema import INDEX_TEXT, SPEAKER, steps
 
 __all__ = ["PlainStep", "StepTime", "last_stated", "plain_steps"]
 
@@ -43,15 +43,7 @@ _ACTIVE = (
     steps.c.id.in_(bindparam("ids", expanding=True)),
     steps.c.status == "active",
 )
-_PLAIN = Prepared(
-    select(
-        steps.c.id,
-        steps.c.thread_id,
-        func.coalesce(func.nullif(steps.c.name, ""), steps.c.role).label("speaker"),
-        func.coalesce(steps.c.index_text, steps.c.content).label("text"),
-        steps.c.occurred_at,
-    ).where(*_ACTIVE)
-)
+_PLAIN = Prepared(select(steps.c.id, steps.c.thread_id, SPEAKER, INDEX_TEXT, steps.c.occurred_at).where(*_ACTIVE))
 _TIMES = Prepared(select(steps.c.id, steps.c.occurred_at, steps.c.seq).where(*_ACTIVE))
 
 

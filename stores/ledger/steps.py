@@ -14,8 +14,7 @@ from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
 from hexamem.stores.ledger.prepared import Prepared
-from hexamem.stores.ledger.schema import intents, steps
-from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
+from hexamem.stores.ledger.schema import INDEX_TEXT, SPEAKER, WITH_INTENT, intents, steps
 
 __all__ = [
     "Arrival",
@@ -192,7 +191,7 @@ def step_from(row: Row[Any], user: str) -> Step:
         blocks=tuple(row.blocks or ()),
         tool_calls=tuple(ToolCall(**call) for call in row.tool_calls or ()),
         media=tuple(Media(**media) for media in row.media or ()),
-        index_text=indexed_text(row),
+        index_text=row.content if row.index_text is None else row.index_text,
         metadata=values["metadata"] or {},
     )
 
@@ -220,9 +219,9 @@ def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bo
 
 _SHOWN = Prepared(
     select(
-        *(steps.c[name] for name in ("id", "thread_id", "role", "name", "content", "index_text")),
-        *(steps.c[name] for name in ("occurred_at", "offset_minutes", "seq")),
+        *(steps.c.id, steps.c.thread_id, SPEAKER, INDEX_TEXT, steps.c.occurred_at, steps.c.offset_minutes),
         *(intents.c[name] for name in ("scope_id", "event_ids", "entity_ids")),
+        steps.c.seq,
     )
     .outerjoin(intents, WITH_INTENT)
     .where(
@@ -235,30 +234,21 @@ _SHOWN = Prepared(
 
 def shown_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, ShownStep]:
     """The shown fields of active steps, by id; unknown and forgotten ids are left out."""
-    return {
-        row.id: ShownStep(
-            row.id,
-            row.thread_id,
-            row.name or row.role,
-            indexed_text(row),
-            row.occurred_at,
-            row.offset_minutes,
-            row.scope_id,
-            tuple(row.event_ids or ()),
-            tuple(row.entity_ids or ()),
-            row.seq,
-        )
-        for row in tx.all_of(_SHOWN, step_ids)
-    }
+    shown = (
+        ShownStep(*step, tuple(event_ids or ()), tuple(entity_ids or ()), seq)
+        for *step, event_ids, entity_ids, seq in tx.all_of(_SHOWN, step_ids)
+    )
+    return {step.id: step for step in shown}
 
 
-_INDEXED = [
-    steps.c[name]
-    for name in ("id", "change", "thread_id", "role", "name", "content", "index_text", "occurred_at", "status")
-] + [intents.c[name] for name in ("scope_id", "event_ids", "entity_ids", "resolved_text")]
 _ALL = 2**62
 _CHANGED = Prepared(
-    select(*_INDEXED)
+    select(
+        steps.c.change,
+        *(steps.c[name] for name in ("id", "thread_id", "role", "name")),
+        *(INDEX_TEXT, steps.c.occurred_at, steps.c.status),
+        *(intents.c[name] for name in ("resolved_text", "scope_id", "event_ids", "entity_ids")),
+    )
     .outerjoin(intents, WITH_INTENT)
     .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
     .order_by(steps.c.change)
@@ -271,29 +261,11 @@ def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list
 
     Only the indexed fields are read: the rest of a step costs more than its text.
     """
-    most = _ALL if limit is None else limit
-    return [_indexed(*tuple(row)) for row in tx.all(_CHANGED, user=tx.user_id, since=since, most=most)]
-
-
-def _indexed(
-    step_id: str,
-    change: int,
-    thread_id: str,
-    role: str,
-    name: str | None,
-    content: str,
-    index_text: str | None,
-    occurred_at: datetime,
-    status: str,
-    scope_id: str | None,
-    event_ids: Sequence[str] | None,
-    entity_ids: Sequence[str] | None,
-    resolved_text: str | None,
-) -> tuple[int, IndexedStep]:
-    # The row is unpacked whole: reading each column by name takes as long as the query.
-    text = content if index_text is None else index_text
-    labels = (scope_id, *(event_ids or ()), *(entity_ids or ())) if scope_id else ()
-    return change, IndexedStep(step_id, thread_id, role, name, text, occurred_at, status, resolved_text, labels)
+    rows = tx.all(_CHANGED, user=tx.user_id, since=since, most=_ALL if limit is None else limit)
+    return [
+        (change, IndexedStep(*step, (scope, *(events or ()), *(entities or ())) if scope else ()))
+        for change, *step, scope, events, entities in rows
+    ]
 
 
 _SINCE = Prepared(
