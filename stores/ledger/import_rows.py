@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary, String, Table
@@ -38,13 +38,14 @@ _Number = Annotated[int, Field(ge=0, le=2**50)]  # later numbers are added to it
 _Moment = Annotated[int, Field(ge=-62_135_596_800_000_000, le=253_402_300_799_999_999)]  # microseconds, years 1 to 9999
 _Id = Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,200}$")]
 _Name = Annotated[str, Field(min_length=1)]
-_Ids, _Object = list[_Id], dict[str, Any]
+_Ids: TypeAlias = list[_Id]
+_Object: TypeAlias = dict[str, Any]
 
 
 def _field(record: type[BaseModel], name: str) -> Any:
     """The type of a record's field, with its constraints."""
     info = record.model_fields[name]
-    return Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation  # type: ignore[return-value]
+    return Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
 
 
 # What a column contains beyond its SQL type.
@@ -116,37 +117,29 @@ def _model(table: Table) -> type[BaseModel]:
     for column in table.c:
         if column.name != "user_id":
             kind = _type_of(column)
-            # By alias: a field of a model cannot be called "metadata_" or like a method of it.
-            fields[f"of_{column.name}"] = (
-                kind | None if column.nullable else kind,
-                Field(alias=column.name, **({"default": None} if column.nullable else {})),
-            )
+            # By alias: a field of a model cannot be called "metadata", or like a method of it.
+            name = f"of_{column.name}"
+            if column.nullable:
+                fields[name] = (kind | None, Field(default=None, alias=column.name))
+            else:
+                fields[name] = (kind, Field(alias=column.name))
     return create_model(table.name, __config__=_STRICT, **fields)
 
 
 # The states of records in the history, by target; those of items are records themselves.
-_LABEL_ID = (_Id | None, ...)
+_LABEL_STATE: dict[str, Any] = {
+    **{"kind": (LabelKind, ...), "name": (_Name, ...), "pinned": (bool, ...)},
+    **dict.fromkeys(("parent_id", "alias_of", "made_from"), (_Id | None, ...)),
+}
+_INTENT_STATE: dict[str, Any] = {
+    **{"scope_id": (_Id, ...), "event_ids": (Annotated[_Ids, Field(min_length=1)], ...)},
+    **{"entity_ids": (_Ids, ...), "tier": (Tier, ...)},
+}
 _STATES: Mapping[str, type[BaseModel]] = {
     "step": create_model("step", __config__=_STRICT, status=(_field(Step, "status"), ...)),
     "text": create_model("text", __config__=_STRICT, content=(str, ...)),
-    "label": create_model(
-        "label",
-        __config__=_STRICT,
-        kind=(LabelKind, ...),
-        name=(_Name, ...),
-        parent_id=_LABEL_ID,
-        alias_of=_LABEL_ID,
-        made_from=_LABEL_ID,
-        pinned=(bool, ...),
-    ),
-    "intent": create_model(
-        "intent",
-        __config__=_STRICT,
-        scope_id=(_Id, ...),
-        event_ids=(Annotated[_Ids, Field(min_length=1)], ...),
-        entity_ids=(_Ids, ...),
-        tier=(Tier, ...),
-    ),
+    "label": create_model("label", __config__=_STRICT, **_LABEL_STATE),
+    "intent": create_model("intent", __config__=_STRICT, **_INTENT_STATE),
 }
 
 
@@ -175,6 +168,9 @@ def check_row(table: Table, row: Any, types: TypeRegistry, place: str) -> None:
         raise _refused(table, row, str(error), place) from None
 
 
+_DERIVED = ("payload", "text", "labels", "metadata")
+
+
 def checked_items(rows: list[dict[str, Any]], types: TypeRegistry, user: str, place: str) -> list[dict[str, Any]]:
     """The rows of items, each as its record would be written: columns that are derived from others are derived anew."""
     checked = []
@@ -186,9 +182,8 @@ def checked_items(rows: list[dict[str, Any]], types: TypeRegistry, user: str, pl
             item = item_from({**row, **{name: _moment(row.get(name)) for name in times}}, (), user, types)
         except (HexamemError, TypeError, ValueError) as error:
             raise _refused(tables.items, row, str(error), place) from None
-        values = {} if isinstance(item, UnregisteredItem) else item_row(item)
-        derived = {name: values[name] for name in ("payload", "text", "labels", "metadata") if name in values}
-        checked.append({**row, **derived})
+        values: dict[str, Any] = {} if isinstance(item, UnregisteredItem) else item_row(item)
+        checked.append({**row, **{name: value for name, value in values.items() if name in _DERIVED}})
     return checked
 
 

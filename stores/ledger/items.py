@@ -104,7 +104,7 @@ _BY_ID = select(items).where(items.c.user_id == bindparam("user"), items.c.id.in
 _ANY, _NOT_UNDONE = Prepared(_BY_ID), Prepared(_BY_ID.where(items.c.status != "undone"))
 
 
-def item_from(row: Mapping[str, Any], cited: Sequence[Source], user: str, types: TypeRegistry) -> MemoryItem:
+def item_from(row: Mapping[Any, Any], cited: Sequence[Source], user: str, types: TypeRegistry) -> MemoryItem:
     """The record of a row.
 
     Raises:

@@ -131,8 +131,8 @@ _STEP = (
 
 
 def _step(row: Row[Any]) -> PageStep:
-    *own, status, metadata, scope_id, event_ids, resolved_text = row
-    return PageStep(*own, status == "active", metadata or {}, scope_id, event_ids or (), resolved_text)
+    *own, status, metadata, scope_id, event_ids, resolved_text = tuple(row)
+    return PageStep._make((*own, status == "active", metadata or {}, scope_id, event_ids or (), resolved_text))
 
 
 def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:

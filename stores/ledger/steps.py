@@ -235,8 +235,8 @@ _SHOWN = Prepared(
 def shown_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, ShownStep]:
     """The shown fields of active steps, by id; unknown and forgotten ids are left out."""
     shown = (
-        ShownStep(*step, tuple(event_ids or ()), tuple(entity_ids or ()), seq)
-        for *step, event_ids, entity_ids, seq in tx.all_of(_SHOWN, step_ids)
+        ShownStep._make((*step, tuple(event_ids or ()), tuple(entity_ids or ()), seq))
+        for *step, event_ids, entity_ids, seq in map(tuple, tx.all_of(_SHOWN, step_ids))
     )
     return {step.id: step for step in shown}
 
@@ -263,8 +263,8 @@ def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list
     """
     rows = tx.all(_CHANGED, user=tx.user_id, since=since, most=_ALL if limit is None else limit)
     return [
-        (change, IndexedStep(*step, (scope, *(events or ()), *(entities or ())) if scope else ()))
-        for change, *step, scope, events, entities in rows
+        (change, IndexedStep._make((*step, (scope, *(events or ()), *(entities or ())) if scope else ())))
+        for change, *step, scope, events, entities in map(tuple, rows)
     ]
 
 
