@@ -51,6 +51,9 @@ def _field(record: type[BaseModel], name: str) -> Any:
 # What a column contains beyond its SQL type.
 _CONTENTS: dict[Column[Any], Any] = {
     **{tables.steps.c[name]: _field(Step, name) for name in ("thread_id", "role", "status", "offset_minutes")},
+    **dict.fromkeys(
+        (tables.steps.c.seq, tables.steps.c.change, tables.items.c.change), Annotated[_Number, Field(ge=1)]
+    ),
     tables.steps.c.blocks: list[_Object],
     tables.steps.c.tool_calls: list[Annotated[ToolCall, Field(strict=False)]],
     tables.steps.c.media: list[Annotated[Media, Field(strict=False)]],
