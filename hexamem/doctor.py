@@ -25,8 +25,7 @@ from hexamem.stores.expected_counts import count_passages
 from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.engine import plain_errors
 from hexamem.stores.ledger.jobs import list_jobs
-from hexamem.stores.ledger.schema import intents, items, labels, projections, steps, users
-from hexamem.stores.ledger.step_rows import WITH_INTENT
+from hexamem.stores.ledger.schema import WITH_INTENT, intents, items, labels, projections, steps, users
 from hexamem.stores.media_texts import NEVER, count_waiting
 from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
 

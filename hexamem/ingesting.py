@@ -22,7 +22,7 @@ from hexamem.model_tier import ModelTier
 from hexamem.models import BudgetRefusal
 from hexamem.paging import Paging
 from hexamem.stores.ledger import Transaction
-from hexamem.stores.ledger.jobs import count_jobs, enqueue, enqueue_bare
+from hexamem.stores.ledger.jobs import count_jobs, enqueue
 from hexamem.stores.ledger.usage import all_usage
 from hexamem.stores.projections import Projector
 
@@ -135,7 +135,7 @@ class Ingesting:
                 self._queued[tx.user] = count
             return
         wait = 0.0 if count >= full else self._settings.batch_idle
-        enqueue_bare(tx, KIND, _KEY, utc_now() + timedelta(seconds=wait))
+        enqueue(tx, KIND, {}, key=_KEY, due_at=utc_now() + timedelta(seconds=wait))
         with self._guard:
             self._queued[tx.user] = count
             while len(self._queued) > _CACHED_USERS:

@@ -18,7 +18,7 @@ from hexamem.background import BackgroundWorker, JobHandlers, JobRunner
 from hexamem.calls import Calls, class_in_thread, in_thread, public
 from hexamem.config import DEFAULT_HOME, Settings
 from hexamem.distilling import Distilling
-from hexamem.errors import ConfigError, HexamemError
+from hexamem.errors import ConfigError, CorruptFileError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.home import Home, embedder_identity
 from hexamem.ingesting import Ingesting
@@ -322,9 +322,11 @@ class Memory:
             timeout: seconds to wait at most; None waits as long as it takes. A running job is not interrupted.
 
         Returns:
-            Whether all is done; where not, :meth:`jobs` lists what is left.
+            Whether all is done; where not, :meth:`jobs` lists what is left. A user whose rows in the ledger are damaged is
+            not done; the next recall of that user says why.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
+        damaged = False
         for jobs_first in (False, True):  # a job may write what is to be indexed
             if jobs_first:
                 with ExitStack() as flushed:
@@ -336,10 +338,14 @@ class Memory:
             for name in self.ledger.users():
                 if deadline is not None and time.monotonic() > deadline:
                     return False
-                self.projector.catch_up(name)
-                if jobs_first:
-                    self._refresh(name)
-        return not job_queue.unfinished(self.ledger, self.runner.clock())
+                try:
+                    self.projector.catch_up(name)
+                    if jobs_first:
+                        self._refresh(name)
+                except CorruptFileError as error:  # a damaged row: the other users' work goes on
+                    damaged = True
+                    self._home.notices.add(name, f"user {name!r} could not be indexed: {error}")
+        return not (damaged or job_queue.unfinished(self.ledger, self.runner.clock()))
 
     aflush = in_thread(flush)
 

@@ -24,7 +24,7 @@ from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day, with_attached
 from hexamem.stores.ledger import read_items
 from hexamem.stores.ledger.shown_items import ShownItem
-from hexamem.stores.ledger.step_texts import index_texts
+from hexamem.stores.ledger.step_texts import plain_steps
 from hexamem.stores.ledger.steps import ShownStep
 from hexamem.stores.redaction import Redactor
 
@@ -217,7 +217,7 @@ def _source_texts(user: UserMemory, hits: Iterable[Hit], in_prompt: Collection[s
     if not step_ids:
         return {}
     with user.read() as tx:
-        return index_texts(tx, sorted(step_ids))
+        return {step.id: step.text for step in plain_steps(tx, step_ids).values()}
 
 
 def _normalized(text: str) -> str:

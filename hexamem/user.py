@@ -156,7 +156,8 @@ class UserPrivacy(UserBase):
             How many entries of each kind were imported.
 
         Raises:
-            CorruptFileError: naming file and line, if a checksum does not match; nothing is imported then.
+            CorruptFileError: naming file and line, if a checksum does not match, or the row that does not fit the ledger;
+                nothing is imported then.
             InvalidInputError: if it holds secrets and no passphrase is passed, or conflicts with an existing thread.
         """
         check_optional_text(passphrase=passphrase)

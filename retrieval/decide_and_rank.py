@@ -33,7 +33,7 @@ from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.recalls import JudgedRecall
 from hexamem.stores.ledger.schema import items as item_table
-from hexamem.stores.ledger.step_texts import index_texts, step_texts
+from hexamem.stores.ledger.step_texts import plain_steps
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = [
@@ -138,8 +138,8 @@ def _without_repetitions(run: Run, features: Features, scores: FloatArray) -> Fl
     """
     pool = features.pool
     nearest = [index for index in np.argsort(-scores)[:_MAY_REPEAT].tolist() if index < pool.steps]
-    texts, words = index_texts(run.tx, [pool.ids[index] for index in nearest]), run.request.query.casefold().split()
-    repeating = {step_id for step_id, text in texts.items() if text.casefold().split() == words}
+    steps, words = plain_steps(run.tx, [pool.ids[index] for index in nearest]), run.request.query.casefold().split()
+    repeating = {step_id for step_id, step in steps.items() if step.text.casefold().split() == words}
     if not repeating:
         return scores
     repeating |= {item.id for item in pool.items if item.cites and repeating.issuperset(item.cites)}
@@ -152,8 +152,8 @@ def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured) -> tuple
     if not features.pool.steps:
         return parts
     best = int(np.argmax(features.column("fused_beside")[: features.pool.steps]))
-    text = step_texts(run.tx, [features.pool.ids[best]]).get(features.pool.ids[best], "")
-    return (*parts, f"{measured.question.text} {text[:_LONGEST_HOP]}") if text else parts
+    step = plain_steps(run.tx, [features.pool.ids[best]]).get(features.pool.ids[best])
+    return parts if step is None else (*parts, f"{measured.question.text} {step.line[:_LONGEST_HOP]}")
 
 
 def outdated_steps(run: Run, features: Features) -> frozenset[str]:

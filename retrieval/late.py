@@ -10,7 +10,7 @@ from hexamem.stores.documents import searchable
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import get_items
 from hexamem.stores.ledger.shown_items import item_texts
-from hexamem.stores.ledger.step_texts import step_texts
+from hexamem.stores.ledger.step_texts import plain_steps
 
 __all__ = ["late_ranking"]
 
@@ -35,7 +35,7 @@ def _texts(run: Run, ids: list[str]) -> dict[str, str]:
     steps = [name for name in ids if name.startswith("step_")]
     items = [name for name in ids if not name.startswith("step_")]
     documents = [name for name in items if name not in believed and run.passage(name) is not None]
-    texts = {**step_texts(run.tx, steps), **item_texts(run.tx, items)}
+    texts = {**{step.id: step.line for step in plain_steps(run.tx, steps).values()}, **item_texts(run.tx, items)}
     texts |= {name: run.item_text(item) for name, item in get_items(run.tx, documents).items()}
     texts |= {name: run.item_text(believed[name]) for name in items if name in believed}
     return {name: texts[name] for name in ids if name in texts}

@@ -10,21 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import NestedTransaction, select
+from sqlalchemy import select
 
 from hexamem.errors import NotFoundError
-from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Step
+from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Step, new_id
 from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Transaction, get_items
-from hexamem.stores.ledger.history import get_operation
+from hexamem.stores.ledger.history import get_operation, item_change, record_operations
 from hexamem.stores.ledger.ledger import chunks
-from hexamem.stores.ledger.operations import plan_operation, record_operations
-from hexamem.stores.ledger.schema import items
+from hexamem.stores.ledger.schema import INDEX_TEXT, items
 from hexamem.stores.ledger.schema import steps as steps_table
-from hexamem.stores.ledger.step_rows import indexed_text
 from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
-from hexamem.stores.vault_writes import store_in_vault, vault_items
+from hexamem.stores.vault_writes import StagedSecrets, vault_items
 
 __all__ = [
     "Cleaned",
@@ -112,8 +110,15 @@ class KnownItems:
         operation_id: str | None = None,
     ) -> Operation:
         """Plan an operation, to be written by :meth:`write`; its id is a new one when None."""
-        operation, after = plan_operation(
-            self._tx, kind, changes, actor=actor, reason=reason, operation_id=operation_id
+        after = [item for _, item in changes]
+        operation = Operation(
+            id=operation_id or new_id("op"),
+            user=self._tx.user,
+            seq=0,
+            kind=kind,
+            actor=actor,
+            reason=reason,
+            changes=tuple(item_change(before, item) for before, item in changes),
         )
         self._planned.append((operation, after))
         self._whole.update((item.id, item) for item in after)
@@ -175,46 +180,32 @@ class Cleaner:
     """
 
     def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool) -> None:
-        self._tx, self._find, self._store_in_vault = tx, find, store_in_vault(tx, cipher)
+        self._tx, self._cipher, self._find = tx, cipher, find
         self._known = find_known(tx, cipher, strings_in(texts))
-        self._savepoint: NestedTransaction | None = None
-        self._change = tx.change
-        self._begin()
-
-    def _begin(self) -> None:
-        self._stored: dict[str, SecretSpan] = {}
-        self._redactor = Redactor(self._store, self._find)
-        self._redactor.add_known(self._known)
-
-    def _store(self, plaintext: str, span: SecretSpan) -> str:
-        if self._savepoint is None:
-            self._change, self._savepoint = self._tx.change, self._tx.connection.begin_nested()
-        secret_id = self._store_in_vault(plaintext, span)
-        self._stored[secret_id] = span
-        return secret_id
+        self.give_up()
 
     def settle(self) -> None:
         """Store the secrets found since the last proposal."""
-        if self._savepoint is not None:
-            self._savepoint.commit()
-            self._savepoint = None
+        if self._staged.spans:
+            self._staged.write(self._tx)
+            self.give_up()
 
     def give_up(self) -> None:
         """Discard the secrets found since the last proposal."""
-        if self._savepoint is not None:
-            self._savepoint.rollback()
-            self._savepoint, self._tx.change = None, self._change
-            self._begin()
+        self._staged = StagedSecrets(self._cipher, self._tx.user)
+        self._redactor = Redactor(self._staged.stage, self._find)
+        self._redactor.add_known(self._known)
 
     def clean(self, values: Mapping[str, Any], reason: str) -> Cleaned:
         """The fields of a proposal and its reason without secrets."""
         words = {name: value for name, value in values.items() if isinstance(value, (str, list, tuple, dict))}
         near = self._redactor.scan([words, reason])
+        self._staged.look_up(self._tx, near | self._known.keys())
         clean, reason = self._redactor.clean(words, near), self._redactor.clean(reason, near)
-        replaced: dict[str, SecretSpan] = {}
-        if self._stored:
+        replaced = self._staged.spans
+        if replaced:
             used = {mark.id for text in strings_in([clean, reason]) for mark in find_references(text)}
-            replaced = {secret_id: span for secret_id, span in self._stored.items() if secret_id in used}
+            replaced = {secret_id: span for secret_id, span in replaced.items() if secret_id in used}
         return Cleaned({**values, **clean}, reason, replaced)
 
 
@@ -225,7 +216,7 @@ def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
     are left out.
     """
     keys = {step.id: (step.occurred_at, step.role, step.name, step.content, step.index_text) for step in steps}
-    columns = [steps_table.c[name] for name in ("id", "occurred_at", "role", "name", "content", "index_text")]
+    columns = [*(steps_table.c[name] for name in ("id", "occurred_at", "role", "name", "content")), INDEX_TEXT]
     first: dict[tuple[object, ...], str] = {}
     for part in chunks(keys):
         statement = (
@@ -239,7 +230,7 @@ def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
             .order_by(steps_table.c.seq)
         )
         for row in tx.all(statement):
-            first.setdefault((row.occurred_at, row.role, row.name, row.content, indexed_text(row)), row.id)
+            first.setdefault((row.occurred_at, row.role, row.name, row.content, row.indexed), row.id)
     return {step_id: first[key] for step_id, key in keys.items() if first.get(key, step_id) != step_id}
 
 

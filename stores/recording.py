@@ -26,12 +26,12 @@ from hexamem.stores.ledger.schema import changes, files, operations, steps
 from hexamem.stores.media import MediaStore, adding_before, stored_files, text_of
 from hexamem.stores.media_texts import enqueue_steps
 from hexamem.stores.redaction import Redactor, strings_in
-from hexamem.stores.secrets import Cipher, find_references
+from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 from hexamem.stores.vault_writes import StagedSecrets, add_vault_items, vault_items
 
 __all__ = ["record"]
 
-_FEW, _SHORT = 4, 4_000  # messages, and characters of all of them together
+_SHORT = 8_000  # characters
 
 _Clean = Callable[[Any], Any]
 _Files = dict[str, tuple[bytes, dict[str, Any]]]
@@ -39,7 +39,7 @@ _Files = dict[str, tuple[bytes, dict[str, Any]]]
 
 
 class _Prepared(NamedTuple):
-    """A call ready to be written: everything slow is done before the transaction."""
+    """A call ready to be written."""
 
     known: dict[str, str]  # the host's message ids that the thread contains: → step id
     steps: list[Step]  # without turn, seq and time of arrival
@@ -71,57 +71,36 @@ def record(
     with the offset of the user's timezone.
     Names by which a host finds its records again (ids of thread, message, agent, tool call, file) are stored unchanged.
 
-    Secrets are found and files written before the transaction, so that it blocks other writers only while it inserts
-    its rows. If another call has stored one of these messages or secrets meanwhile, the call is prepared again. A few
-    short messages are prepared within the transaction, which is faster than a second one.
+    Secrets are searched for, and files written, before the transaction, so that it blocks other writers for a short time
+    only; a text file, in which a secret may stand, is written in it.
 
     Args:
         ready: the kinds of job that put media into words here; media of another kind wait.
         also: writes more in the transaction that stores the messages.
     """
-    zone = read_zone(timezone)
-
-    def scanned() -> _Call:
-        return _Call(user, drafts, thread_id, agent_id, metadata, cipher, find, zone)
-
-    if _are_short(drafts) and not metadata:
-        call = scanned()
+    call = _Call(user, drafts, thread_id, agent_id, metadata, cipher, find, read_zone(timezone))
+    with adding_before(media, ledger, user) as put:
+        for data in call.binary_files:
+            put(data)
+        if not call.short:
+            with ledger.read(user) as tx:
+                call.find_known(tx)
         with ledger.write(user, timezone=timezone) as tx:
+            if call.short:  # faster than a second transaction
+                call.find_known(tx)
             call.look_up(tx)
-            receipt = _store(tx, thread_id, call.prepare(), _no_file, ready)
+            receipt = _store(tx, thread_id, call.prepare(), put, ready)
             also(tx)
             return receipt
-    with adding_before(media, ledger, user) as put:
-        while True:
-            call = scanned()
-            with ledger.read(user) as tx:
-                call.look_up(tx)
-            prepared = call.prepare()
-            for data, _ in prepared.files.values():
-                put(data)
-            with ledger.write(user, timezone=timezone) as tx:
-                current = known_messages(tx, thread_id, _message_ids(drafts)) == prepared.known
-                if current and prepared.secrets.is_current(tx):
-                    receipt = _store(tx, thread_id, prepared, put, ready)
-                    also(tx)
-                    return receipt
-
-
-def _no_file(data: bytes) -> str:
-    raise ValueError(f"a message of text alone carries a file of {len(data):,} bytes")
-
-
-def _are_short(drafts: Sequence[MessageDraft]) -> bool:
-    """Whether these are a few short messages of text alone."""
-    if len(drafts) > _FEW or sum(len(draft.text) + len(draft.index_text) for draft in drafts) > _SHORT:
-        return False
-    return not any(
-        draft.blocks or draft.tool_calls or draft.media or draft.reasoning or draft.metadata for draft in drafts
-    )
 
 
 class _Call:
-    """The messages of a call: scanned for secrets when made, then looked up in the ledger, then prepared as steps."""
+    """The messages of a call: scanned for secrets when made, then looked up in the ledger, then prepared as steps.
+
+    Attributes:
+        binary_files: the bytes of media that are no text.
+        short: whether the secrets of the vault are found in it quickly.
+    """
 
     def __init__(
         self,
@@ -139,15 +118,28 @@ class _Call:
         self._thread_id, self._agent_id, self._metadata = thread_id, agent_id, metadata
         self._staged = StagedSecrets(cipher, user)
         self._redactor = Redactor(self._staged.stage, find)
+        self.binary_files = [
+            media.data
+            for draft in drafts
+            for media in draft.media
+            if media.data is not None and text_of(media.data, media.mime_type)[0] is None
+        ]
         self._texts = [_texts(draft) for draft in drafts]
+        self._strings = strings_in([metadata, *self._texts])
+        self.short = sum(map(len, self._strings)) <= _SHORT
+        self._found: Mapping[str, SecretSpan] = {}
         shared = self._redactor.scan(metadata)
         self._secrets = [shared | self._redactor.scan(texts) for texts in self._texts]
 
+    def find_known(self, tx: Transaction) -> None:
+        """Find secrets of the vault in the messages."""
+        if self._find:
+            self._found = find_known(tx, self._cipher, self._strings)
+            self._redactor.add_known(self._found)
+
     def look_up(self, tx: Transaction) -> None:
-        """Read what the ledger contains of the messages and their secrets, and find secrets of the vault in them."""
-        known = find_known(tx, self._cipher, strings_in([self._metadata, *self._texts])) if self._find else {}
-        self._redactor.add_known(known)
-        self._staged.look_up(tx, frozenset(known).union(*self._secrets))
+        """Read what the ledger contains of the messages and their secrets."""
+        self._staged.look_up(tx, frozenset(self._found).union(*self._secrets))
         self._known = known_messages(tx, self._thread_id, _message_ids(self._drafts))
         known_steps = get_steps(tx, set(self._known.values()), forgotten=True)
         self._contents = {step.id: step.content for step in known_steps.values()}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,8 +21,7 @@ from hexamem.doctor import examine
 from hexamem.errors import ConfigError, MissingUserError
 from hexamem.graphs.ingest import ingest_graph
 from hexamem.graphs.ingest_state import IngestContext, IngestState
-from hexamem.stores.ledger.jobs import claim, enqueue, enqueue_bare
-from hexamem.stores.ledger.schema import jobs
+from hexamem.stores.ledger.jobs import claim
 
 from .manager_script import answer, steps_in
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -323,23 +321,3 @@ def test_everything_can_be_managed_at_once_and_doctor_reports_what_waits(memory:
     assert memory.ingesting.manage_all("alice", steps.append)
     assert (sum(steps), len(steps) > 1, memory.ingesting.waiting("alice"), alice.jobs()) == (210, True, 0, [])
     assert detail() == "mode embedded: every step was read"
-
-
-def test_queueing_a_batch_is_what_enqueueing_is(memory: Memory, alice: UserMemory) -> None:
-    alice.remember("hello")
-    alice.flush()
-    first, second = datetime(2030, 1, 1, tzinfo=UTC), datetime(2029, 1, 1, tzinfo=UTC)
-
-    def rows(tx: Any, kind: str) -> list[dict[str, Any]]:
-        selected = tx.all(jobs.select().where(jobs.c.kind == kind))
-        return [{**row._mapping, "id": "", "kind": "", "created_at": None} for row in selected]
-
-    for status, count in ((None, 1), (None, 1), ("deferred", 1), ("running", 2), (None, 2)):
-        with memory.ledger.write("alice") as tx:
-            if status:
-                tx.connection.execute(jobs.update().where(jobs.c.kind.in_(["short", "own"])).values(status=status))
-            due = second if status else first
-            enqueue_bare(tx, "short", "k", due)
-            enqueue(tx, "own", {}, key="k", due_at=due)
-            assert rows(tx, "short") == rows(tx, "own")
-            assert len(rows(tx, "own")) == count

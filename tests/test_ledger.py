@@ -176,21 +176,6 @@ def test_migrations_run_in_order_and_one_that_fails_or_lacks_leaves_the_ledger_a
     ledger.close()
 
 
-def test_a_ledger_of_the_first_version_gets_what_came_since(new_database: NewDatabase) -> None:
-    url = new_database()
-    first = Ledger(url)
-    with first.engine.begin() as connection:
-        connection.execute(text("ALTER TABLE recalls DROP COLUMN operations"))
-        connection.execute(text("DROP INDEX ix_steps_seq"))
-        connection.execute(text("UPDATE meta SET value = '1' WHERE key = 'version'"))
-    first.close()
-    again = Ledger(url)
-    assert (again.users(), again.settings()) == ([], {"version": str(VERSION)})
-    assert "operations" in {column["name"] for column in inspect(again.engine).get_columns("recalls")}
-    assert "ix_steps_seq" in {index["name"] for index in inspect(again.engine).get_indexes("steps")}
-    again.close()
-
-
 def test_a_ledger_of_another_version_or_of_none_is_refused_with_what_to_do(tmp_path: Path, embedded: Ledger) -> None:
     embedded.set_settings({"version": "7"})
     embedded.checkpoint()

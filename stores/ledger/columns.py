@@ -11,6 +11,7 @@ from sqlalchemy import BigInteger, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
+from hexamem.errors import CorruptFileError
 from hexamem.memory_types.times import from_micros, to_micros
 
 __all__ = ["IdText", "JsonText", "LosslessText", "Micros", "decode_text", "encode_text"]
@@ -77,8 +78,15 @@ class JsonText(TypeDecorator[Any]):
         return None if value is None else encode_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """Read back."""
-        return None if value is None else json.loads(decode_text(value))
+        """Read back.
+
+        Raises:
+            CorruptFileError: if it is not JSON.
+        """
+        try:
+            return None if value is None else json.loads(decode_text(value))
+        except ValueError:
+            raise CorruptFileError("a value in the ledger is not JSON: restore the ledger from a backup") from None
 
 
 class Micros(TypeDecorator[datetime]):

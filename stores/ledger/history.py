@@ -22,7 +22,7 @@ from hexamem.stores.ledger.schema import changes, operations
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.ledger.steps import set_step_status, set_step_texts
 
-__all__ = ["get_operation", "history_of", "item_change", "record_operation", "undo"]
+__all__ = ["get_operation", "history_of", "item_change", "record_operation", "record_operations", "undo"]
 
 _RecordId = tuple[str, str]
 """A target and its id."""
@@ -77,14 +77,42 @@ def record_operation(
         changes=tuple(new_changes),
         undoes=undoes,
     )
-    row = operation.model_dump(include=_COLUMNS)
-    tx.run(_OPERATION, user_id=tx.user_id, undone_by=None, **row)
+    _write(tx, [operation])
+    return operation
+
+
+def record_operations(tx: Transaction, planned: Sequence[tuple[Operation, Sequence[MemoryItem]]]) -> None:
+    """Write operations on items, each with the items after it, in order, all in this transaction.
+
+    Args:
+        planned: each builds on those before it; their ``seq`` is set here.
+    """
+    if planned:
+        write_items(tx, list({item.id: item for _, after in planned for item in after}.values()))
+        first = tx.next_change(len(planned))
+        _write(tx, [operation.model_copy(update={"seq": first + at}) for at, (operation, _) in enumerate(planned)])
+
+
+def _write(tx: Transaction, new: Sequence[Operation]) -> None:
+    user_id = tx.user_id
+    tx.run_many(
+        _OPERATION,
+        [{"user_id": user_id, "undone_by": None, **operation.model_dump(include=_COLUMNS)} for operation in new],
+    )
     rows = [
-        {"user_id": tx.user_id, "operation_id": operation.id, "position": position, **change.model_dump()}
-        for position, change in enumerate(new_changes)
+        {
+            "user_id": user_id,
+            "operation_id": operation.id,
+            "position": position,
+            "target": change.target,
+            "target_id": change.target_id,
+            "before": change.before,
+            "after": change.after,
+        }
+        for operation in new
+        for position, change in enumerate(operation.changes)
     ]
     tx.run_many(_CHANGES, rows)
-    return operation
 
 
 def _apply(tx: Transaction, new_changes: Sequence[Change]) -> None:
@@ -138,27 +166,17 @@ _CHANGES_OF = Prepared(
 
 
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
-    read: list[Operation] = []
-    for row in rows:
-        new_changes = tuple(
-            Change(target=change.target, target_id=change.target_id, before=change.before, after=change.after)
-            for change in tx.all(_CHANGES_OF, user=tx.user_id, operation=row.id)
+    return [
+        Operation(
+            user=tx.user,
+            changes=tuple(
+                Change(target=change.target, target_id=change.target_id, before=change.before, after=change.after)
+                for change in tx.all(_CHANGES_OF, user=tx.user_id, operation=row.id)
+            ),
+            **{name: row._mapping[name] for name in (*_COLUMNS, "undone_by")},
         )
-        read.append(
-            Operation(
-                id=row.id,
-                user=tx.user,
-                seq=row.seq,
-                kind=row.kind,
-                actor=row.actor,
-                reason=row.reason,
-                changes=new_changes,
-                undoes=row.undoes,
-                undone_by=row.undone_by,
-                created_at=row.created_at,
-            )
-        )
-    return read
+        for row in rows
+    ]
 
 
 def history_of(tx: Transaction, target_id: str | None = None, limit: int | None = None) -> list[Operation]:

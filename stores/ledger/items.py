@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, update
 
-from hexamem.memory_types import MemoryItem, Source, Where
+from hexamem.errors import CorruptFileError, InvalidInputError
+from hexamem.memory_types import MemoryItem, Source, TypeRegistry, Where
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
-from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
-from hexamem.stores.ledger.steps import has_metadata
+from hexamem.stores.ledger.schema import changes, items, operations, sources
+from hexamem.stores.ledger.steps import has_metadata, select_step_ids
 
 __all__ = [
     "STATED_AT",
@@ -22,6 +23,7 @@ __all__ = [
     "event_time",
     "get_items",
     "has_own_time",
+    "item_from",
     "item_row",
     "items_citing",
     "read_items",
@@ -35,6 +37,7 @@ STATED_AT = "said_at"
 
 
 _WRITTEN = [column.name for column in items.columns if not column.primary_key]
+_COLUMNS = [name for name in _WRITTEN if name not in ("change", "event_at")]
 _REPLACE = Prepared(
     update(items)
     .where(items.c.user_id == bindparam("own_user"), items.c.id == bindparam("own_id"))
@@ -64,21 +67,8 @@ def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | Non
 
 def item_row(item: MemoryItem) -> dict[str, Any]:
     """The columns of an item, less its keys and change number."""
-    return {
-        "kind": item.kind,
-        "payload": item.payload,
-        "text": item.text,
-        "labels": list(item.labels),
-        "event_at": event_time(item),
-        "valid_from": item.valid_from,
-        "valid_to": item.valid_to,
-        "created_at": item.created_at,
-        "superseded_at": item.superseded_at,
-        "superseded_by": item.superseded_by,
-        "status": item.status,
-        "version": item.version,
-        "metadata": item.metadata,
-    }
+    values = {name: getattr(item, name) for name in _COLUMNS}
+    return {**values, "labels": list(item.labels), "event_at": event_time(item)}
 
 
 def has_own_time(item: MemoryItem) -> bool:
@@ -88,8 +78,12 @@ def has_own_time(item: MemoryItem) -> bool:
 
 def event_time(item: MemoryItem) -> datetime:
     """The time that filters compare: when it happened, else became valid, else was stated, else was learned."""
-    happened: datetime | None = getattr(item, "occurred_at", None)
-    return happened or item.valid_from or _stated_at(item) or item.created_at
+    return _happened_at(item) or item.valid_from or _stated_at(item) or item.created_at
+
+
+def _happened_at(item: MemoryItem) -> datetime | None:
+    value = getattr(item, "occurred_at", None)
+    return value if isinstance(value, datetime) else None  # an item of an unregistered type has what was stored
 
 
 def _stated_at(item: MemoryItem) -> datetime | None:
@@ -106,17 +100,25 @@ _SOURCES = Prepared(
     .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
     .order_by(sources.c.item_id, sources.c.position)
 )
-_OF_KINDS = Prepared(
-    select(items)
-    .where(
-        items.c.user_id == bindparam("user"),
-        items.c.status == "active",
-        items.c.kind.in_(bindparam("kinds", expanding=True)),
-    )
-    .order_by(items.c.created_at, items.c.id)
-)
 _BY_ID = select(items).where(items.c.user_id == bindparam("user"), items.c.id.in_(bindparam("ids", expanding=True)))
 _ANY, _NOT_UNDONE = Prepared(_BY_ID), Prepared(_BY_ID.where(items.c.status != "undone"))
+
+
+def item_from(row: Mapping[Any, Any], cited: Sequence[Source], user: str, types: TypeRegistry) -> MemoryItem:
+    """The record of a row.
+
+    Raises:
+        InvalidInputError: if the row is damaged.
+    """
+    values = {name: row[name] for name in _FIELDS}
+    status = "removed" if row["status"] == "undone" else row["status"]
+    return types.restore({**values, "user": user, "sources": cited, "status": status, **row["payload"]})
+
+
+_FIELDS = (
+    *("id", "kind", "labels", "valid_from", "valid_to", "created_at", "superseded_at", "superseded_by", "version"),
+    "metadata",
+)
 
 
 def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
@@ -124,27 +126,12 @@ def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[MemoryItem]:
     for row in tx.all_of(_SOURCES, [row.id for row in rows]):
         source = Source(step_id=row.step_id, quote=row.quote, start=row.start, end=row.end)
         cited.setdefault(row.item_id, []).append(source)
-    return [
-        tx.types.restore(
-            {
-                "id": row.id,
-                "user": tx.user,
-                "kind": row.kind,
-                "labels": row.labels,
-                "sources": cited.get(row.id, ()),
-                "valid_from": row.valid_from,
-                "valid_to": row.valid_to,
-                "created_at": row.created_at,
-                "superseded_at": row.superseded_at,
-                "superseded_by": row.superseded_by,
-                "status": "removed" if row.status == "undone" else row.status,
-                "version": row.version,
-                "metadata": row._mapping["metadata"],
-                **row.payload,
-            }
-        )
-        for row in rows
-    ]
+    try:
+        return [item_from(row._mapping, cited.get(row.id, ()), tx.user, tx.types) for row in rows]
+    except (InvalidInputError, TypeError) as error:
+        raise CorruptFileError(
+            f"an item of user {tx.user!r} in the ledger is damaged ({type(error).__name__}); restore it from a backup"
+        ) from None
 
 
 def get_items(tx: Transaction, item_ids: Collection[str], *, undone: bool = False) -> dict[str, MemoryItem]:
@@ -180,18 +167,9 @@ def read_items(
     by present belief; a superseded item with an end of validity counts until then. ``known_at``: those believed at that
     time, in their state of then. Both: those that were then believed to be valid at ``as_of``.
     """
-    if known_at is None and as_of is None and not superseded and kinds is not None and (where is None or where.empty):
-        return _records(tx, tx.all(_OF_KINDS, user=tx.user_id, kinds=list(kinds)))
     if known_at is None:
-        conditions = _status_conditions(as_of, superseded)
-        if kinds is not None:
-            conditions.append(items.c.kind.in_(list(kinds)))
-        statement = select(items).where(items.c.user_id == tx.user_id, *conditions)
-        rows = tx.all(statement.order_by(items.c.created_at, items.c.id))
-        if where is not None and not where.empty:
-            matching = select_item_ids(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)
-            rows = [row for row in rows if row.id in matching]
-        return _records(tx, rows)
+        ids = select_item_ids(tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)
+        return sorted(get_items(tx, ids).values(), key=_in_order)
     believed = [
         item
         for item in _states_at(tx, known_at)
@@ -227,7 +205,7 @@ def _meets_status_conditions(item: MemoryItem, as_of: datetime | None, supersede
 
 def valid_at(item: MemoryItem, moment: datetime) -> bool:
     """Whether the item was valid at a time: ``valid_from`` ≤ ``moment`` < ``valid_to``; None is open-ended."""
-    begins = item.valid_from or getattr(item, "occurred_at", None)
+    begins = item.valid_from or _happened_at(item)
     begun = begins is None or begins <= moment
     return begun and (item.valid_to is None or moment < item.valid_to)
 
@@ -247,7 +225,11 @@ def _states_at(tx: Transaction, moment: datetime) -> list[MemoryItem]:
         if (row.created_at if row.kind == "undo" else _took_effect(row.before, after, row.created_at)) <= moment:
             states[row.target_id] = after
     existing = [item for item in states.values() if item is not None]
-    return sorted(existing, key=lambda item: (item.created_at, item.id))
+    return sorted(existing, key=_in_order)
+
+
+def _in_order(item: MemoryItem) -> tuple[datetime, str]:
+    return item.created_at, item.id
 
 
 def _took_effect(before: dict[str, Any] | None, after: MemoryItem | None, recorded: datetime) -> datetime:
@@ -266,15 +248,8 @@ def _matching_steps(tx: Transaction, where: Where, among: Collection[str]) -> se
     """
     if not _filters_steps(where):
         return None
-    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
-    if where.thread_id is not None:
-        conditions.append(steps.c.thread_id == where.thread_id)
-    if where.agent_id is not None:
-        conditions.append(steps.c.agent_id == where.agent_id)
-    statement = select(steps.c.id, steps.c.name, steps.c.role).where(*conditions)
-    rows = [row for part in chunks(among) for row in tx.all(statement.where(steps.c.id.in_(part)))]
-    speaker = where.speaker.casefold() if where.speaker is not None else None
-    return {row.id for row in rows if speaker is None or (row.name or row.role).casefold() == speaker}
+    of_steps = Where(thread_id=where.thread_id, agent_id=where.agent_id, speaker=where.speaker)
+    return select_step_ids(tx, of_steps, among=among, forgotten=True)
 
 
 def _filters_steps(where: Where) -> bool:

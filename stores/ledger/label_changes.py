@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from hexamem.memory_types import Change, utc_now
 from hexamem.memory_types.labels import Label
 from hexamem.stores.ledger.labels import StepIntent, get_intents, mark_altered
-from hexamem.stores.ledger.ledger import Transaction, chunks, insert_rows
+from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import intents, labelings, labels, scopes, steps
 
@@ -32,6 +32,7 @@ __all__ = [
 
 _ADD = Prepared(insert(labels))
 _ADD_GIST = Prepared(insert(scopes))
+_ADD_INTENT, _ADD_LABELING = Prepared(insert(intents)), Prepared(insert(labelings))
 _DROP_GISTS = Prepared(
     delete(scopes).where(scopes.c.user_id == bindparam("user"), scopes.c.label_id.in_(bindparam("ids", expanding=True)))
 )
@@ -80,30 +81,28 @@ def add_intents(tx: Transaction, new: Sequence[StepIntent]) -> None:
         return
     user_id = tx.user_id
     rows = [
-        (
-            user_id,
-            intent.step_id,
-            intent.scope_id,
-            intent.event_ids,
-            intent.entity_ids or None,
-            intent.resolved_text,
-            intent.summary,
-            intent.antecedents or None,
-            intent.confidence,
-            intent.tier,
-            intent.provisional,
-        )
+        {
+            "user_id": user_id,
+            "step_id": intent.step_id,
+            "scope_id": intent.scope_id,
+            "event_ids": intent.event_ids,
+            "entity_ids": intent.entity_ids or None,
+            "resolved_text": intent.resolved_text,
+            "summary": intent.summary,
+            "antecedents": intent.antecedents or None,
+            "confidence": intent.confidence,
+            "tier": intent.tier,
+            "provisional": intent.provisional,
+        }
         for intent in new
     ]
-    insert_rows(tx.connection, intents, _INTENT_COLUMNS, rows)
-    carried = [(user_id, intent.step_id, label_id, "step") for intent in new for label_id in intent.label_ids]
-    insert_rows(tx.connection, labelings, ("user_id", "target_id", "label_id", "target"), carried)
-
-
-_INTENT_COLUMNS = (
-    *("user_id", "step_id", "scope_id", "event_ids", "entity_ids", "resolved_text", "summary"),
-    *("antecedents", "confidence", "tier", "provisional"),
-)
+    tx.run_many(_ADD_INTENT, rows)
+    carried = [
+        {"user_id": user_id, "target_id": intent.step_id, "label_id": label_id, "target": "step"}
+        for intent in new
+        for label_id in intent.label_ids
+    ]
+    tx.run_many(_ADD_LABELING, carried)
 
 
 def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:

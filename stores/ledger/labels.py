@@ -17,11 +17,11 @@ from hexamem.memory_types.labels import Label, Tier
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
-from hexamem.stores.ledger.schema import intents, labelings, labels, projections, scopes, steps
-from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
+from hexamem.stores.ledger.schema import INDEX_TEXT, WITH_INTENT, intents, labelings, labels, projections, scopes, steps
 from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = [
+    "PENDING",
     "LabelMarks",
     "LabelVersion",
     "PendingStep",
@@ -94,9 +94,8 @@ class PendingStep(NamedTuple):
 
 
 def pending_step(row: Row[Any]) -> PendingStep:
-    """The record of a row with the columns of ``steps`` of these names, and ``content``."""
-    text = indexed_text(row)
-    return PendingStep(row.id, row.change, row.thread_id, row.turn, row.role, row.name, text, row.occurred_at)
+    """The record of a row with the columns :data:`PENDING`."""
+    return PendingStep(row.id, row.change, row.thread_id, row.turn, row.role, row.name, row.indexed, row.occurred_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +197,13 @@ def furthest_index(tx: Transaction) -> int:
 # ------------------------------------------------------------------------------------------------------------ reading
 
 
-_PENDING = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at")
+PENDING = (
+    *(steps.c[name] for name in ("id", "change", "thread_id", "turn", "role", "name", "occurred_at")),
+    INDEX_TEXT,
+)
+"""The columns of :func:`pending_step`."""
 _UNLABELLED = Prepared(
-    select(*(steps.c[name] for name in _PENDING))
+    select(*PENDING)
     .outerjoin(intents, WITH_INTENT)
     .where(
         steps.c.user_id == bindparam("user"),
@@ -335,7 +338,7 @@ def _latest_of_scopes() -> Prepared:
         .subquery()
     )
     return Prepared(
-        select(intents, *(steps.c[name] for name in _PENDING))
+        select(intents, *PENDING)
         .join(steps, WITH_INTENT)
         .join(ranked, ranked.c.step_id == intents.c.step_id)
         .where(intents.c.user_id == bindparam("user"), ranked.c.place <= bindparam("most"))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, insert, select, update
+from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, select, update
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.pool import PoolProxiedConnection
 
@@ -152,23 +152,6 @@ def insert_or_skip(connection: Connection, table: Table) -> Insert:
 
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
-
-
-def insert_rows(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert many rows of values in the order of these columns; on SQLite without SQLAlchemy's overhead for each row."""
-    if not rows:
-        return
-    if connection.dialect.name != "sqlite":
-        connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
-        return
-    dialect = connection.dialect
-    processors = [table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names]
-    columns = [
-        list(values) if process is None else [process(value) for value in values]
-        for process, values in zip(processors, zip(*rows, strict=True), strict=True)
-    ]
-    statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-    connection.exec_driver_sql(statement, list(zip(*columns, strict=True)))
 
 
 class Ledger:

@@ -16,21 +16,13 @@ from hexamem.stores.ledger.schema import meta, metadata
 
 __all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version"]
 
-VERSION = 3
+VERSION = 1
 """The version that this code writes; a later one is refused, an earlier one is migrated."""
 
 Migration = Callable[[Connection], None]
 
 
-def _operations_of_recalls(connection: Connection) -> None:
-    connection.execute(text("ALTER TABLE recalls ADD COLUMN operations TEXT"))
-
-
-def _steps_by_seq(connection: Connection) -> None:
-    connection.execute(text("CREATE INDEX IF NOT EXISTS ix_steps_seq ON steps (user_id, seq)"))
-
-
-MIGRATIONS: Mapping[int, Migration] = {2: _operations_of_recalls, 3: _steps_by_seq}
+MIGRATIONS: Mapping[int, Migration] = {}
 """``{n: migration}`` from version n-1 to n, run in order in one transaction with the version row."""
 
 

@@ -17,8 +17,7 @@ from hexamem.memory_types.labels import Tier
 from hexamem.stores.ledger.digests import drop_digests
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
-from hexamem.stores.ledger.schema import intents, pages, steps
-from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
+from hexamem.stores.ledger.schema import INDEX_TEXT, WITH_INTENT, intents, pages, steps
 
 __all__ = [
     "PageRow",
@@ -121,33 +120,19 @@ def newest_step(tx: Transaction) -> tuple[int, datetime] | None:
     return None if row is None or row.seq is None else (int(row.seq), row.at)
 
 
-_STEP = [
-    steps.c[name]
-    for name in (
-        *("id", "seq", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at", "created_at"),
-        *("status", "metadata"),
-    )
-] + [intents.c[name] for name in ("scope_id", "event_ids", "resolved_text")]
+_OWN = ("id", "seq", "thread_id", "turn", "role", "name")
+_LATER = ("occurred_at", "created_at", "status", "metadata")
+_STEP = (
+    *(steps.c[name] for name in _OWN),
+    INDEX_TEXT,
+    *(steps.c[name] for name in _LATER),
+    *(intents.c[name] for name in ("scope_id", "event_ids", "resolved_text")),
+)
 
 
 def _step(row: Row[Any]) -> PageStep:
-    values = row._mapping
-    return PageStep(
-        row.id,
-        row.seq,
-        row.thread_id,
-        row.turn,
-        row.role,
-        row.name,
-        indexed_text(row),
-        row.occurred_at,
-        row.created_at,
-        row.status == "active",
-        values["metadata"] or {},
-        row.scope_id,
-        row.event_ids or (),
-        row.resolved_text,
-    )
+    *own, status, metadata, scope_id, event_ids, resolved_text = tuple(row)
+    return PageStep._make((*own, status == "active", metadata or {}, scope_id, event_ids or (), resolved_text))
 
 
 def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
 
-from hexamem.stores.ledger.labels import PendingStep, StepIntent, get_intents, pending_step
+from hexamem.stores.ledger.labels import PENDING, PendingStep, StepIntent, get_intents, pending_step
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
-from hexamem.stores.ledger.schema import intents, jobs, labelings, steps
-from hexamem.stores.ledger.step_rows import WITH_INTENT
+from hexamem.stores.ledger.schema import WITH_INTENT, intents, jobs, labelings, steps
 
 __all__ = [
     "OpenScope",
@@ -86,9 +85,6 @@ def latest_seq(tx: Transaction) -> int:
     return 0 if row is None or row[0] is None else int(row[0])
 
 
-_COLUMNS = ("id", "change", "thread_id", "turn", "role", "name", "content", "index_text", "occurred_at", "seq")
-
-
 def steps_to_refine(tx: Transaction, since: int, limit: int, below: float | None) -> list[int]:
     """The ``seq`` of steps after ``since`` that the embedded tier has labelled, in order.
 
@@ -132,7 +128,7 @@ def steps_around(tx: Transaction, chosen: Collection[int], before: int) -> list[
     rows: dict[int, Any] = {}
     ordered = sorted(chosen)
     own = and_(steps.c.user_id == tx.user_id, steps.c.status == "active")
-    base: Select[Any] = select(*(steps.c[name] for name in _COLUMNS)).join(intents, WITH_INTENT).where(own)
+    base: Select[Any] = select(*PENDING, steps.c.seq).join(intents, WITH_INTENT).where(own)
     floor = -1
     for seq in ordered:
         gap = base.where(steps.c.seq < seq, steps.c.seq > floor).order_by(steps.c.seq.desc()).limit(before)

@@ -44,10 +44,10 @@ def _values(run: Run) -> dict[str, Any]:
     outcome = run.outcome
     return {
         **{name: getattr(run, name) for name in _FIELDS},
-        "outcome": None if outcome is None else outcome.label,
-        "outcome_source": None if outcome is None else outcome.source,
-        "confidence": None if outcome is None else outcome.confidence,
-        "reason": None if outcome is None else outcome.reason,
+        "outcome": outcome and outcome.label,
+        "outcome_source": outcome and outcome.source,
+        "confidence": outcome and outcome.confidence,
+        "reason": outcome and outcome.reason,
         "shown": list(run.shown),
         "distilled": run.distilled,
     }
@@ -57,10 +57,7 @@ def _run(tx: Transaction, row: Row[Any]) -> Run:
     outcome = None
     if row.outcome is not None:
         outcome = Outcome(
-            label=row.outcome,
-            source=row.outcome_source or "environment",
-            confidence=1.0 if row.confidence is None else row.confidence,
-            reason=row.reason or "",
+            label=row.outcome, source=row.outcome_source, confidence=row.confidence, reason=row.reason or ""
         )
     values = {name: row._mapping[name] for name in _FIELDS}
     return Run(user=tx.user, outcome=outcome, shown=tuple(row.shown or ()), distilled=bool(row.distilled), **values)

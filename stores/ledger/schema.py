@@ -22,11 +22,13 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    and_,
+    func,
 )
 
 from hexamem.stores.ledger.columns import IdText, JsonText, LosslessText, Micros
 
-__all__ = ["USER_TABLES", "metadata"]
+__all__ = ["INDEX_TEXT", "SPEAKER", "USER_TABLES", "WITH_INTENT", "metadata"]
 
 metadata = MetaData()
 
@@ -105,6 +107,13 @@ intents = Table(
     Column("provisional", Boolean, nullable=False, default=False),
     _belongs("step_id", "steps"),
 )
+
+WITH_INTENT = and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id)
+"""Joins steps with their labels: ``select(...).outerjoin(intents, WITH_INTENT)``."""
+INDEX_TEXT = func.coalesce(steps.c.index_text, steps.c.content).label("indexed")
+"""The text under which a step is indexed: that of its blocks where it differs, else its content."""
+SPEAKER = func.coalesce(func.nullif(steps.c.name, ""), steps.c.role).label("speaker")
+"""The name of a step's speaker, else the role."""
 
 pages = Table(
     "pages",

@@ -14,8 +14,7 @@ from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
 from hexamem.stores.ledger.prepared import Prepared
-from hexamem.stores.ledger.schema import intents, steps
-from hexamem.stores.ledger.step_rows import WITH_INTENT, indexed_text
+from hexamem.stores.ledger.schema import INDEX_TEXT, SPEAKER, WITH_INTENT, intents, steps
 
 __all__ = [
     "Arrival",
@@ -133,34 +132,20 @@ def append_steps(tx: Transaction, new: Sequence[Step], arrival: Arrival | None =
 _APPEND = Prepared(insert(steps))
 
 
+# Columns of the same name and form as the fields of a step; the others are None where a step has nothing in them.
+_SAME = (
+    *("id", "seq", "thread_id", "turn", "role", "name", "content", "reasoning", "tool_call_id", "message_id"),
+    *("agent_id", "occurred_at", "offset_minutes", "created_at", "status"),
+)
+
+
 def _row(tx: Transaction, step: Step) -> dict[str, Any]:
     return {
-        "id": step.id,
+        **{name: getattr(step, name) for name in _SAME},
         "user_id": tx.user_id,
-        "seq": step.seq,
         "change": step.seq,
-        "thread_id": step.thread_id,
-        "turn": step.turn,
-        "role": step.role,
-        "name": step.name,
-        **_content(step),
-        "message_id": step.message_id,
-        "agent_id": step.agent_id,
-        "occurred_at": step.occurred_at,
-        "offset_minutes": step.offset_minutes,
-        "created_at": step.created_at,
-        "status": step.status,
-    }
-
-
-def _content(step: Step) -> dict[str, Any]:
-    """The columns of the message itself."""
-    return {
-        "content": step.content,
-        "blocks": list(step.blocks) or None,
-        "reasoning": step.reasoning,
+        "blocks": step.blocks or None,
         "tool_calls": [call.model_dump() for call in step.tool_calls] or None,
-        "tool_call_id": step.tool_call_id,
         "media": [media.model_dump(mode="json", exclude_none=True) for media in step.media] or None,
         "index_text": None if step.index_text == step.content else step.index_text,
         "metadata": step.metadata or None,
@@ -197,28 +182,15 @@ def set_step_texts(tx: Transaction, contents: Mapping[str, str]) -> None:
 
 def step_from(row: Row[Any], user: str) -> Step:
     """The record of a row. Values come from our own table, so they are not validated again."""
+    values = row._mapping
     return Step.of_fields(
-        id=row.id,
+        **{name: values[name] for name in _SAME},
         user=user,
-        thread_id=row.thread_id,
-        turn=row.turn,
-        seq=row.seq,
-        role=row.role,
-        name=row.name,
-        content=row.content,
         blocks=tuple(row.blocks or ()),
-        reasoning=row.reasoning,
         tool_calls=tuple(ToolCall(**call) for call in row.tool_calls or ()),
-        tool_call_id=row.tool_call_id,
         media=tuple(Media(**media) for media in row.media or ()),
-        index_text=indexed_text(row),
-        message_id=row.message_id,
-        agent_id=row.agent_id,
-        occurred_at=row.occurred_at,
-        offset_minutes=row.offset_minutes,
-        created_at=row.created_at,
-        status=row.status,
-        metadata=row._mapping["metadata"] or {},
+        index_text=row.content if row.index_text is None else row.index_text,
+        metadata=values["metadata"] or {},
     )
 
 
@@ -245,9 +217,9 @@ def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bo
 
 _SHOWN = Prepared(
     select(
-        *(steps.c[name] for name in ("id", "thread_id", "role", "name", "content", "index_text")),
-        *(steps.c[name] for name in ("occurred_at", "offset_minutes", "seq")),
+        *(steps.c.id, steps.c.thread_id, SPEAKER, INDEX_TEXT, steps.c.occurred_at, steps.c.offset_minutes),
         *(intents.c[name] for name in ("scope_id", "event_ids", "entity_ids")),
+        steps.c.seq,
     )
     .outerjoin(intents, WITH_INTENT)
     .where(
@@ -260,30 +232,21 @@ _SHOWN = Prepared(
 
 def shown_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, ShownStep]:
     """The shown fields of active steps, by id; unknown and forgotten ids are left out."""
-    return {
-        row.id: ShownStep(
-            row.id,
-            row.thread_id,
-            row.name or row.role,
-            indexed_text(row),
-            row.occurred_at,
-            row.offset_minutes,
-            row.scope_id,
-            tuple(row.event_ids or ()),
-            tuple(row.entity_ids or ()),
-            row.seq,
-        )
-        for row in tx.all_of(_SHOWN, step_ids)
-    }
+    shown = (
+        ShownStep._make((*step, tuple(event_ids or ()), tuple(entity_ids or ()), seq))
+        for *step, event_ids, entity_ids, seq in map(tuple, tx.all_of(_SHOWN, step_ids))
+    )
+    return {step.id: step for step in shown}
 
 
-_INDEXED = [
-    steps.c[name]
-    for name in ("id", "change", "thread_id", "role", "name", "content", "index_text", "occurred_at", "status")
-] + [intents.c[name] for name in ("scope_id", "event_ids", "entity_ids", "resolved_text")]
 _ALL = 2**62
 _CHANGED = Prepared(
-    select(*_INDEXED)
+    select(
+        steps.c.change,
+        *(steps.c[name] for name in ("id", "thread_id", "role", "name")),
+        *(INDEX_TEXT, steps.c.occurred_at, steps.c.status),
+        *(intents.c[name] for name in ("resolved_text", "scope_id", "event_ids", "entity_ids")),
+    )
     .outerjoin(intents, WITH_INTENT)
     .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
     .order_by(steps.c.change)
@@ -296,29 +259,11 @@ def changed_steps(tx: Transaction, since: int, limit: int | None = None) -> list
 
     Only the indexed fields are read: the rest of a step costs more than its text.
     """
-    most = _ALL if limit is None else limit
-    return [_indexed(*tuple(row)) for row in tx.all(_CHANGED, user=tx.user_id, since=since, most=most)]
-
-
-def _indexed(
-    step_id: str,
-    change: int,
-    thread_id: str,
-    role: str,
-    name: str | None,
-    content: str,
-    index_text: str | None,
-    occurred_at: datetime,
-    status: str,
-    scope_id: str | None,
-    event_ids: Sequence[str] | None,
-    entity_ids: Sequence[str] | None,
-    resolved_text: str | None,
-) -> tuple[int, IndexedStep]:
-    # The row is unpacked whole: reading each column by name takes as long as the query.
-    text = content if index_text is None else index_text
-    labels = (scope_id, *(event_ids or ()), *(entity_ids or ())) if scope_id else ()
-    return change, IndexedStep(step_id, thread_id, role, name, text, occurred_at, status, resolved_text, labels)
+    rows = tx.all(_CHANGED, user=tx.user_id, since=since, most=_ALL if limit is None else limit)
+    return [
+        (change, IndexedStep._make((*step, (scope, *(events or ()), *(entities or ())) if scope else ())))
+        for change, *step, scope, events, entities in map(tuple, rows)
+    ]
 
 
 _NEIGHBOURS = Prepared(
@@ -357,14 +302,21 @@ def select_step_ids(
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     among: Collection[str] | None = None,
+    *,
+    forgotten: bool = False,
 ) -> set[str]:
     """The active steps that match a filter, of all or ``among`` some: exact, from the ledger alone.
 
-    ``as_of`` selects steps that had happened by then, ``known_at`` those that had been stored by then.
+    ``as_of`` selects steps that had happened by then, ``known_at`` those that had been stored by then; with
+    ``forgotten`` also forgotten ones.
     """
     if among is not None and len(among) > IN_LIMIT:
-        return set().union(*(select_step_ids(tx, where, as_of, known_at, part) for part in chunks(among)))
-    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id, steps.c.status == "active"]
+        return set().union(
+            *(select_step_ids(tx, where, as_of, known_at, part, forgotten=forgotten) for part in chunks(among))
+        )
+    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
+    if not forgotten:
+        conditions.append(steps.c.status == "active")
     if as_of is not None:
         conditions.append(steps.c.occurred_at <= as_of)
     if known_at is not None:

@@ -18,6 +18,7 @@ from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import utc_now
 from hexamem.stores.ledger.columns import Micros, decode_text, encode_text
 from hexamem.stores.ledger.derived_texts import free_neutral_name, is_neutral_name
+from hexamem.stores.ledger.import_rows import check_references, check_row, checked_items
 from hexamem.stores.ledger.label_changes import touch_steps
 from hexamem.stores.ledger.labels import mark_corrected
 from hexamem.stores.ledger.ledger import Transaction
@@ -31,6 +32,7 @@ from hexamem.stores.ledger.schema import (
     jobs,
     labelings,
     labels,
+    operations,
     pages,
     projections,
     reveals,
@@ -111,9 +113,7 @@ def row_entries(tx: Transaction, cipher: Cipher | None = None, passphrase: str |
         key = new_key()
         yield None, {"secrets_key": _base64(seal(_base64(key), passphrase))}
         for row, plaintext in plain_secrets(tx, cipher):
-            described = SecretRow(
-                id=row.id, kind=row.kind, caption=row.caption, sensitivity=row.sensitivity, created_at=row.created_at
-            )
+            described = SecretRow(**{name: row._mapping[name] for name in SecretRow.model_fields})
             sealed = _base64(Cipher(key).encrypt(plaintext, context=row.id))
             yield "secrets", {"secret": described.model_dump(mode="json"), "sealed": sealed}
 
@@ -250,28 +250,21 @@ def import_lines(
     """
     base = tx.change
     counts: dict[str, int] = {}
-    tables = {table.name: table for table in _TABLES}
-    rows: dict[str, list[dict[str, Any]]] = {}
+    rows = _checked_rows(tx, entries, place)
     for entry in entries[1:]:
-        if "table" in entry:
-            if entry["table"] not in tables:
-                raise CorruptFileError(
-                    f"{place} has rows of a table {entry['table']!r} that this Hexamem does not have; nothing was imported"
-                )
-            rows.setdefault(entry["table"], []).append(entry["row"])
-        elif "file" in entry:
+        if "file" in entry:
             keep_file(entry["file"], base64.b64decode(entry["data"]))
     for secret, plaintext in opened:
         if restore_secret(tx, cipher, secret, plaintext):
             counts["secrets"] = counts.get("secrets", 0) + 1
     # An existing item retains its sources: those of the file belong to its exported version.
     existing = {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id))}
-    rows[sources.name] = [row for row in rows.get(sources.name, []) if row["item_id"] not in existing]
+    rows[sources.name] = [row for row in rows[sources.name] if row["item_id"] not in existing]
     labelled = _prepare_labels(tx, rows)
     _prepare_pages(tx, rows, base)
     highest = base
     for table in _TABLES:
-        new = [_row(tx, table, row, base) for row in _unknown(tx, table, rows.get(table.name, []))]
+        new = [_row(tx, table, row, base) for row in _unknown(tx, table, rows[table.name])]
         if not new:
             continue
         tx.connection.execute(insert(table), [{"user_id": tx.user_id, **row} for row in new])
@@ -287,6 +280,29 @@ def import_lines(
     return counts
 
 
+def _checked_rows(tx: Transaction, entries: list[dict[str, Any]], place: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of an export by table, each checked."""
+    tables = {table.name: table for table in _TABLES}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in tables}
+    for entry in entries[1:]:
+        if "table" not in entry:
+            continue
+        table = tables.get(entry["table"])
+        if table is None:
+            raise CorruptFileError(
+                f"{place} has rows of a table {entry['table']!r} that this Hexamem does not have; nothing was imported"
+            )
+        check_row(table, entry["row"], tx.types, place)
+        rows[table.name].append(entry["row"])
+    rows[items.name] = checked_items(rows[items.name], tx.types, tx.user, place)
+    known = {
+        table.name: {row.id for row in tx.all(select(table.c.id).where(table.c.user_id == tx.user_id))}
+        for table in (steps, labels, operations)
+    }
+    check_references(rows, {**known, "media": {entry["file"] for entry in entries if "file" in entry}}, place)
+    return rows
+
+
 def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> set[str]:
     """Adapt labels to the existing ones; returns the existing steps that get an intent by the import.
 
@@ -300,8 +316,8 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
     )
     known = {row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id))}
     taken = {(row.kind, row.within, row.name): row.id for row in existing}
-    names = {*(row.name for row in existing), *(row["name"] for row in rows.get(labels.name, []))}
-    for row in rows.get(labels.name, []):
+    names = {*(row.name for row in existing), *(row["name"] for row in rows[labels.name])}
+    for row in rows[labels.name]:
         other = taken.get((row["kind"], row["within"], row["name"]))
         if other is None or row["id"] in known or row["alias_of"] is not None or row["undone"]:
             continue
@@ -310,7 +326,7 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
             continue
         name = free_neutral_name(row["kind"], names)
         names.add(name)
-        for change in rows.get(changes.name, []):
+        for change in rows[changes.name]:
             if (change["target"], change["target_id"]) == ("label", row["id"]):
                 states = {side: change[side] for side in ("before", "after")}
                 change.update(
@@ -321,14 +337,14 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
                     }
                 )
         row["name"] = name
-    imported = {row["step_id"] for row in rows.get(intents.name, [])}
+    imported = {row["step_id"] for row in rows[intents.name]}
     known_steps = {row.id for row in tx.all(select(steps.c.id).where(steps.c.user_id == tx.user_id))}
     labelled = {row.step_id for row in tx.all(select(intents.c.step_id).where(intents.c.user_id == tx.user_id))}
     rows[labelings.name] = [
-        row for row in rows.get(labelings.name, []) if row["target"] != "step" or row["target_id"] not in labelled
+        row for row in rows[labelings.name] if row["target"] != "step" or row["target_id"] not in labelled
     ]
     # A gist belongs to the exported version of its label.
-    rows[scopes.name] = [row for row in rows.get(scopes.name, []) if row["label_id"] not in known]
+    rows[scopes.name] = [row for row in rows[scopes.name] if row["label_id"] not in known]
     return (imported & known_steps) - labelled
 
 
@@ -337,7 +353,7 @@ def _prepare_pages(tx: Transaction, rows: dict[str, list[dict[str, Any]]], base:
     threads = {
         row.thread_id for row in tx.all(select(steps.c.thread_id).where(steps.c.user_id == tx.user_id).distinct())
     }
-    new = [row for row in rows.get(pages.name, []) if row["thread_id"] not in threads]
+    new = [row for row in rows[pages.name] if row["thread_id"] not in threads]
     first = next_page_change(tx)
     rows[pages.name] = [{**row, "change": first + at - base} for at, row in enumerate(new)]
     if threads:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, bindparam, func, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
-from hexamem.memory_types import Record, Sensitivity, new_id, utc_now
+from hexamem.memory_types import Record, Sensitivity, UtcTime, new_id, utc_now
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import reveals, secrets
@@ -38,7 +38,7 @@ class SecretRow(Record):
     kind: str
     caption: str
     sensitivity: Sensitivity
-    created_at: datetime
+    created_at: UtcTime
 
 
 class Reveal(Record):
@@ -198,19 +198,15 @@ def restore_secret(tx: Transaction, cipher: Cipher, row: SecretRow, plaintext: s
 
 def list_secrets(tx: Transaction) -> list[SecretRow]:
     """Every secret of the user, without its value."""
-    rows = tx.all(select(secrets).where(secrets.c.user_id == tx.user_id).order_by(secrets.c.created_at, secrets.c.id))
-    return [
-        SecretRow(id=row.id, kind=row.kind, caption=row.caption, sensitivity=row.sensitivity, created_at=row.created_at)
-        for row in rows
-    ]
+    columns = (secrets.c[name] for name in SecretRow.model_fields)
+    own = select(*columns).where(secrets.c.user_id == tx.user_id)
+    return [SecretRow(**row._mapping) for row in tx.all(own.order_by(secrets.c.created_at, secrets.c.id))]
 
 
 def read_reveals(tx: Transaction, secret_id: str | None = None) -> list[Reveal]:
     """The audit, oldest first."""
-    statement = select(reveals).where(reveals.c.user_id == tx.user_id).order_by(reveals.c.created_at, reveals.c.id)
+    columns = (reveals.c[name] for name in Reveal.model_fields)
+    own = select(*columns).where(reveals.c.user_id == tx.user_id)
     if secret_id is not None:
-        statement = statement.where(reveals.c.secret_id == secret_id)
-    return [
-        Reveal(secret_id=row.secret_id, actor=row.actor, reason=row.reason, created_at=row.created_at)
-        for row in tx.all(statement)
-    ]
+        own = own.where(reveals.c.secret_id == secret_id)
+    return [Reveal(**row._mapping) for row in tx.all(own.order_by(reveals.c.created_at, reveals.c.id))]
