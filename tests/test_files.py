@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import random
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -147,6 +148,28 @@ def test_the_encoding_of_a_text_of_any_name_is_found_or_guessed_and_reported_unl
     assert "save it as UTF-8" in read.degraded[0]
 
 
+WIDE_TABLE = """
+    <w:tbl><w:tblGrid/><w:tr><w:tc><w:tcPr><w:gridSpan w:val="900000000"/></w:tcPr><w:p/></w:tc></w:tr></w:tbl>
+"""
+
+
+def docx_of(body: str) -> bytes:
+    """A document with this in the place of its body."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(docx([]))) as whole, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as changed:
+        for name in whole.namelist():
+            data = whole.read(name)
+            if name == "word/document.xml":
+                data = re.sub(rb"(<w:body>).*(</w:body>)", rb"\g<1>" + body.encode() + rb"\g<2>", data, flags=re.DOTALL)
+            changed.writestr(name, data)
+    return out.getvalue()
+
+
+def test_a_small_document_of_very_many_parts_is_refused_before_they_are_read() -> None:
+    with pytest.raises(InvalidInputError, match="has 250,000 paragraphs, rows and runs; the limit is 200,000"):
+        read_data(docx_of("<w:p/>" * 250_000), "empty.docx")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -158,6 +181,7 @@ def test_the_encoding_of_a_text_of_any_name_is_found_or_guessed_and_reported_unl
         ("other.docx", lambda: b"PK\x05\x06" + b"\0" * 18, "cannot be read as docx"),
         ("locked.docx", lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 600, "encrypted"),
         ("bomb.docx", zip_bomb, "unpacks to"),
+        ("wide.docx", lambda: docx_of(WIDE_TABLE), "table of 900,000,000 columns"),
         ("only.html", lambda: b"<html><script>x()</script></html>", "contains no text"),
         ("large.txt", lambda: b"x" * 2_000_001, "the limit is 2,000,000"),
     ],

@@ -13,6 +13,10 @@ from hexamem.stores.file_readers.text import markdown_sections
 __all__ = ["read_docx"]
 
 _MOST_PARTS = 10_000
+_MOST_PIECES, _MOST_COLUMNS = (
+    200_000,
+    1_000,
+)  # paragraphs, rows of tables and runs; columns that the cells of a row span
 
 
 def read_docx(data: bytes, name: str, longest: int, most_bytes: int) -> tuple[str, tuple[Section, ...], str]:
@@ -36,6 +40,8 @@ def read_docx(data: bytes, name: str, longest: int, most_bytes: int) -> tuple[st
         document: Any = Document(io.BytesIO(data))
         text = "\n\n".join(line for line in _blocks(document) if line).strip()
         title = (document.core_properties.title or "").strip()
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{name} {error}: split it") from None
     except Exception as error:  # noqa: BLE001 - python-docx raises any exception on a damaged file
         raise InvalidInputError(f"{name} cannot be read as docx ({type(error).__name__}): it may be damaged") from None
     if len(text) > longest:
@@ -62,12 +68,19 @@ def _check(data: bytes, name: str, most_bytes: int) -> None:
 
 def _blocks(document: Any) -> list[str]:
     lines: list[str] = []
+    pieces = document.element.body.xpath("count(.//w:p | .//w:tr | .//w:r)")
+    if pieces > _MOST_PIECES:
+        raise InvalidInputError(f"has {pieces:,.0f} paragraphs, rows and runs; the limit is {_MOST_PIECES:,}")
+    level_of: dict[str | None, int] = {}  # style id → level, since python-docx searches all styles each time
     for block in document.iter_inner_content():
         if hasattr(block, "rows"):
             lines.append("\n".join(_row(row) for row in block.rows))
             continue
         words = block.text.replace("\f", "\n").strip()
-        level = _level(block)
+        style_id = block._p.style
+        if style_id not in level_of:
+            level_of[style_id] = _level(block)
+        level = level_of[style_id]
         lines.append(f"{'#' * level} {' '.join(words.split())}" if level and words else words)
     return lines
 
@@ -75,6 +88,9 @@ def _blocks(document: Any) -> list[str]:
 def _row(row: Any) -> str:
     cells: list[str] = []
     seen: set[int] = set()
+    columns = sum(cell.grid_span for cell in row._tr.tc_lst)
+    if columns > _MOST_COLUMNS:  # python-docx lists a cell once for each
+        raise InvalidInputError(f"has a table of {columns:,} columns; the limit is {_MOST_COLUMNS:,}")
     for cell in row.cells:  # a merged cell is listed once for each column that it spans
         if id(cell._tc) not in seen:
             seen.add(id(cell._tc))
