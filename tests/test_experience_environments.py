@@ -12,12 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexamem.evals.environments.distiller import lessons
+from hexamem.evals.environments.advice_reading import lessons, preference, read_hints
+from hexamem.evals.environments.agents import ModelAgent, ScriptedAgent
 from hexamem.evals.environments.experiment import ARMS, compare, run_arm
-from hexamem.evals.environments.model_agent import ModelAgent
-from hexamem.evals.environments.office_api import OfficeApi, _forms
-from hexamem.evals.environments.policy import act_out
-from hexamem.evals.environments.reading import preference, read_hints
+from hexamem.evals.environments.office_api import OfficeApi
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
@@ -35,10 +33,11 @@ def test_tasks_are_reproducible_all_different_and_solvable_with_enough_time() ->
     tasks = OfficeApi(0).tasks(30)
     assert tasks == OfficeApi(0).tasks(30) != OfficeApi(1).tasks(30)
     assert len({task.text.casefold() for task in tasks}) == 30
-    assert act_out(OfficeApi(0), tasks[0], "") == act_out(OfficeApi(0), tasks[0], "")
+    attempt = ScriptedAgent()
+    assert attempt(OfficeApi(0), tasks[0]) == attempt(OfficeApi(0), tasks[0])
     for seed in range(2):
         patient = Patient(seed)
-        assert [task.text for task in patient.tasks(20) if not act_out(patient, task, "").done] == []
+        assert [task.text for task in patient.tasks(20) if not attempt(patient, task).done] == []
 
 
 @settings(max_examples=15, deadline=None)
@@ -142,14 +141,6 @@ def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, s
     server.follow([Reply(content="no JSON")])
     assert run_arm(ARMS["off"], tmp_path / "bad", count=1, **options).steps == 0.0
     assert agent.degraded
-
-
-def test_the_help_for_a_model_lists_every_form_that_the_scripted_agent_tries() -> None:
-    examples = {
-        "date": "24-October", "number": "42", "amount": "99.50", "phone": "+44-20-1234567", "country": "Spain",
-        "duration": "2h30", "weight": "2.5",
-    }  # fmt: skip
-    assert all(form in OfficeApi.help for kind, value in examples.items() for form in _forms(kind, value))
 
 
 def test_the_benchmark_prints_a_table_and_writes_its_figures(
