@@ -99,12 +99,9 @@ def test_ruler_needs_no_file_and_writes_an_object_a_strategy(
     assert bm25["tasks"]["2000"]["niah_multivalue"]["score"] == 1.0
 
 
-def test_synthetic_gives_one_object_a_size_and_strategy_and_exports(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_synthetic_gives_one_object_a_size_and_strategy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
-    export = ("--export", tmp_path / "came")
-    words = ("synthetic", "--size", "S", "--family", "project", "-s", "bm25", "-s", "dense", *export)
+    words = ("synthetic", "--size", "S", "--family", "project", "-s", "bm25", "-s", "dense")
     assert eval_(*words, "--json", out) == 0
     shown = capsys.readouterr().out
     assert "synthetic S: all categories" in shown
@@ -113,10 +110,6 @@ def test_synthetic_gives_one_object_a_size_and_strategy_and_exports(
     results = json.loads(out.read_text(encoding="utf-8"))
     facts = [(result["size"], result["strategy"], result["split"]) for result in results]
     assert facts == [("S", "bm25", "test"), ("S", "dense", "test")]
-    # Two of its files name one trajectory; a glob gives both.
-    (came,) = results_of(capsys, "came", *sorted((tmp_path / "came").iterdir()), "-s", "bm25")
-    assert (came["n_conversations"], came["recall"]["all"]) == (1, results[0]["recall"]["all"])
-    assert came["scope"]["n_gold"] == results[0]["scope"]["n_gold"]
 
 
 def test_hotpotqa_is_measured_at_a_length_on_a_part_of_its_questions(

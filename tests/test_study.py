@@ -16,7 +16,17 @@ from hexamem.cli.app import run
 from hexamem.errors import ConfigError, CorruptFileError, HomeNotWritableError, InvalidInputError
 from hexamem.evals import load_conversations
 from hexamem.evals.metrics import Interval
-from hexamem.evals.study import EXPERIMENTS, StudySet, made_up_sets, run_study, study_sets, write_study
+from hexamem.evals.report import Section
+from hexamem.evals.study import (
+    EXPERIMENTS,
+    StudySet,
+    made_up_sets,
+    run_study,
+    study_data,
+    study_markdown,
+    study_sets,
+    write_study,
+)
 from hexamem.evals.study.experiments import (
     COLUMNS_OF,
     expected_under_flips,
@@ -26,7 +36,6 @@ from hexamem.evals.study.experiments import (
 from hexamem.evals.study.laboratory import CHOICES, HELD_OUT, SHIPPED, Laboratory, fit_gate
 from hexamem.evals.study.observing import observe
 from hexamem.evals.study.records import FULL, RANKINGS, Observation, difference, recalls
-from hexamem.evals.study.report import Section, study_data, study_markdown
 from hexamem.retrieval.learning import LearningSettings
 from hexamem.retrieval.signals.features import FEATURES
 

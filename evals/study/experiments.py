@@ -19,6 +19,7 @@ import numpy as np
 from hexamem.errors import InvalidInputError
 from hexamem.evals.metrics import Interval, ndcg_at_k
 from hexamem.evals.records import natural_key
+from hexamem.evals.report import Row, Section
 from hexamem.evals.study.laboratory import (
     CHOICES,
     HELD_OUT,
@@ -31,7 +32,6 @@ from hexamem.evals.study.laboratory import (
     learned_turns,
 )
 from hexamem.evals.study.records import CUT, FULL, RANKINGS, Observation, Values, arm_recalls, halves, recalls
-from hexamem.evals.study.report import Row, Section
 from hexamem.retrieval.gates import switched
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
 from hexamem.retrieval.ranking_operations import NAMES

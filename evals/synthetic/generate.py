@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals.records import Conversation, EvalMessage, Question
-from hexamem.evals.synthetic.family import FAMILIES, FamilyName, Split, family
+from hexamem.evals.synthetic.family import FAMILIES, LANGUAGES, FamilyName, Split, family
 from hexamem.evals.synthetic.plan import Plan, Size, make_plan
 from hexamem.evals.synthetic.questions import plan_questions
 from hexamem.evals.synthetic.render import Renderer
@@ -99,7 +99,7 @@ def make_conversations(
     return [
         make_conversation(name, size, seed=seed + number, split=split, language=language)
         for name in families
-        for language in (("en", "zh") if name == "travel" else ("en",))
+        for language in LANGUAGES.get(name, ("en",))
         for number in range(count)
     ]
 

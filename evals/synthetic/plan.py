@@ -177,11 +177,9 @@ class _Interleaver:
                     active.remove(scope)
                     later.append(scope)
         facts = [
-            replace(
-                draft.fact, turns={role: self.index_of[script.scope.index, key] for role, key in draft.keys.items()}
-            )
+            replace(fact, turns={role: self.index_of[script.scope.index, key] for role, key in keys.items()})
             for script in self.scripts
-            for draft in script.facts
+            for fact, keys in script.facts
         ]
         scopes = tuple(script.scope for script in self.scripts)
         return Plan(self.family, self.size, scopes, tuple(self.turns), tuple(facts))
