@@ -12,7 +12,6 @@ from hexamem.evals.datasets import each_once, load_conversations
 from hexamem.evals.records import Conversation
 from hexamem.evals.ruler import FAMILIES as RULER_FAMILIES
 from hexamem.evals.ruler import make_ruler
-from hexamem.evals.study.out_of_distribution import is_out_of_distribution, load_out_of_distribution
 from hexamem.evals.synthetic import FAMILIES, make_conversations
 
 __all__ = ["StudySet", "made_up_sets", "study_sets"]
@@ -35,8 +34,7 @@ def study_sets(paths: Sequence[Path], *, limit: int | None = None) -> list[Study
 
     Args:
         paths: a folder is a data set of its name; files of one folder are a data set of that folder's name. The format
-            of each file is detected; the questions of ``evals/corpus/out_of_distribution`` are read too. A file of
-            LongMemEval is the data set ``longmemeval``.
+            of each file is detected. A file of LongMemEval is the data set ``longmemeval``.
         limit: maximum of conversations of each data set, evenly spread; all when None.
 
     Raises:
@@ -49,8 +47,7 @@ def study_sets(paths: Sequence[Path], *, limit: int | None = None) -> list[Study
         raise InvalidInputError(f"limit={limit}: must be at least 1")
     groups: dict[str, list[Conversation]] = {}
     for path in each_once(paths):
-        file = path / "questions.json" if path.is_dir() else path
-        conversations = load_out_of_distribution(file) if is_out_of_distribution(file) else load_conversations(path)
+        conversations = load_conversations(path)
         groups.setdefault(_name(path.resolve(), conversations), []).extend(conversations)
     for group, conversations in groups.items():
         ids = [conversation.id for conversation in conversations]

@@ -196,10 +196,8 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
     tables: _Tables = {"Bounds": [], "Achieved": [], "Configurations": []}
     for name, observations in lab.sets.items():
         learned = {arm: arm_recalls(observations, arm) for arm in (SHIPPED, HELD_OUT) if lab.has(observations, arm)}
-        gate = lab.ranking_gate(observations)
-        reached: Table = learned if gate is None else {**learned, "a gate among them": gate.recall}
         families: list[tuple[str, Table, Gated | None, Table]] = [
-            ("fixed rankings", lab.ranking_table(observations), gate, reached)
+            ("fixed rankings", lab.ranking_table(observations), None, learned)
         ]
         if lab.unseen:
             held_out = {HELD_OUT: learned[HELD_OUT]} if HELD_OUT in learned else {}
@@ -479,12 +477,8 @@ def errors(lab: Laboratory) -> tuple[_Tables, list[str]]:
     tables: _Tables = {"Regret": [], "Forced flips": []}
     for name, observations in lab.sets.items():
         places, reached = lab.chosen_places(observations), lab.operation_gate(observations).recall
-        families = {"operations": (lab.operation_table(observations), reached)}
-        if (gate := lab.ranking_gate(observations)) is not None:
-            families["fixed rankings"] = (lab.ranking_table(observations), gate.recall)
-        for family, (table, achieved) in families.items():
-            where, values = {"data set": name, "configurations": family}, np.array(list(table.values()))
-            tables["Regret"].append({**where, **_regret(lab, observations, values, achieved)})
+        values = np.array(list(lab.operation_table(observations).values()))
+        tables["Regret"].append({"data set": name, **_regret(lab, observations, values, reached)})
         for label, chances in _forced_flips().items():
             recall, error = lab.tables[lab.rows_of(observations)], float(np.mean(chances))
             flipped = expected_under_flips(recall, places, chances)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hexamem.errors import ConfigError, HomeNotWritableError, InvalidInputError
+from hexamem.errors import HomeNotWritableError, InvalidInputError
 from hexamem.evals.asking import Progress
 from hexamem.evals.report import Section, markdown, tables_data, write_json
 from hexamem.evals.study.data_sets import StudySet
@@ -51,13 +50,10 @@ def run_study(
         The sections, and facts of the run.
 
     Raises:
-        ConfigError: scikit-learn is not installed.
         InvalidInputError: an experiment is unknown, or no question has evidence.
     """
     if unknown := [name for name in experiments if name not in EXPERIMENTS]:
         raise InvalidInputError(f"experiment {unknown[0]!r} is unknown; use {', '.join(EXPERIMENTS)}")
-    if find_spec("sklearn") is None:
-        raise ConfigError("the study needs scikit-learn, which is not installed; run: pip install scikit-learn")
     advance = progress or (lambda what, done, total: None)
     with memory_factory() as memory:
         full = bool(memory.model_tier.models)
