@@ -212,7 +212,6 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
                     "best fixed": fixed,
                     "recall of it": float(table[fixed].mean()),
                     "by type, held out": _by_type_held_out(observations, table),
-                    "by type": _by_type(observations, table),
                     "oracle": float(best.mean()),
                     "above best fixed": lab.difference(observations, best, table[fixed]),
                 }
@@ -247,15 +246,9 @@ def _best(table: Table, rows: Any = slice(None)) -> str:
     return max(table, key=lambda name: float(table[name][rows].mean()))
 
 
-def _by_type(observations: Sequence[Observation], table: Table) -> float:
-    """Recall under the configuration that is best for the type of each question."""
-    types = np.array([observation.kind for observation in observations])
-    best = {kind: _best(table, types == kind) for kind in set(types.tolist())}
-    return float(np.mean([table[best[kind]][index] for index, kind in enumerate(types.tolist())]))
-
-
 def _by_type_held_out(observations: Sequence[Observation], table: Table) -> float | None:
-    """As by type, where the configuration of a type is chosen on the other conversations; None for one conversation."""
+    """Recall under the configuration that is best for the type of each question on the other conversations; None for one
+    conversation."""
     conversations, types = (
         np.array(column)
         for column in zip(
