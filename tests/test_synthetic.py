@@ -42,8 +42,8 @@ def test_every_plan_keeps_to_its_rules(kind: Kind, seed: int) -> None:
     assert [turn.index for turn in plan.turns] == list(range(len(plan.turns)))
     assert sorted(turn.time for turn in plan.turns) == [turn.time for turn in plan.turns]
     first = {turn.scope: turn for turn in reversed(plan.turns)}
-    assert {turn.stage for turn in first.values()} == {"open"}
-    assert Counter(turn.stage for turn in plan.turns)["open"] == len(plan.scopes) == SCOPES["S"]
+    assert {turn.beat.stage for turn in first.values()} == {"open"}
+    assert Counter(turn.beat.stage for turn in plan.turns)["open"] == len(plan.scopes) == SCOPES["S"]
     assert plan.turns[0].marker == "open"
     visits = 0
     for before, turn in zip(plan.turns, plan.turns[1:], strict=False):
@@ -60,7 +60,7 @@ def test_every_plan_keeps_to_its_rules(kind: Kind, seed: int) -> None:
         if fact.kind == "value":
             turns = list(fact.turns.values())
             assert turns == sorted(turns)
-            assert [plan.turns[turn].slots["value"] for turn in turns] == list(fact.values)
+            assert [plan.turns[turn].beat.slots["value"] for turn in turns] == list(fact.values)
         if fact.kind == "choice":
             assert fact.turns["propose"] < fact.turns["decide"] < fact.turns.get("switch", len(plan.turns))
     for question in plan_questions(plan, seed):

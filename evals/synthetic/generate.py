@@ -48,8 +48,8 @@ def make_conversation(
     messages = tuple(
         EvalMessage(
             id=ids[turn.index],
-            role=turn.speaker if turn.speaker in _ROLES else "user",
-            name=None if turn.speaker in _ROLES else turn.speaker,
+            role=turn.beat.speaker if turn.beat.speaker in _ROLES else "user",
+            name=None if turn.beat.speaker in _ROLES else turn.beat.speaker,
             content=renderer.turn(turn),
             timestamp=turn.time.isoformat(),
             thread_id=label,
@@ -110,7 +110,7 @@ def _gold(plan: Plan, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
             "partition": list(plan.scopes[turn.scope].partition),
             "action": turn.action,
             "action_object": turn.object,
-            "entity_types": list(turn.types),
+            "entity_types": list(dict.fromkeys(turn.beat.types)),
             "antecedent": None if turn.antecedent is None else ids[turn.antecedent],
             "marker": turn.marker,
         }

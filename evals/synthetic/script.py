@@ -61,8 +61,17 @@ class Fact:
     by_name: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Beat:
+    """One turn of a script.
+
+    Attributes:
+        stage: what it does (``ask``, ``propose``, ``decide``, …); picks the sentences.
+        leads: it opens its exchange, and is not a reply.
+        slots: what its sentence is filled with; ``options`` apart.
+        antecedent: key of the beat that it points at, where it points instead of naming.
+    """
+
     key: str
     stage: str
     topic: Topic | None
