@@ -149,9 +149,9 @@ def run_arm(
     agreed = [labels[result.run] == result.attempted.done for result in results] if judge else []
     return Outcome(
         arm=arm.name,
-        success=sum(one.done for one in attempted) / count,
-        steps=sum(one.steps for one in attempted) / count,
-        done=tuple(one.done for one in attempted),
+        success=sum(each.done for each in attempted) / count,
+        steps=sum(each.steps for each in attempted) / count,
+        done=tuple(each.done for each in attempted),
         attempts=sum(result.attempts for result in results),
         learned=learned,
         advised=sum(result.advised for result in results) / count,

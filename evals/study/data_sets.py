@@ -16,7 +16,7 @@ from hexamem.evals.synthetic import FAMILIES, make_conversations
 
 __all__ = ["StudySet", "made_up_sets", "study_sets"]
 
-_PLAIN = {"dev", "test", "train", "data", "conversations", "corpus"}
+_PLAIN = {"dev", "test", "train", "data", "conversations"}
 _RULER_TOKENS = 2_000
 """Length of RULER's texts."""
 
@@ -73,14 +73,4 @@ def _name(path: Path, conversations: Sequence[Conversation]) -> str:
     if path.is_file() and conversations[0].dataset == "longmemeval":
         return "longmemeval"
     folder = path if path.is_dir() else path.parent
-    if folder.name not in _PLAIN:
-        return folder.name
-    return (
-        f"{folder.parent.name}/{folder.name}"
-        if folder.name != "corpus"
-        else f"{folder.name} ({_languages(conversations)})"
-    )
-
-
-def _languages(conversations: Sequence[Conversation]) -> str:
-    return "+".join(sorted({str(conversation.metadata.get("language", "unknown")) for conversation in conversations}))
+    return f"{folder.parent.name}/{folder.name}" if folder.name in _PLAIN else folder.name
