@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexamem.evals.environments.advice_reading import lessons, preference, read_hints
+from hexamem.evals.environments.advice_reading import preference, read_hints
 from hexamem.evals.environments.agents import ModelAgent, ScriptedAgent
 from hexamem.evals.environments.experiment import ARMS, compare, run_arm
 from hexamem.evals.environments.office_api import OfficeApi
@@ -49,55 +49,6 @@ def test_no_text_breaks_an_environment_or_the_reader_or_does_a_task_by_chance(ac
     for action in actions:
         assert isinstance(preference(action or " ", advice, "", hints, []), float)
         assert not episode.act(action or " ").done
-
-
-# Reading advice.
-
-
-@pytest.mark.parametrize(
-    ("advice", "task", "better", "worse"),
-    [
-        (
-            "When post is called, use `amount=4200` instead of `amount=42.00`.",
-            "Use post with amount 7.50",
-            "post amount=750",
-            "post amount=7.50",
-        ),
-        ("When post is called, use `login` first.", "Use post with amount 7.50", "login", "logout"),
-        (
-            "Task (done): Use post with amount 9.25\n1. action: post amount=9.25\n   error: 422: amount\n"
-            "2. action: post amount=925\n   observation: 201",
-            "Use post with amount 7.50",
-            "post amount=750",
-            "post amount=7.50",
-        ),
-    ],
-)
-def test_advice_changes_what_is_preferred_in_its_situation_alone(
-    advice: str, task: str, better: str, worse: str
-) -> None:
-    hints = read_hints(advice)
-    last = "" if "login" not in advice else "post"
-    assert preference(better, f"{task} post", last, hints, []) > preference(worse, f"{task} post", last, hints, [])
-    hints = read_hints("When add_contact is called, use `country=ESP` instead of `country=Spain`.")
-    assert preference("send_parcel country=ESP", "Use send_parcel with country Spain", "", hints, []) == 0.0
-
-
-def test_the_distiller_reads_what_went_wrong_and_what_corrected_it() -> None:
-    runs = (
-        "Task (done): Use post with amount 42.00\n"
-        "1. action: post amount=42.00\n   error: 409: not now\n"
-        "2. action: open_books\n   observation: OK\n"
-        "3. action: post amount=42.00\n   error: 422: amount\n"
-        "4. action: post amount=4200\n   observation: 201"
-    )
-    contents = [item["content"] for item in lessons(runs)]
-    assert contents[0].startswith("When post is called, use `open_books` first.")
-    assert contents[1] == "When post is called, use `amount=4200` instead of `amount=42.00`."
-    assert lessons("Task (done): sing\n1. action: sing\n   observation: la") == []
-
-
-# Measuring.
 
 
 def test_memory_raises_success_and_saves_steps(tmp_path: Path) -> None:
