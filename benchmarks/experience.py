@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not console.is_terminal:
         console = Console(width=160)
     if given.model:
-        from hexamem.evals.environments.model_agent import ModelAgent
+        from hexamem.evals.environments.agents import ModelAgent
         from hexamem.models import UsageMeter, open_chat_model
 
         model = open_chat_model(given.model, base_url=given.base_url, timeout=given.timeout)

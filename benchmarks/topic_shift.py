@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from hexamem.evals.locomo import load_locomo
 from hexamem.middleware import MiddlewareSettings, topic_likeness
 
 OPEN = Path(__file__).resolve().parents[1] / "evals" / "corpus" / "open"
@@ -47,20 +48,15 @@ def main() -> None:
 
 def _asked(path: Path) -> list[tuple[str, str, list[str]]]:
     """Conversation, question, and the turns from its evidence on."""
-    talk = json.loads(path.read_text("utf-8"))
-    turns = {
-        turn["dia_id"]: turn["text"]
-        for name, said in talk.items()
-        if name.startswith("session_") and isinstance(said, list)
-        for turn in said
-    }
-    order = list(turns)
-    found = []
-    for one in talk.get("qa", ()):
-        at = next((order.index(step) for step in one.get("evidence", ()) if step in turns), None)
-        if at is not None and one.get("category") != 5:
-            found.append((path.stem, one["question"], [turns[step] for step in order[at : at + 3]]))
-    return found
+    (conversation,) = load_locomo(path)
+    texts = {str(message.id): str(message.content) for message in conversation.messages}
+    order = list(texts)
+    return [
+        (path.stem, question.text, [texts[turn] for turn in order[at : at + 3]])
+        for question in conversation.questions
+        if question.evidence and question.category != "5"
+        for at in [order.index(question.evidence[0])]
+    ]
 
 
 def _compared(asked: Sequence[tuple[str, str, list[str]]], turns: int, pairs: int) -> tuple[list[float], list[float]]:

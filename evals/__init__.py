@@ -6,7 +6,7 @@ from hexamem.evals.hotpotqa import load_hotpotqa
 from hexamem.evals.jsonl import read_jsonl
 from hexamem.evals.narrativeqa import load_narrativeqa
 from hexamem.evals.records import Conversation, EvalMessage, Question
-from hexamem.evals.report import print_report, print_ruler, print_sizes, write_json
+from hexamem.evals.report import write_json
 from hexamem.evals.ruler import make_ruler
 from hexamem.evals.ruler_run import evaluate_ruler
 from hexamem.evals.runner import compare, evaluate
@@ -25,9 +25,6 @@ __all__ = [
     "load_hotpotqa",
     "load_narrativeqa",
     "make_ruler",
-    "print_report",
-    "print_ruler",
-    "print_sizes",
     "read_jsonl",
     "write_json",
 ]

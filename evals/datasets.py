@@ -16,6 +16,7 @@ from hexamem.evals.jsonl import load_jsonl
 from hexamem.evals.locomo import load_locomo
 from hexamem.evals.longmemeval import load_longmemeval
 from hexamem.evals.narrativeqa import is_narrativeqa, load_narrativeqa
+from hexamem.evals.other_questions import load_other_questions
 from hexamem.evals.records import FORMATS, Conversation, DataFormat, listed, natural_key, read_json
 
 __all__ = ["detect_format", "each_once", "load_conversations", "load_files"]
@@ -27,6 +28,7 @@ _LOADERS: Mapping[str, Callable[[Path, bool], list[Conversation]]] = {
     "longmemeval": lambda path, skip_bad: load_longmemeval(path),
     "hotpotqa": lambda path, skip_bad: load_hotpotqa(path),
     "narrativeqa": lambda path, skip_bad: load_narrativeqa(path, skip_bad=skip_bad),
+    "questions": lambda path, skip_bad: load_other_questions(path),
     "jsonl": lambda path, skip_bad: load_jsonl(path, skip_bad=skip_bad),
 }
 
@@ -129,6 +131,8 @@ def detect_format(path: Path) -> DataFormat | None:
         return "hotpotqa"
     if is_narrativeqa(first):
         return "narrativeqa"
+    if {"conversation", "kind", "question"} <= first.keys():
+        return "questions"
     talk = first.get("conversation", first)
     sessions = isinstance(talk, dict) and any(re.fullmatch(r"session_\d+", key) for key in talk)
     return "locomo" if sessions else None

@@ -27,6 +27,7 @@ __all__ = [
     "recall_at_k",
 ]
 
+_LEVEL = 0.95
 DEFAULT_K_VALUES: tuple[int, ...] = (5, 10, 20, 40)
 
 
@@ -197,21 +198,19 @@ def paired_bootstrap(
     *,
     weights: Sequence[float] | None = None,
     samples: int = 10_000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
     """The mean difference ``a - b`` over conversations, with its percentile bootstrap interval (Efron, 1979).
 
     Questions about one conversation are not independent, so whole conversations are drawn: ``n`` of ``n`` with
     replacement, ``samples`` times; each draw gives ``Σ w_c (a_c - b_c) / Σ w_c`` over the conversations drawn, and
-    the interval holds the middle ``level`` of the draws. With few conversations it is rough and rather too narrow.
+    the interval holds the middle 95% of the draws. With few conversations it is rough and rather too narrow.
 
     Args:
         a: one mean score a conversation, of the system in question.
         b: those of the system compared with, of the same conversations in the same order.
         weights: questions a conversation, which makes the mean one over questions; equal if None.
         samples: number of draws.
-        level: share of the draws that the interval holds, between 0 and 1.
         seed: of numpy's default generator; the same seed gives the same interval.
 
     Returns:
@@ -219,7 +218,7 @@ def paired_bootstrap(
 
     Raises:
         InvalidInputError: lengths differ, fewer than 2 conversations, a score that is no finite number, a weight
-            that is not above 0, or ``samples`` or ``level`` out of range.
+            that is not above 0, or ``samples`` below 1.
     """
     difference = np.asarray(a, dtype=float) - np.asarray(b, dtype=float) if len(a) == len(b) else None
     if difference is None:
@@ -232,10 +231,10 @@ def paired_bootstrap(
         raise InvalidInputError(f"weights {list(weights or ())}: give {n} numbers above 0")
     if not np.isfinite(difference).all():
         raise InvalidInputError("a score is not a finite number")
-    if samples < 1 or not 0 < level < 1:
-        raise InvalidInputError(f"samples = {samples}, level = {level}: need at least 1, and between 0 and 1")
+    if samples < 1:
+        raise InvalidInputError(f"samples = {samples}: draw at least once")
     drawn = np.random.default_rng(seed).integers(0, n, size=(samples, n))
     means = (difference * weight)[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(means, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     mean = float((difference * weight).sum() / weight.sum())
-    return Interval(mean, float(low), float(high), level, n)
+    return Interval(mean, float(low), float(high), _LEVEL, n)

@@ -154,32 +154,18 @@ def notes_of(conversations: Sequence[Conversation]) -> list[str]:
     return [f"{conversation.id}: {note}" for conversation in conversations for note in conversation.notes]
 
 
-def compare(
-    a: Mapping[str, Any],
-    b: Mapping[str, Any],
-    *,
-    metric: str = "recall",
-    k: int = 10,
-    group: str = "all",
-    samples: int = 10_000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Interval:
-    """The difference ``a - b`` of two objects that :func:`evaluate` returned, by paired bootstrap over conversations.
+def compare(a: Mapping[str, Any], b: Mapping[str, Any], *, k: int = 10, group: str = "all") -> Interval:
+    """The difference in recall at k, ``a - b``, of two objects that :func:`evaluate` returned, by paired bootstrap over
+    conversations.
 
     Args:
         a: the result of one strategy.
         b: that of another on the same conversations.
-        metric: ``recall``, ``ndcg``, ``all_at_k`` or ``any_at_k``.
         k: one of the cut-offs measured.
         group: ``all`` or a range (``1-4``).
-        samples: see :func:`paired_bootstrap`, as for ``level`` and ``seed``.
-        level: see there.
-        seed: see there.
 
     Raises:
-        InvalidInputError: metric, cut-off or group were not measured, or the conversations are not the same or
-            fewer than 2.
+        InvalidInputError: cut-off or group were not measured, or the conversations are not the same or fewer than 2.
     """
     first, second = a["by_conversation"], b["by_conversation"]
     if first.keys() != second.keys():
@@ -189,13 +175,13 @@ def compare(
     shared = [name for name in first if group in first[name]]
     if not shared:
         raise InvalidInputError(f"group {group!r} has no questions; use 'all' or a range such as '1-4'")
-    if metric not in METRICS or str(k) not in first[shared[0]][group][metric]:
-        raise InvalidInputError(f"{metric} at {k} was not measured; metrics are {', '.join(METRICS)}")
+    if str(k) not in first[shared[0]][group]["recall"]:
+        raise InvalidInputError(f"recall at {k} was not measured")
     weights = [first[name][group]["n"] for name in shared]
     if weights != [second[name][group]["n"] for name in shared]:
         raise InvalidInputError("the numbers of questions differ; compare on the same ones")
-    values, others = ([table[name][group][metric][str(k)] for name in shared] for table in (first, second))
-    return paired_bootstrap(values, others, weights=weights, samples=samples, level=level, seed=seed)
+    values, others = ([table[name][group]["recall"][str(k)] for name in shared] for table in (first, second))
+    return paired_bootstrap(values, others, weights=weights)
 
 
 def store_conversation(user: Any, conversation: Conversation, stored: Stored | None = None) -> dict[str, str]:

@@ -33,51 +33,45 @@ def small_memories(
     turns of their own ids, or without evidence, give none.
     """
     random = np.random.default_rng(seed)
-    made = []
+    memories = []
     for conversation in conversations:
-        asked = [one for one in conversation.questions if one.evidence and one.category != "5"]
-        turns = [one.id for one in conversation.messages]
-        if not asked or None in turns:
-            continue
-        for number, size in enumerate(sizes):
+        asked = _answerable(conversation)
+        turns = [message.id for message in conversation.messages]
+        for number, size in enumerate(sizes if asked and None not in turns else ()):
             if size >= len(turns):
                 continue
             start = int(random.integers(0, len(turns) - size + 1))
-            kept = set(turns[start : start + size])
-            inside = [one for one in asked if kept.issuperset(one.evidence)]
-            outside = [one for one in asked if kept.isdisjoint(one.evidence)]
-            count = min(_ASKED, len(inside), len(outside))
-            if not count:
+            members = set(turns[start : start + size])
+            inside = [question for question in asked if members.issuperset(question.evidence)]
+            outside = [question for question in asked if members.isdisjoint(question.evidence)]
+            if not (count := min(_ASKED, len(inside), len(outside))):
                 continue
-            chosen = [*_some(inside, count, random), *(_without(one) for one in _some(outside, count, random))]
-            messages = conversation.messages[start : start + size]
-            made.append(
-                replace(
-                    conversation, id=f"{conversation.id}{SMALL}{number}", messages=messages, questions=tuple(chosen)
-                )
-            )
-    return made
+            chosen = [*_some(inside, count, random), *map(_without_evidence, _some(outside, count, random))]
+            name, messages = f"{conversation.id}{SMALL}{number}", conversation.messages[start : start + size]
+            memories.append(replace(conversation, id=name, messages=messages, questions=tuple(chosen)))
+    return memories
 
 
 def with_foreign_questions(conversations: Sequence[Conversation], *, seed: int = 0) -> list[Conversation]:
     """Each conversation with as many questions of another conversation as it has unanswerable ones of its own."""
     random = np.random.default_rng(seed)
-    answerable = [
-        [one for one in conversation.questions if one.evidence and one.category != "5"]
-        for conversation in conversations
-    ]
+    answerable = [_answerable(conversation) for conversation in conversations]
     extended = []
     for place, conversation in enumerate(conversations):
-        others = [one for other, asked in enumerate(answerable) if other != place for one in asked]
+        others = [question for other, asked in enumerate(answerable) if other != place for question in asked]
         count = min(len(conversation.questions) - len(answerable[place]), len(others))
-        foreign = [_without(one) for one in _some(others, count, random)]
+        foreign = map(_without_evidence, _some(others, count, random))
         extended.append(replace(conversation, questions=(*conversation.questions, *foreign)))
     return extended
 
 
+def _answerable(conversation: Conversation) -> list[Question]:
+    return [question for question in conversation.questions if question.evidence and question.category != "5"]
+
+
 def _some(questions: Sequence[Question], count: int, random: np.random.Generator) -> list[Question]:
-    return [questions[one] for one in random.permutation(len(questions))[:count].tolist()]
+    return [questions[place] for place in random.permutation(len(questions))[:count].tolist()]
 
 
-def _without(question: Question) -> Question:
+def _without_evidence(question: Question) -> Question:
     return replace(question, evidence=(), evidence_threads=())

@@ -111,10 +111,10 @@ def _folds(
             continue
         ranker = Ranker(learn_ranking(training, replace(settings, runs=1), fingerprint=fingerprint))
         members = tuple(question for question in asked if question.conversation in held_out)
-        telling = [one for one in members if one.conversation in mixed and len(one.features.pool)]
-        signs = [answer_signs(one.features, ranker.score(one.features)) for one in telling]
-        answered = np.array([not unanswerable(one.question) for one in telling], bool)
-        candidates = np.array([one.features.pool.steps for one in telling], np.int64)
+        telling = [question for question in members if question.conversation in mixed and len(question.features.pool)]
+        signs = [answer_signs(question.features, ranker.score(question.features)) for question in telling]
+        answered = np.array([not unanswerable(question.question) for question in telling], bool)
+        candidates = np.array([question.features.pool.steps for question in telling], np.int64)
         folds.append(_Fold(ranker, members, np.array(signs, np.float32), answered, candidates, held_out))
         if progress is not None:
             progress("answerable", number + 1, count)
@@ -201,13 +201,12 @@ def _score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversat
     }
 
 
-def _ranked(one: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt.NDArray[np.float32]) -> list[str]:
+def _ranked(asked: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt.NDArray[np.float32]) -> list[str]:
     """The turns in the order of the preset ``learned``."""
-    if one.operable is None:
-        return one.ranked_turns(scores)
-    weights = gate.weights_of(*one.operable.gate_input(scores))
-    on = switched(weights, strategy_named("learned").operations)
-    return one.operable.ranked(ranker, on, None if not on >= USUAL else scores)
+    if asked.operable is None:
+        return asked.ranked_turns(scores)
+    on = switched(gate.weights_of(*asked.operable.gate_input(scores)), strategy_named("learned").operations)
+    return asked.operable.ranked(ranker, on, None if not on >= USUAL else scores)
 
 
 def cross_validate(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -115,12 +114,4 @@ def read_trajectory(path: Path, embedder: Embedder) -> Trajectory:
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """The embedder's vectors, cached in the system's folder for temporary files between runs."""
-    digest = hashlib.sha256("\0".join([embedder.fingerprint, *texts]).encode()).hexdigest()[:32]
-    cached = Path(tempfile.gettempdir()) / "hexamem-trajectories" / f"{digest}.npy"
-    if cached.exists():
-        return np.asarray(np.load(cached), np.float32)
-    vectors = np.asarray(embedder.embed_documents(texts), np.float32)
-    cached.parent.mkdir(exist_ok=True)
-    np.save(cached, vectors)
-    return vectors
+    return np.asarray(embedder.embed_documents(texts), np.float32)

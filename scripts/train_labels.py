@@ -13,24 +13,26 @@ carrying the act that they answer), and precision and recall of the entity types
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_mutual_info_score
+from trajectory_training import WEIGHTS, run
 
-from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories, read_trajectory
+from hexamem.evals.trajectories import Trajectory, load_trajectories
 from hexamem.intent.label_classifiers import LabelClassifiers, event_features, load_classifiers
 from hexamem.intent.label_names import label_types
 from hexamem.models.encoder import open_encoder
-from hexamem.stores.embedders import open_embedder
+from hexamem.stores.embedders import Embedder
 
-TARGETS = Path(__file__).parent.parent / "intent" / "weights"
 EVENT_C, ENTITY_C, ENTITY_THRESHOLD, SEED = 1.0, 4.0, 0.25, 13
 LEAST_COSINE = 0.5
 
@@ -38,7 +40,7 @@ LEAST_COSINE = 0.5
 @cache
 def type_words(kind: Literal["event", "entity"]) -> dict[str, str]:
     """Each word of ``label_types.json`` in lower case, a type's own name too → the name of the type."""
-    stored = json.loads((TARGETS.parent / "label_types.json").read_text(encoding="utf-8"))
+    stored = json.loads((WEIGHTS.parent / "label_types.json").read_text(encoding="utf-8"))
     types = stored["events" if kind == "event" else "entities"]
     words = {word: name for name, listed in reversed(list(types.items())) for word in listed}
     return words | {name.casefold(): name for name in types}
@@ -91,9 +93,9 @@ def entity_rows(trajectories: Iterable[Trajectory]) -> tuple[np.ndarray, np.ndar
     return np.stack(rows), np.array(targets)
 
 
-def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory], fingerprint: str) -> LabelClassifiers:
-    """Train on trajectories, and on others that have acts but no entity types."""
-    rows, targets = event_rows([*trajectories, *more])
+def train(trajectories: Sequence[Trajectory], embedder: Embedder) -> LabelClassifiers:
+    """Train on trajectories, and on those of ``intent/dev``, which have acts but no entity types."""
+    rows, targets = event_rows([*trajectories, *load_trajectories(embedder, ["intent/dev"])])
     counts = {name: targets.count(name) for name in set(targets)}
     print(f"{len(targets):,} acts: {dict(sorted(counts.items(), key=lambda entry: -entry[1]))}")
     events = LogisticRegression(C=EVENT_C, max_iter=1000, random_state=SEED).fit(rows, targets)
@@ -115,7 +117,7 @@ def train(trajectories: Sequence[Trajectory], more: Sequence[Trajectory], finger
         entity_weights=np.array(weights, np.float32).T,
         entity_bias=np.array(bias, np.float32),
         thresholds=np.array(thresholds, np.float32),
-        encoder=fingerprint,
+        encoder=embedder.fingerprint,
     )
 
 
@@ -144,42 +146,5 @@ def measure(trajectories: Sequence[Trajectory], classifiers: LabelClassifiers) -
     return scores
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--folds", action="store_true", help="measure each fifth of the trajectories by the others' weights"
-    )
-    parser.add_argument("--embedder", choices=("bundled", "static"), default="bundled")
-    parser.add_argument(
-        "--measure", type=Path, nargs="+", metavar="TURNS", help="measure the shipped classifiers on these files"
-    )
-    arguments = parser.parse_args()
-    embedder = open_embedder(arguments.embedder)
-    if arguments.measure:
-        unseen = [read_trajectory(path, embedder) for path in arguments.measure]
-        print(f"mean AMI of the events {np.mean(measure(unseen, load_classifiers(embedder.name))):.3f}")
-        return
-    trajectories = load_trajectories(embedder, ["trajectories"])
-    more = load_trajectories(embedder, ["intent/dev"])
-    if arguments.folds:
-        scores: list[float] = []
-        for part in range(FOLDS):
-            unseen = [trajectory for trajectory in trajectories if fold(trajectory.name) == part]
-            scores += measure(
-                unseen,
-                train(
-                    [trajectory for trajectory in trajectories if fold(trajectory.name) != part],
-                    more,
-                    embedder.fingerprint,
-                ),
-            )
-        print(f"mean AMI of the events of {len(scores)} trajectories, each left out: {np.mean(scores):.3f}")
-        return
-    classifiers = train(trajectories, more, embedder.fingerprint)
-    target = TARGETS / f"labels_{embedder.name}.npz"
-    np.savez(target, **{name: np.array(getattr(classifiers, name)) for name in LabelClassifiers.__slots__})
-    print(f"wrote {target.name}")
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "labels", train, measure, load_classifiers, LabelClassifiers.__slots__)

@@ -13,16 +13,19 @@ costs more than one too many. Needs torch.
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 import numpy as np
 import torch
 from sklearn.metrics import adjusted_mutual_info_score
+from trajectory_training import run
 
-from hexamem.evals.trajectories import FOLDS, Trajectory, fold, load_trajectories, read_trajectory
+from hexamem.evals.trajectories import Trajectory
 from hexamem.intent.scope_tracker import (
     AHEAD,
     COLUMNS,
@@ -32,9 +35,8 @@ from hexamem.intent.scope_tracker import (
     ScopeWeights,
     load_scope_weights,
 )
-from hexamem.stores.embedders import open_embedder
+from hexamem.stores.embedders import Embedder
 
-TARGETS = Path(__file__).parent.parent / "intent" / "weights"
 EPOCHS, NETWORKS, HIDDEN, SEED = 25, 4, 24, 13
 TURN_WEIGHT = 1.7
 SCALES = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -130,62 +132,24 @@ def question_scale(trajectories: Sequence[Trajectory], weights: ScopeWeights) ->
     return min(SCALES, key=loss)
 
 
-def train(trajectories: Sequence[Trajectory], fingerprint: str) -> ScopeWeights:
+def train(trajectories: Sequence[Trajectory], embedder: Embedder) -> ScopeWeights:
     examples = [example for trajectory in trajectories for example in decisions(trajectory)]
     print(f"{len(trajectories)} trajectories, {len(examples):,} decisions")
     weights = fit(examples, SEED)
-    return replace(weights, question_scale=question_scale(trajectories, weights), encoder=fingerprint)
-
-
-def ami(trajectory: Trajectory, weights: ScopeWeights) -> float:
-    """Adjusted mutual information of the tracker's scopes with the gold ones."""
-    return float(adjusted_mutual_info_score(trajectory.scopes, follow(trajectory, weights)))
+    return replace(weights, question_scale=question_scale(trajectories, weights), encoder=embedder.fingerprint)
 
 
 def measure(trajectories: Sequence[Trajectory], weights: ScopeWeights) -> list[float]:
+    """AMI of the tracker's scopes with the gold ones."""
     scores = []
     for trajectory in trajectories:
-        scores.append(ami(trajectory, weights))
-        count = len(set(follow(trajectory, weights)))
+        scopes = follow(trajectory, weights)
+        scores.append(float(adjusted_mutual_info_score(trajectory.scopes, scopes)))
+        count = len(set(scopes))
         print(f"  {trajectory.name:28} AMI {scores[-1]:.3f}, {count} scopes for {len(set(trajectory.scopes))}")
     return scores
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--folds", action="store_true", help="measure each fifth of the trajectories by the others' weights"
-    )
-    parser.add_argument("--embedder", choices=("bundled", "static"), default="bundled")
-    parser.add_argument(
-        "--measure", type=Path, nargs="+", metavar="TURNS", help="measure the shipped weights on these files"
-    )
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    embedder = open_embedder(arguments.embedder)
-    if arguments.measure:
-        unseen = [read_trajectory(path, embedder) for path in arguments.measure]
-        print(f"mean AMI {np.mean(measure(unseen, load_scope_weights(embedder.name))):.3f}")
-        return
-    trajectories = load_trajectories(embedder, ["trajectories"])
-    if arguments.folds:
-        scores: list[float] = []
-        for part in range(FOLDS):
-            unseen = [trajectory for trajectory in trajectories if fold(trajectory.name) == part]
-            scores += measure(
-                unseen,
-                train(
-                    [trajectory for trajectory in trajectories if fold(trajectory.name) != part], embedder.fingerprint
-                ),
-            )
-        print(f"mean AMI of {len(scores)} trajectories, each left out: {np.mean(scores):.3f}")
-        return
-    weights = train(trajectories, embedder.fingerprint)
-    print(f"AMI in training: {np.mean([ami(trajectory, weights) for trajectory in trajectories]):.3f}")
-    target = TARGETS / f"scopes_{embedder.name}.npz"
-    np.savez(target, **{name: getattr(weights, name) for name in ScopeWeights.__slots__})
-    print(f"wrote {target.name}")
-
-
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    run(__doc__, "scopes", train, measure, load_scope_weights, ScopeWeights.__slots__)

@@ -99,12 +99,9 @@ def test_ruler_needs_no_file_and_writes_an_object_a_strategy(
     assert bm25["tasks"]["2000"]["niah_multivalue"]["score"] == 1.0
 
 
-def test_synthetic_gives_one_object_a_size_and_strategy_and_exports(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_synthetic_gives_one_object_a_size_and_strategy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
-    export = ("--export", tmp_path / "came")
-    words = ("synthetic", "--size", "S", "--family", "project", "-s", "bm25", "-s", "dense", *export)
+    words = ("synthetic", "--size", "S", "--family", "project", "-s", "bm25", "-s", "dense")
     assert eval_(*words, "--json", out) == 0
     shown = capsys.readouterr().out
     assert "synthetic S: all categories" in shown
@@ -113,11 +110,6 @@ def test_synthetic_gives_one_object_a_size_and_strategy_and_exports(
     results = json.loads(out.read_text(encoding="utf-8"))
     facts = [(result["size"], result["strategy"], result["split"]) for result in results]
     assert facts == [("S", "bm25", "test"), ("S", "dense", "test")]
-    # Two of its files name one trajectory; a glob gives both, and whatever else lies there.
-    (tmp_path / "came" / "meta.json").write_text('{"about": "a trajectory"}')
-    (came,) = results_of(capsys, "came", *sorted((tmp_path / "came").iterdir()), "-s", "bm25")
-    assert (came["n_conversations"], came["recall"]["all"]) == (1, results[0]["recall"]["all"])
-    assert came["scope"]["n_gold"] == results[0]["scope"]["n_gold"]
 
 
 def test_hotpotqa_is_measured_at_a_length_on_a_part_of_its_questions(
@@ -153,11 +145,8 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "an unknown data set": (("trivia", "FILE"), "trivia"),
     "a missing file": (("locomo", "nosuch.json"), "nosuch.json"),
     "an unknown strategy": (("locomo", "TALK", "--strategy", "magic"), "magic"),
-    "a strategy twice": (("locomo", "TALK", "-s", "bm25", "-s", "bm25"), "each once"),
     "a file of another form": (("longmemeval", "FILE"), "dev.json"),
     "nowhere to write": (("locomo", "TALK", "--json", "nosuch/out.json"), "nosuch/out.json"),
-    "a length that is none": (("ruler", "--tokens", "long"), "no length of at least 2,000 tokens"),
-    "a task that is none": (("ruler", "--task", "magic"), "'magic' is unknown"),
     "a path for ruler": (("ruler", "FILE"), "makes its own conversations"),
     "a path for synthetic": (("synthetic", "FILE"), "leave the path out"),
     "an option of others": (("ruler", "--size", "S"), "--size is for synthetic alone"),
@@ -170,18 +159,13 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "a ranking that answers": (("hotpotqa", "FILE", "--answers", "-s", "bm25"), "leave --strategy out"),
     "a part of what is measured whole": (("locomo", "FILE", "--questions", "3"), "goes with --answers"),
     "a size that is none": (("synthetic", "--size", "XL"), "XL"),
-    "a size twice": (("synthetic", "--size", "S", "--size", "S"), "each once"),
-    "a family that is none": (("synthetic", "--family", "cooking"), "cooking"),
-    "no trajectory": (("synthetic", "--count", "0"), "count = 0"),
     "no file": (("came",), "PATH"),
     "an experiment that is none": (("study", "TALK", "-e", "everything"), "--experiment everything is unknown"),
     "no draws": (("study", "TALK", "--samples", "0"), "--samples 0"),
     "a ranking of a study": (("study", "TALK", "--strategy", "rrf"), "leave --strategy out"),
-    "a length of a study": (("study", "TALK", "--tokens", "8k"), "--tokens is for"),
     "a study of nothing": (("study",), "name at least one file or folder"),
     "a ranking of what is written": (("writepath", "FILE", "-s", "bm25"), "--strategy ranks answers"),
     "a home of what is written": (("writepath", "FILE", "--home", "HOME"), "leave --home out"),
-    "a seed of what is written": (("writepath", "FILE", "--seed", "1"), "--seed is for synthetic, ruler, hotpotqa"),
 }
 
 

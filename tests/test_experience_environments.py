@@ -12,12 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexamem.evals.environments.distiller import lessons
+from hexamem.evals.environments.advice_reading import preference, read_hints
+from hexamem.evals.environments.agents import ModelAgent, ScriptedAgent
 from hexamem.evals.environments.experiment import ARMS, compare, run_arm
-from hexamem.evals.environments.model_agent import ModelAgent
-from hexamem.evals.environments.office_api import OfficeApi, _forms
-from hexamem.evals.environments.policy import act_out
-from hexamem.evals.environments.reading import preference, read_hints
+from hexamem.evals.environments.office_api import OfficeApi
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
@@ -35,10 +33,11 @@ def test_tasks_are_reproducible_all_different_and_solvable_with_enough_time() ->
     tasks = OfficeApi(0).tasks(30)
     assert tasks == OfficeApi(0).tasks(30) != OfficeApi(1).tasks(30)
     assert len({task.text.casefold() for task in tasks}) == 30
-    assert act_out(OfficeApi(0), tasks[0], "") == act_out(OfficeApi(0), tasks[0], "")
+    attempt = ScriptedAgent()
+    assert attempt(OfficeApi(0), tasks[0]) == attempt(OfficeApi(0), tasks[0])
     for seed in range(2):
         patient = Patient(seed)
-        assert [task.text for task in patient.tasks(20) if not act_out(patient, task, "").done] == []
+        assert [task.text for task in patient.tasks(20) if not attempt(patient, task).done] == []
 
 
 @settings(max_examples=15, deadline=None)
@@ -50,55 +49,6 @@ def test_no_text_breaks_an_environment_or_the_reader_or_does_a_task_by_chance(ac
     for action in actions:
         assert isinstance(preference(action or " ", advice, "", hints, []), float)
         assert not episode.act(action or " ").done
-
-
-# Reading advice.
-
-
-@pytest.mark.parametrize(
-    ("advice", "task", "better", "worse"),
-    [
-        (
-            "When post is called, use `amount=4200` instead of `amount=42.00`.",
-            "Use post with amount 7.50",
-            "post amount=750",
-            "post amount=7.50",
-        ),
-        ("When post is called, use `login` first.", "Use post with amount 7.50", "login", "logout"),
-        (
-            "Task (done): Use post with amount 9.25\n1. action: post amount=9.25\n   error: 422: amount\n"
-            "2. action: post amount=925\n   observation: 201",
-            "Use post with amount 7.50",
-            "post amount=750",
-            "post amount=7.50",
-        ),
-    ],
-)
-def test_advice_changes_what_is_preferred_in_its_situation_alone(
-    advice: str, task: str, better: str, worse: str
-) -> None:
-    hints = read_hints(advice)
-    last = "" if "login" not in advice else "post"
-    assert preference(better, f"{task} post", last, hints, []) > preference(worse, f"{task} post", last, hints, [])
-    hints = read_hints("When add_contact is called, use `country=ESP` instead of `country=Spain`.")
-    assert preference("send_parcel country=ESP", "Use send_parcel with country Spain", "", hints, []) == 0.0
-
-
-def test_the_distiller_reads_what_went_wrong_and_what_corrected_it() -> None:
-    runs = (
-        "Task (done): Use post with amount 42.00\n"
-        "1. action: post amount=42.00\n   error: 409: not now\n"
-        "2. action: open_books\n   observation: OK\n"
-        "3. action: post amount=42.00\n   error: 422: amount\n"
-        "4. action: post amount=4200\n   observation: 201"
-    )
-    contents = [item["content"] for item in lessons(runs)]
-    assert contents[0].startswith("When post is called, use `open_books` first.")
-    assert contents[1] == "When post is called, use `amount=4200` instead of `amount=42.00`."
-    assert lessons("Task (done): sing\n1. action: sing\n   observation: la") == []
-
-
-# Measuring.
 
 
 def test_memory_raises_success_and_saves_steps(tmp_path: Path) -> None:
@@ -142,14 +92,6 @@ def test_a_model_acts_distils_and_judges_in_place_of_the_rules(tmp_path: Path, s
     server.follow([Reply(content="no JSON")])
     assert run_arm(ARMS["off"], tmp_path / "bad", count=1, **options).steps == 0.0
     assert agent.degraded
-
-
-def test_the_help_for_a_model_lists_every_form_that_the_scripted_agent_tries() -> None:
-    examples = {
-        "date": "24-October", "number": "42", "amount": "99.50", "phone": "+44-20-1234567", "country": "Spain",
-        "duration": "2h30", "weight": "2.5",
-    }  # fmt: skip
-    assert all(form in OfficeApi.help for kind, value in examples.items() for form in _forms(kind, value))
 
 
 def test_the_benchmark_prints_a_table_and_writes_its_figures(

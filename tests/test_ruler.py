@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from contextlib import AbstractContextManager, nullcontext
@@ -12,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals import Conversation, evaluate_ruler, make_ruler, print_ruler
+from hexamem.evals import Conversation, evaluate_ruler, make_ruler
 from hexamem.evals.asking import Asked
+from hexamem.evals.result_tables import ruler_section
 from hexamem.evals.ruler import FAMILIES, TASKS, parse_tokens, tasks_named
 from hexamem.evals.ruler_run import most_frequent, read_score, share_found
 from hexamem.models.tokens import count_tokens
@@ -177,12 +176,6 @@ class FakeMemory:
         return nullcontext(self)
 
 
-def printed(results: list[dict[str, Any]]) -> str:
-    console = Console(file=io.StringIO(), width=100)
-    print_ruler(results, console)
-    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
-
-
 def test_each_sample_has_a_memory_of_its_own_and_each_strategy_an_object_and_a_table() -> None:
     memory, seen = FakeMemory(), list[tuple[int, int]]()
     results = evaluate_ruler(
@@ -205,10 +198,11 @@ def test_each_sample_has_a_memory_of_its_own_and_each_strategy_an_object_and_a_t
     assert row["context_share"] == pytest.approx(1.0, rel=0.06)
     assert first["families"]["3000"]["variable_tracking"] < 1
     assert json.loads(json.dumps(results)) == results
-    shown = printed(results)
-    assert re.search(r"vt_chains +│ +100\.0% \(\d,\d+\) +│ +100\.0% \(\d,\d+\)", shown)
-    assert re.search(r"aggregation +│ +100\.0%", shown)
-    assert "degraded, all: slow (12×)" in shown
+    section = ruler_section(results)
+    shown = {row["task"]: row for row in next(iter(section.tables.values()))}
+    assert re.fullmatch(r"100\.0% \(\d,\d+\)", str(shown["vt_chains"]["3,000"]))
+    assert shown["aggregation"]["2,000"] == "100.0%"
+    assert "degraded, all: slow (12×)" in section.remarks
 
 
 def test_research_is_asked_with_its_rounds_and_what_it_read_is_shown_beside_what_it_returned() -> None:
@@ -219,9 +213,10 @@ def test_research_is_asked_with_its_rounds_and_what_it_read_is_shown_beside_what
     assert (row["score"], row["read"], row["all_found"], row["evidence"]) == (0.8, 1.0, 0.0, 1.0)
     assert (result["families"]["2000"]["needle"], result["families"]["2000"]["variable_tracking"]) == (None, 0.8)
     assert (result["rounds"], result["llm_calls"], result["llm_tokens"]) == (7, 4, 60)
-    shown = printed(results)
-    assert re.search(r"vt +│ +80\.0% \(\d+\) +│\s+│ +│ +read 100\.0% \(\d+\)", shown)
-    assert (shown.count("read 1"), "needle " in shown) == (1, False)
+    (table,) = ruler_section(results).tables.values()
+    shown = {row["task"]: str(row["2,000"]) for row in table}
+    assert re.fullmatch(r"80\.0% \(\d+\)\nread 100\.0% \(\d+\)", shown["vt"])
+    assert ("read" in shown["cwe"], "needle" in shown) == (False, False)
 
 
 def test_nothing_to_measure_is_refused() -> None:

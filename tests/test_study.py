@@ -13,20 +13,29 @@ import pytest
 
 from hexamem import Memory, Settings
 from hexamem.cli.app import run
-from hexamem.errors import ConfigError, CorruptFileError, HomeNotWritableError, InvalidInputError
+from hexamem.errors import CorruptFileError, HomeNotWritableError, InvalidInputError
 from hexamem.evals import load_conversations
 from hexamem.evals.metrics import Interval
-from hexamem.evals.study import EXPERIMENTS, StudySet, made_up_sets, run_study, study_sets, write_study
+from hexamem.evals.report import Section
+from hexamem.evals.study import (
+    EXPERIMENTS,
+    StudySet,
+    made_up_sets,
+    run_study,
+    study_data,
+    study_markdown,
+    study_sets,
+    write_study,
+)
 from hexamem.evals.study.experiments import (
     COLUMNS_OF,
     expected_under_flips,
     propagation_coefficient,
     recovered_share,
 )
-from hexamem.evals.study.laboratory import CHOICES, HELD_OUT, SHIPPED, Laboratory, fit_gate
+from hexamem.evals.study.laboratory import CHOICES, HELD_OUT, SHIPPED, Laboratory
 from hexamem.evals.study.observing import observe
 from hexamem.evals.study.records import FULL, RANKINGS, Observation, difference, recalls
-from hexamem.evals.study.report import Section, study_data, study_markdown
 from hexamem.retrieval.learning import LearningSettings
 from hexamem.retrieval.signals.features import FEATURES
 
@@ -222,18 +231,6 @@ def test_shares_coefficients_and_flips_are_exact_and_guarded_against_nothing_to_
     assert expected_under_flips(recall, chosen, [0.5] * 4) == pytest.approx(recall.mean(axis=1))
 
 
-def test_a_gate_of_rankings_learns_what_the_question_shows_and_nothing_else() -> None:
-    random = np.random.default_rng(0)
-    groups = [f"t{number % 9}" for number in range(90)]
-    noise = random.normal(size=(90, 5))
-    alike = np.stack([np.full(90, 0.6) + random.normal(size=90) * 0.1, np.full(90, 0.5)], axis=1)
-    chosen = fit_gate(noise, alike, groups).predict(random.normal(size=(20, 5))).argmax(axis=1)
-    assert set(chosen.tolist()) == {0}
-    shown = np.stack([noise[:, 0] > 0, noise[:, 0] <= 0], axis=1).astype(float)
-    gate = fit_gate(noise, shown, groups)
-    assert gate.predict(np.array([[2.0, 0, 0, 0, 0], [-2.0, 0, 0, 0, 0]])).argmax(axis=1).tolist() == [0, 1]
-
-
 def test_held_out_weights_were_not_trained_on_what_they_are_measured_on(observations: list[Observation]) -> None:
     lab = Laboratory(observations, fingerprint="x", settings=QUICK, samples=20)
     held = [conversation for fold in lab.folds for conversation in fold.held]
@@ -273,12 +270,13 @@ def test_no_configuration_beats_the_oracle_and_a_gate_chooses_one_for_each_quest
     bounds = {(row["data set"], row["configurations"]): row for row in rows(study, "oracle", "Bounds")}
     assert {family for _, family in bounds} == {"fixed rankings", "operations"}
     for where, bound in bounds.items():
-        assert bound["oracle"] + 1e-9 >= bound["by type"] >= bound["recall of it"] - 1e-9
+        assert bound["oracle"] + 1e-9 >= max(bound["recall of it"], bound["by type, held out"] or 0.0)
         fixed = [
             row for row in rows(study, "oracle", "Configurations") if (row["data set"], row["configurations"]) == where
         ]
         assert max(row["recall@10"] for row in fixed) == bound["recall of it"]
-        assert sum(row["chosen by the gate"] for row in fixed) == {"one": 6, "two": 3}[where[0]]
+        if where[1] == "operations":
+            assert sum(row["chosen by the gate"] for row in fixed) == {"one": 6, "two": 3}[where[0]]
     for row in rows(study, "oracle", "Achieved"):
         if row["configurations"] == "operations":
             assert row["ranking"] == HELD_OUT
@@ -354,11 +352,3 @@ def test_the_command_writes_a_study_with_the_calls_of_a_model(
     assert min(figures["calls"], figures["model tokens"]) > 0
     # What gave no answer in its form falls back and is listed.
     assert any(FULL in line for line in main["remarks"] if line.startswith("degraded"))
-
-
-def test_a_study_without_scikit_learn_names_what_to_install(
-    sets: list[StudySet], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hexamem.evals.study.running.find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"pip install scikit-learn"):
-        run_study(lambda: pytest.fail("opened"), sets)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals import Conversation, load_conversations
 from hexamem.evals.synthetic import (
-    FAMILIES,
     QUESTION_TYPES,
     SIZES,
     SPLITS,
@@ -24,7 +20,6 @@ from hexamem.evals.synthetic import (
     make_conversations,
     make_plan,
     plan_questions,
-    write_came,
 )
 from hexamem.evals.synthetic.family import FamilyName, Split, family, templates
 from hexamem.evals.synthetic.plan import SCOPES, TURNS, Plan, Size
@@ -47,8 +42,8 @@ def test_every_plan_keeps_to_its_rules(kind: Kind, seed: int) -> None:
     assert [turn.index for turn in plan.turns] == list(range(len(plan.turns)))
     assert sorted(turn.time for turn in plan.turns) == [turn.time for turn in plan.turns]
     first = {turn.scope: turn for turn in reversed(plan.turns)}
-    assert {turn.stage for turn in first.values()} == {"open"}
-    assert Counter(turn.stage for turn in plan.turns)["open"] == len(plan.scopes) == SCOPES["S"]
+    assert {turn.beat.stage for turn in first.values()} == {"open"}
+    assert Counter(turn.beat.stage for turn in plan.turns)["open"] == len(plan.scopes) == SCOPES["S"]
     assert plan.turns[0].marker == "open"
     visits = 0
     for before, turn in zip(plan.turns, plan.turns[1:], strict=False):
@@ -65,7 +60,7 @@ def test_every_plan_keeps_to_its_rules(kind: Kind, seed: int) -> None:
         if fact.kind == "value":
             turns = list(fact.turns.values())
             assert turns == sorted(turns)
-            assert [plan.turns[turn].slots["value"] for turn in turns] == list(fact.values)
+            assert [plan.turns[turn].beat.slots["value"] for turn in turns] == list(fact.values)
         if fact.kind == "choice":
             assert fact.turns["propose"] < fact.turns["decide"] < fact.turns.get("switch", len(plan.turns))
     for question in plan_questions(plan, seed):
@@ -169,34 +164,3 @@ def test_an_unknown_choice_is_refused_by_name() -> None:
     for words, make in refused.items():
         with pytest.raises(InvalidInputError, match=words):
             make()
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_the_export_reads_back_as_it_was_and_shows_the_memory_no_gold(name: FamilyName, tmp_path: Path) -> None:
-    made = make_conversation(name, "S", seed=4)
-    turns, _ = write_came(made, tmp_path / "new")
-    (read,) = load_conversations(turns)
-
-    def shown(conversation: Conversation) -> Any:
-        return [message.as_message() for message in conversation.messages]
-
-    assert shown(read) == shown(made)
-    assert [(q.text, q.answer, q.category, q.evidence) for q in read.questions] == [
-        (q.text, q.answer, q.category, q.evidence) for q in made.questions
-    ]
-    keys = ("partition", "action", "action_object")
-    assert {turn: [gold[key] for key in keys] for turn, gold in read.gold.items()} == {
-        turn: [gold[key] for key in keys] for turn, gold in made.gold.items()
-    }
-    assert read.notes == ()
-    labels = {str(value) for gold in made.gold.values() for value in (*gold["partition"], gold["action"])}
-    assert not [label for label in labels if label in str(shown(made))]
-
-
-def test_a_turn_that_is_no_text_cannot_be_exported(tmp_path: Path) -> None:
-    made = make_conversation("travel", "S")
-    changes: list[dict[str, Any]] = [{"id": None}, {"content": [{"type": "text"}]}, {"role": "user", "name": "tool"}]
-    for change in changes:
-        bad = replace(made, messages=(replace(made.messages[0], **change), *made.messages[1:]))
-        with pytest.raises(InvalidInputError, match="turn 1"):
-            write_came(bad, tmp_path)

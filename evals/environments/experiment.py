@@ -6,29 +6,24 @@ begins, as in ReasoningBank's streaming setting (arXiv 2509.25140, section 4). N
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hexamem.config import Settings
-from hexamem.evals.environments.distiller import RuleDistiller
-from hexamem.evals.environments.office_api import Feedback, OfficeApi, Task
-from hexamem.evals.environments.policy import Attempted, act_out
+from hexamem.evals.environments.advice_reading import RuleDistiller
+from hexamem.evals.environments.agents import Agent, Attempted, ScriptedAgent
+from hexamem.evals.environments.office_api import OfficeApi, Task
 from hexamem.experience.advising import Include
 from hexamem.exploring import Attempt
 from hexamem.memory import Memory
-from hexamem.run_recorder import RunRecorder
 from hexamem.stores.ledger.usage import usage_totals
 
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
 
-__all__ = ["ARMS", "Agent", "Arm", "Outcome", "compare", "run_arm", "scripted_agent"]
-
-Agent = Callable[[OfficeApi, Task, str, RunRecorder, bool, int], Attempted]
-"""Attempts a task: (environment, task, advice, recorder, whether to reflect in trouble, number of the attempt)."""
+__all__ = ["ARMS", "Arm", "Outcome", "compare", "run_arm"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,27 +92,6 @@ class Outcome:
         return {name: value for name, value in asdict(self).items() if name != "done"}
 
 
-def scripted_agent(seed: int) -> Agent:
-    """The scripted policy as an agent. From the second attempt at a task on, equally preferred actions are drawn by chance."""
-
-    def attempt(
-        environment: OfficeApi, task: Task, advice: str, run: RunRecorder, reflect: bool, number: int
-    ) -> Attempted:
-        def record(action: str, feedback: Feedback) -> None:
-            run.step(action=action, observation=feedback.observation, error=feedback.error or None)
-
-        return act_out(
-            environment,
-            task,
-            advice,
-            record=record,
-            reflect=(lambda error: run.reflect(error).text) if reflect else None,
-            chance=random.Random(f"{seed} {task.text} {number}") if number > 1 else None,
-        )
-
-    return attempt
-
-
 @dataclass(frozen=True, slots=True)
 class _Result:
     """The result of one task; ``run`` is the id of the run that counts."""
@@ -145,12 +119,12 @@ def run_arm(
         home: a new folder for the memory.
         count: of tasks.
         seed: of the environment and its tasks.
-        agent: attempts the tasks; the scripted policy when None.
+        agent: attempts the tasks; the scripted agent when None.
         models: of the memory, as for ``Memory.open``; the rule distiller when None.
         judge: whether outcomes are left to the memory's judge.
         progress: called with a line for each task.
     """
-    agent = agent or scripted_agent(seed)
+    agent = agent or ScriptedAgent(seed)
     environment = OfficeApi(seed)
     distil = arm.distil and arm.memory
     judge = judge and distil and arm.explore is None
@@ -175,9 +149,9 @@ def run_arm(
     agreed = [labels[result.run] == result.attempted.done for result in results] if judge else []
     return Outcome(
         arm=arm.name,
-        success=sum(one.done for one in attempted) / count,
-        steps=sum(one.steps for one in attempted) / count,
-        done=tuple(one.done for one in attempted),
+        success=sum(each.done for each in attempted) / count,
+        steps=sum(each.steps for each in attempted) / count,
+        done=tuple(each.done for each in attempted),
         attempts=sum(result.attempts for result in results),
         learned=learned,
         advised=sum(result.advised for result in results) / count,
@@ -223,9 +197,5 @@ def _usage(memory: Memory, user: UserMemory) -> dict[str, tuple[int, int, int]]:
     with memory.ledger.read(user.name) as tx:
         for row in usage_totals(tx):
             calls, read, written = totals.get(row["agent"], (0, 0, 0))
-            totals[row["agent"]] = (
-                calls + row["calls"],
-                read + row["input_tokens"],
-                written + row["output_tokens"],
-            )
+            totals[row["agent"]] = (calls + row["calls"], read + row["input_tokens"], written + row["output_tokens"])
     return totals

@@ -6,25 +6,48 @@ The rules are the same in every task: the form of each argument, and which call 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
-from hexamem.experience.trouble import Turn
+__all__ = ["FORMS", "SETUP", "TOOLS", "Episode", "Feedback", "OfficeApi", "Task", "forms_in"]
 
-__all__ = ["Feedback", "OfficeApi", "OfficeApiEpisode", "Task", "prior"]
-
-_DAYS = ((24, 12), (3, 11), (17, 10), (28, 9), (5, 12))
-_MONTHS = {9: "September", 10: "October", 11: "November", 12: "December"}
-_COUNTRIES = {"Ireland": ("IE", "IRL"), "Spain": ("ES", "ESP"), "Norway": ("NO", "NOR"), "Japan": ("JP", "JPN")}
-_TOOLS: dict[str, dict[str, str]] = {
+_COUNTRIES = (("Ireland", "IE", "IRL"), ("Spain", "ES", "ESP"), ("Norway", "NO", "NOR"), ("Japan", "JP", "JPN"))
+_DAYS = ((24, 12, "December"), (3, 11, "November"), (17, 10, "October"), (28, 9, "September"), (5, 12, "December"))
+FORMS: dict[str, dict[str, tuple[str, ...]]] = {
+    "date": {
+        f"{day}-{name}": (f"2026-{m}-{day:02}", f"{day:02}.{m}.2026", f"{m}/{day:02}/2026", f"2026{m}{day:02}")
+        for day, month, name in _DAYS
+        for m in (f"{month:02}",)
+    },
+    "number": {f"{n}": (f"{n}", f"C-{n}", f"ID{n}", f"{n}/1") for n in range(11, 99)},
+    "amount": {
+        f"{euros}.{cents}": (f"{euros}.{cents}", f"EUR{euros}.{cents}", f"{euros}{cents}", f"{euros},{cents}")
+        for euros in range(20, 900)
+        for cents in (25, 50, 75)
+    },
+    "phone": {
+        f"+{country}-20-{n}": (f"+{country}-20-{n}", f"+{country}20{n}", f"00{country}20{n}x", f"tel:+{country}20{n}")
+        for country in range(30, 99)
+        for n in range(1234567, 9999999, 1234567)
+    },
+    "country": {name: (name, short, long) for name, short, long in _COUNTRIES},
+    "duration": {
+        f"{hours}h{rest}": (f"{hours}h{rest}m", f"{60 * hours + rest}min", f"{hours}:{rest}", f"PT{hours}H{rest}M")
+        for hours in range(1, 8)
+        for rest in (10, 15, 30, 45)
+    },
+    "weight": {f"{kilos}.5": (f"{kilos}.5kg", f"{kilos}.5", f"{kilos}500g", f"{kilos}.5-KG") for kilos in range(1, 20)},
+}
+"""Kind of argument → value as a task names it → its common forms."""
+TOOLS = {
     "create_invoice": {"customer": "number", "amount": "amount", "due": "date"},
     "add_contact": {"phone": "phone", "country": "country", "born": "date"},
     "log_hours": {"project": "number", "duration": "duration", "day": "date"},
     "send_parcel": {"weight": "weight", "country": "country", "pickup": "date"},
 }
 """Tool → the kind of each argument."""
-_SETUP = ("check_status", "list_rights", "start_session")
+SETUP = ("check_status", "list_rights", "start_session")
+_TOOL_LIST = ", ".join(f"{tool} ({', '.join(arguments)})" for tool, arguments in TOOLS.items())
+_FORM_LIST = "; ".join(f"a {kind} as {', '.join(next(iter(values.values())))}" for kind, values in FORMS.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,90 +67,42 @@ class Feedback:
     done: bool = False
 
 
-def _forms(kind: str, value: str) -> tuple[str, ...]:
-    """The common forms of a value."""
-    if kind == "date":
-        day, name = value.split("-")
-        d, m = f"{int(day):02}", f"{next(number for number, month in _MONTHS.items() if month == name):02}"
-        return f"2026-{m}-{d}", f"{d}.{m}.2026", f"{m}/{d}/2026", f"2026{m}{d}"
-    if kind == "number":
-        return value, f"C-{value}", f"ID{value}", f"{value}/1"
-    if kind == "amount":
-        return value, f"EUR{value}", value.replace(".", ""), value.replace(".", ",")
-    if kind == "phone":
-        plain = value.replace("-", "")
-        return value, plain, f"00{plain.lstrip('+')}x", f"tel:{plain}"
-    if kind == "country":
-        return value, *_COUNTRIES[value]
-    if kind == "duration":
-        hours, _, minutes = value.partition("h")
-        return (
-            f"{hours}h{minutes}m",
-            f"{60 * int(hours) + int(minutes)}min",
-            f"{hours}:{minutes}",
-            f"PT{hours}H{minutes}M",
-        )
-    return f"{value}kg", value, f"{int(float(value) * 1000)}g", f"{value}-KG"
-
-
-def _sample(kind: str, chance: random.Random) -> str:
-    if kind == "date":
-        day, month = chance.choice(_DAYS)
-        return f"{day}-{_MONTHS[month]}"
-    if kind == "country":
-        return chance.choice(sorted(_COUNTRIES))
-    if kind == "phone":
-        return f"+{chance.randrange(30, 99)}-{chance.randrange(10, 99)}-{chance.randrange(1000000, 9999999)}"
-    if kind == "amount":
-        return f"{chance.randrange(20, 900)}.{chance.choice((25, 50, 75))}"
-    if kind == "duration":
-        return f"{chance.randrange(1, 8)}h{chance.choice((10, 15, 30, 45))}"
-    if kind == "weight":
-        return f"{chance.randrange(1, 20)}.5"
-    return str(chance.randrange(11, 99))
-
-
 class OfficeApi:
     """The environment; each ``seed`` has rules of its own."""
 
     name = "office-api"
     help = (
-        "Actions are calls: TOOL name=value name=value …, with create_invoice (customer, amount, due), add_contact "
-        "(phone, country, born), log_hours (project, duration, day), send_parcel (weight, country, pickup), and "
-        "check_status, list_rights, start_session without arguments. Some tools refuse until one of these three was "
-        "called. Each argument of each tool takes its value in one form only, which is not documented: "
-        "a date as 2026-10-24, 24.10.2026, 10/24/2026 or 20261024; customer and project as 42, C-42, ID42 or 42/1; "
-        "amount as 99.50, EUR99.50, 9950 or 99,50; phone as +44-20-1234567, +44201234567, 0044201234567x or "
-        "tel:+44201234567; country as Spain, ES or ESP; duration as 2h30m, 150min, 2:30 or PT2H30M; weight as 2.5kg, "
-        "2.5, 2500g or 2.5-KG."
+        f"Actions are calls: TOOL name=value name=value …, with {_TOOL_LIST}, and {', '.join(SETUP)} without arguments. "
+        "Some tools refuse until one of these three was called. Each argument of each tool takes its value in one form "
+        f"only, which is not documented: {_FORM_LIST}."
     )
 
     def __init__(self, seed: int = 0) -> None:
         rules = random.Random(f"api {seed}")
         self.seed = seed
         self.form = {
-            (tool, name): rules.randrange(len(_forms(kind, _sample(kind, random.Random(1)))))
-            for tool, kinds in _TOOLS.items()
+            (tool, name): rules.randrange(len(next(iter(FORMS[kind].values()))))
+            for tool, kinds in TOOLS.items()
             for name, kind in kinds.items()
         }
-        self.before = {tool: rules.choice((None, *_SETUP)) for tool in _TOOLS}
+        self.before = {tool: rules.choice((None, *SETUP)) for tool in TOOLS}
 
     def tasks(self, count: int) -> list[Task]:
         """The first tasks, all different: the tools in turn, with values by the seed."""
         chance = random.Random(f"tasks {self.seed}")
         texts: dict[str, None] = {}
         while len(texts) < count:
-            tool = list(_TOOLS)[len(texts) % len(_TOOLS)]
-            given = ", ".join(f"{name} {_sample(kind, chance)}" for name, kind in _TOOLS[tool].items())
+            tool = list(TOOLS)[len(texts) % len(TOOLS)]
+            given = ", ".join(f"{name} {chance.choice(list(FORMS[kind]))}" for name, kind in TOOLS[tool].items())
             texts[f"Use {tool} with {given}"] = None
         return [Task(number=number, text=text) for number, text in enumerate(texts)]
 
-    def begin(self, task: Task) -> OfficeApiEpisode:
+    def begin(self, task: Task) -> Episode:
         """Start an attempt."""
-        return OfficeApiEpisode(self, task)
+        return Episode(self, task)
 
 
-class OfficeApiEpisode:
+class Episode:
     """One attempt.
 
     Attributes:
@@ -139,52 +114,29 @@ class OfficeApiEpisode:
     first = "You are logged in."
 
     def __init__(self, api: OfficeApi, task: Task) -> None:
-        self._tool, forms = _read(task.text)
+        self._tool, forms = forms_in(task.text)
         self._wanted = {name: several[api.form[self._tool, name]] for name, several in forms.items()}
         self._before, self._called = api.before, set[str]()
 
     def act(self, action: str) -> Feedback:
         """Call a tool."""
         tool, *arguments = action.split() or [""]
-        if tool in _SETUP:
+        if tool in SETUP:
             self._called.add(tool)
             return Feedback(observation="200 OK")
-        if tool not in _TOOLS:
+        if tool not in TOOLS:
             return Feedback(error=f"404: unknown tool {tool}")
         if self._before[tool] not in (None, *self._called):
             return Feedback(error="409: not possible in this state")
         given = dict(argument.partition("=")[::2] for argument in arguments)
-        for name in _TOOLS[tool]:
+        for name in TOOLS[tool]:
             if tool != self._tool or given.get(name) != self._wanted[name]:
                 return Feedback(error=f"422: {name} is not acceptable")
         return Feedback(observation="201 created", done=True)
 
 
-def prior(task: str, past: Sequence[Turn]) -> list[str]:
-    """The actions that an agent without experience would try next, the most plausible first.
-
-    It stands in for the general knowledge of a model, reads what an agent reads, and knows no rule of the API: it calls the
-    tool with the usual forms, changes the argument that is refused, and tries the setup calls when the state is refused.
-    """
-    tool, forms = _read(task)
-    refused: set[str] = set()
-    for turn in past:
-        if turn.error.startswith("422: "):
-            name = turn.error.split()[1]
-            refused |= {argument for argument in turn.action.split()[1:] if argument.startswith(f"{name}=")}
-    setup = [action for action in _SETUP if action not in {turn.action for turn in past}]
-    if past and past[-1].error.startswith("409"):
-        return setup
-    options = [
-        [argument for form in several if (argument := f"{name}={form}") not in refused]
-        for name, several in forms.items()
-    ]
-    ranked = sorted(product(*map(enumerate, options)), key=lambda chosen: sum(place for place, _ in chosen))
-    return [*(" ".join([tool, *(argument for _, argument in chosen)]) for chosen in ranked), *setup]
-
-
-def _read(task: str) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """The tool, and the common forms of each value of the task."""
+def forms_in(task: str) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """The tool of a task, and the common forms of each value that the task names."""
     tool, _, given = task.removeprefix("Use ").partition(" with ")
     values = (pair.split(" ", 1) for pair in given.split(", "))
-    return tool, {name: _forms(_TOOLS[tool][name], value) for name, value in values}
+    return tool, {name: FORMS[TOOLS[tool][name]][value] for name, value in values}

@@ -6,7 +6,15 @@ recorded; each experiment computes tables from those records. ``hexamem eval stu
 
 from hexamem.evals.study.data_sets import StudySet, made_up_sets, study_sets
 from hexamem.evals.study.experiments import EXPERIMENTS
-from hexamem.evals.study.report import write_study
-from hexamem.evals.study.running import run_study
+from hexamem.evals.study.running import run_study, study_data, study_markdown, write_study
 
-__all__ = ["EXPERIMENTS", "StudySet", "made_up_sets", "run_study", "study_sets", "write_study"]
+__all__ = [
+    "EXPERIMENTS",
+    "StudySet",
+    "made_up_sets",
+    "run_study",
+    "study_data",
+    "study_markdown",
+    "study_sets",
+    "write_study",
+]

@@ -12,12 +12,11 @@ from hexamem.evals.datasets import each_once, load_conversations
 from hexamem.evals.records import Conversation
 from hexamem.evals.ruler import FAMILIES as RULER_FAMILIES
 from hexamem.evals.ruler import make_ruler
-from hexamem.evals.study.out_of_distribution import is_out_of_distribution, load_out_of_distribution
 from hexamem.evals.synthetic import FAMILIES, make_conversations
 
 __all__ = ["StudySet", "made_up_sets", "study_sets"]
 
-_PLAIN = {"dev", "test", "train", "data", "conversations", "corpus"}
+_PLAIN = {"dev", "test", "train", "data", "conversations"}
 _RULER_TOKENS = 2_000
 """Length of RULER's texts."""
 
@@ -35,8 +34,7 @@ def study_sets(paths: Sequence[Path], *, limit: int | None = None) -> list[Study
 
     Args:
         paths: a folder is a data set of its name; files of one folder are a data set of that folder's name. The format
-            of each file is detected; the questions of ``evals/corpus/out_of_distribution`` are read too. A file of
-            LongMemEval is the data set ``longmemeval``.
+            of each file is detected. A file of LongMemEval is the data set ``longmemeval``.
         limit: maximum of conversations of each data set, evenly spread; all when None.
 
     Raises:
@@ -49,8 +47,7 @@ def study_sets(paths: Sequence[Path], *, limit: int | None = None) -> list[Study
         raise InvalidInputError(f"limit={limit}: must be at least 1")
     groups: dict[str, list[Conversation]] = {}
     for path in each_once(paths):
-        file = path / "questions.json" if path.is_dir() else path
-        conversations = load_out_of_distribution(file) if is_out_of_distribution(file) else load_conversations(path)
+        conversations = load_conversations(path)
         groups.setdefault(_name(path.resolve(), conversations), []).extend(conversations)
     for group, conversations in groups.items():
         ids = [conversation.id for conversation in conversations]
@@ -76,14 +73,4 @@ def _name(path: Path, conversations: Sequence[Conversation]) -> str:
     if path.is_file() and conversations[0].dataset == "longmemeval":
         return "longmemeval"
     folder = path if path.is_dir() else path.parent
-    if folder.name not in _PLAIN:
-        return folder.name
-    return (
-        f"{folder.parent.name}/{folder.name}"
-        if folder.name != "corpus"
-        else f"{folder.name} ({_languages(conversations)})"
-    )
-
-
-def _languages(conversations: Sequence[Conversation]) -> str:
-    return "+".join(sorted({str(conversation.metadata.get("language", "unknown")) for conversation in conversations}))
+    return f"{folder.parent.name}/{folder.name}" if folder.name in _PLAIN else folder.name

@@ -19,6 +19,7 @@ import numpy as np
 from hexamem.errors import InvalidInputError
 from hexamem.evals.metrics import Interval, ndcg_at_k
 from hexamem.evals.records import natural_key
+from hexamem.evals.report import Row, Section
 from hexamem.evals.study.laboratory import (
     CHOICES,
     HELD_OUT,
@@ -31,7 +32,6 @@ from hexamem.evals.study.laboratory import (
     learned_turns,
 )
 from hexamem.evals.study.records import CUT, FULL, RANKINGS, Observation, Values, arm_recalls, halves, recalls
-from hexamem.evals.study.report import Row, Section
 from hexamem.retrieval.gates import switched
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
 from hexamem.retrieval.ranking_operations import NAMES
@@ -196,10 +196,8 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
     tables: _Tables = {"Bounds": [], "Achieved": [], "Configurations": []}
     for name, observations in lab.sets.items():
         learned = {arm: arm_recalls(observations, arm) for arm in (SHIPPED, HELD_OUT) if lab.has(observations, arm)}
-        gate = lab.ranking_gate(observations)
-        reached: Table = learned if gate is None else {**learned, "a gate among them": gate.recall}
         families: list[tuple[str, Table, Gated | None, Table]] = [
-            ("fixed rankings", lab.ranking_table(observations), gate, reached)
+            ("fixed rankings", lab.ranking_table(observations), None, learned)
         ]
         if lab.unseen:
             held_out = {HELD_OUT: learned[HELD_OUT]} if HELD_OUT in learned else {}
@@ -214,7 +212,6 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
                     "best fixed": fixed,
                     "recall of it": float(table[fixed].mean()),
                     "by type, held out": _by_type_held_out(observations, table),
-                    "by type": _by_type(observations, table),
                     "oracle": float(best.mean()),
                     "above best fixed": lab.difference(observations, best, table[fixed]),
                 }
@@ -249,15 +246,9 @@ def _best(table: Table, rows: Any = slice(None)) -> str:
     return max(table, key=lambda name: float(table[name][rows].mean()))
 
 
-def _by_type(observations: Sequence[Observation], table: Table) -> float:
-    """Recall under the configuration that is best for the type of each question."""
-    types = np.array([observation.kind for observation in observations])
-    best = {kind: _best(table, types == kind) for kind in set(types.tolist())}
-    return float(np.mean([table[best[kind]][index] for index, kind in enumerate(types.tolist())]))
-
-
 def _by_type_held_out(observations: Sequence[Observation], table: Table) -> float | None:
-    """As by type, where the configuration of a type is chosen on the other conversations; None for one conversation."""
+    """Recall under the configuration that is best for the type of each question on the other conversations; None for one
+    conversation."""
     conversations, types = (
         np.array(column)
         for column in zip(
@@ -479,12 +470,8 @@ def errors(lab: Laboratory) -> tuple[_Tables, list[str]]:
     tables: _Tables = {"Regret": [], "Forced flips": []}
     for name, observations in lab.sets.items():
         places, reached = lab.chosen_places(observations), lab.operation_gate(observations).recall
-        families = {"operations": (lab.operation_table(observations), reached)}
-        if (gate := lab.ranking_gate(observations)) is not None:
-            families["fixed rankings"] = (lab.ranking_table(observations), gate.recall)
-        for family, (table, achieved) in families.items():
-            where, values = {"data set": name, "configurations": family}, np.array(list(table.values()))
-            tables["Regret"].append({**where, **_regret(lab, observations, values, achieved)})
+        values = np.array(list(lab.operation_table(observations).values()))
+        tables["Regret"].append({"data set": name, **_regret(lab, observations, values, reached)})
         for label, chances in _forced_flips().items():
             recall, error = lab.tables[lab.rows_of(observations)], float(np.mean(chances))
             flipped = expected_under_flips(recall, places, chances)

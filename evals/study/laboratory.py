@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from hexamem.evals.answers import spread
 from hexamem.evals.gate_training import found_by_configuration, gate_example
@@ -25,9 +24,6 @@ from hexamem.retrieval.ranking_operations import configurations
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES
 
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
-
 __all__ = [
     "CHOICES",
     "HELD_OUT",
@@ -37,7 +33,6 @@ __all__ = [
     "Gated",
     "Laboratory",
     "Table",
-    "fit_gate",
     "learned_turns",
 ]
 
@@ -50,11 +45,10 @@ CHOICES: tuple[frozenset[str], ...] = tuple(on for on in configurations() if THR
 """The sets of operations that may rank a question differently."""
 Table: TypeAlias = Mapping[str, Values]
 """Configuration → recall of every question."""
-_FOLDS, _PARTS = 3, 3
-"""Folds over the conversations, and folds within the training of a gate of rankings."""
+_FOLDS = 3
+"""Folds over the conversations."""
 _MOST = 300
 """Maximum of questions for one training of an ablation or a transfer, evenly spread."""
-_PENALTIES = (1e6, 1e5, 1e4, 1e3, 1e2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,29 +261,6 @@ class Laboratory:
         names = list(self.operation_table(observations))
         return Gated([names[place] for place in places], self.tables[self.rows_of(observations), places])
 
-    def ranking_gate(self, observations: Sequence[Observation]) -> Gated | None:
-        """A gate that sees only the question and chooses a fixed ranking, trained on the other folds; None without folds."""
-        if not self.folds:
-            return None
-        names, chosen, recall = self._ranking_gate
-        rows = self.rows_of(observations)
-        return Gated([names[place] for place in chosen[rows]], recall[rows, chosen[rows]])
-
-    @cached_property
-    def _ranking_gate(self) -> tuple[list[str], npt.NDArray[np.int64], Values]:
-        table = self.ranking_table(self.observations)
-        recall = np.stack(list(table.values()), axis=1)
-        x = np.stack(
-            [np.concatenate([observation.asked.features.cues, observation.vector]) for observation in self.observations]
-        ).astype(np.float64)
-        conversations = np.array([observation.conversation.id for observation in self.observations])
-        chosen = np.zeros(len(conversations), np.int64)
-        for fold in self.folds:
-            held = np.isin(conversations, list(fold.held))
-            gate = fit_gate(x[~held], recall[~held], conversations[~held].tolist())
-            chosen[held] = gate.predict(x[held]).argmax(axis=1)
-        return list(table), chosen, recall
-
 
 def learned_turns(ranker: Ranker, observation: Observation, on: frozenset[str]) -> tuple[str, ...]:
     """The turns as a recall with these operations returns them, best first."""
@@ -300,26 +271,3 @@ def _chosen_operations(ranker: Ranker, observation: Observation) -> frozenset[st
     """What the gate of some weights switches on for a question; the usual operations where they have none."""
     gate = OperationGate(ranker.weights)
     return switched(gate.weights_of(*observation.operable.gate_input(ranker.score(observation.asked.features))), {})
-
-
-def fit_gate(x: Values, recall: Values, groups: Sequence[str]) -> Pipeline:
-    """A ridge regression from a question to the recall of each configuration, ``(n, d)`` to ``(n, c)``.
-
-    Its penalty is the one under which the choice finds most on groups left out in turn, the greatest of equals: with a
-    great one it takes what is best for all questions.
-    """
-    from sklearn.linear_model import Ridge
-    from sklearn.model_selection import GridSearchCV, GroupKFold
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    gate = Pipeline([("scale", StandardScaler()), ("ridge", Ridge(alpha=_PENALTIES[0]))])
-    parts = min(_PARTS, len(set(groups)))
-    if parts < 2:
-        return gate.fit(x, recall)
-
-    def found(fitted: Pipeline, asked: Values, recalls: Values) -> float:
-        return round(float(recalls[np.arange(len(asked)), fitted.predict(asked).argmax(axis=1)].mean()), 9)
-
-    search = GridSearchCV(gate, {"ridge__alpha": _PENALTIES}, scoring=found, cv=GroupKFold(parts))
-    return search.fit(x, recall, groups=groups).best_estimator_

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from hexamem.evals.answers import spread
 from hexamem.evals.asked_questions import asked_question, record_turns, unanswerable
 from hexamem.evals.asking import RESEARCH, Progress, ask, counted, spent, turns_of
@@ -91,7 +89,7 @@ def _observed(
         return None
     operable = Operable(searched, record_turns(searched, turn_of))
     asked = asked_question(conversation.id, question, searched.searches[0].features, turn_of, operable)
-    return Observation(conversation, asked, operable, np.asarray(searched.question.vector, np.float32))
+    return Observation(conversation, asked, operable)
 
 
 def _ask(user: Any, observation: Observation, turn_of: Mapping[str, str], *, full: bool) -> None:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from hexamem.evals.asked_questions import AskedQuestion
 from hexamem.evals.gate_training import Operable
 from hexamem.evals.metrics import Interval, paired_bootstrap, recall_at_k
-from hexamem.stores.embedders.base import FloatArray
 
 __all__ = [
     "CUT",
@@ -81,14 +80,12 @@ class Observation:
     Attributes:
         asked: the question and the features of its candidates.
         operable: all searches of the question.
-        vector: of the question, unit length, ``(d,)``.
         rankings: name → ranking; those by trained weights are computed later from the features.
     """
 
     conversation: StoredConversation
     asked: AskedQuestion
     operable: Operable
-    vector: FloatArray
     rankings: dict[str, Ranked] = field(default_factory=dict)
 
     @property

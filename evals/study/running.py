@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.errors import HomeNotWritableError, InvalidInputError
 from hexamem.evals.asking import Progress
+from hexamem.evals.report import Section, markdown, tables_data, write_json
 from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.experiments import EXPERIMENTS
 from hexamem.evals.study.laboratory import Laboratory
 from hexamem.evals.study.observing import observe
 from hexamem.evals.study.records import Observation
-from hexamem.evals.study.report import Section
 from hexamem.retrieval.learning import LearningSettings
 from hexamem.retrieval.ranker import Ranker
 
-__all__ = ["run_study"]
+__all__ = ["run_study", "study_data", "study_markdown", "write_study"]
 
 
 def run_study(
@@ -50,13 +50,10 @@ def run_study(
         The sections, and facts of the run.
 
     Raises:
-        ConfigError: scikit-learn is not installed.
         InvalidInputError: an experiment is unknown, or no question has evidence.
     """
     if unknown := [name for name in experiments if name not in EXPERIMENTS]:
         raise InvalidInputError(f"experiment {unknown[0]!r} is unknown; use {', '.join(EXPERIMENTS)}")
-    if find_spec("sklearn") is None:
-        raise ConfigError("the study needs scikit-learn, which is not installed; run: pip install scikit-learn")
     advance = progress or (lambda what, done, total: None)
     with memory_factory() as memory:
         full = bool(memory.model_tier.models)
@@ -94,6 +91,32 @@ def run_study(
     if isinstance(ranker, str):
         facts["no weights"] = ranker
     return sections, facts
+
+
+def study_data(sections: Sequence[Section], facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The study as JSON-ready data: ``{"facts", "experiments": {name: {"tables": {title: rows}, "remarks"}}}``."""
+    return {"facts": dict(facts), "experiments": {section.name: tables_data(section) for section in sections}}
+
+
+def study_markdown(sections: Sequence[Section], facts: Mapping[str, Any]) -> str:
+    """The study as Markdown."""
+    return markdown("Study of query-aware retrieval", facts, sections)
+
+
+def write_study(sections: Sequence[Section], facts: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write ``study.md`` and ``study.json`` into a folder and return their paths; a missing folder is created.
+
+    Raises:
+        HomeNotWritableError: the folder or a file cannot be written.
+    """
+    files = [folder / "study.md", folder / "study.json"]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        files[0].write_text(study_markdown(sections, facts), "utf-8")
+        write_json(study_data(sections, facts), files[1])
+    except OSError as error:
+        raise HomeNotWritableError(f"--out {folder} cannot be written ({error.strerror})") from None
+    return files
 
 
 def _conversations(observations: Sequence[Observation]) -> int:

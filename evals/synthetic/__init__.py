@@ -5,7 +5,6 @@ known. Then words (:mod:`.render`) out of sentence templates of which ``dev`` an
 may be looked at with ``dev``; figures are reported on ``test``.
 """
 
-from hexamem.evals.synthetic.export import write_came
 from hexamem.evals.synthetic.family import FAMILIES, SPLITS, FamilyName, Split
 from hexamem.evals.synthetic.generate import SIZES, make_conversation, make_conversations
 from hexamem.evals.synthetic.plan import Plan, Size, make_plan
@@ -24,5 +23,4 @@ __all__ = [
     "make_conversations",
     "make_plan",
     "plan_questions",
-    "write_came",
 ]

@@ -13,14 +13,29 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, get_args
 
+from pydantic import TypeAdapter
+
 from hexamem.errors import InvalidInputError
 
-__all__ = ["FAMILIES", "SPLITS", "Detail", "Family", "FamilyName", "Split", "Topic", "Values", "family", "templates"]
+__all__ = [
+    "FAMILIES",
+    "LANGUAGES",
+    "SPLITS",
+    "Detail",
+    "Family",
+    "FamilyName",
+    "Split",
+    "Topic",
+    "Values",
+    "family",
+    "templates",
+]
 
 FamilyName = Literal["travel", "project", "debate"]
 Split = Literal["dev", "test"]
 FAMILIES: tuple[FamilyName, ...] = get_args(FamilyName)
 SPLITS: tuple[Split, ...] = get_args(Split)
+LANGUAGES: Mapping[str, tuple[str, ...]] = {"travel": ("en", "zh"), "project": ("en",), "debate": ("en",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +104,6 @@ class Family:
     language: str
     levels: tuple[str, str]
     groups: tuple[str, ...]
-    variants: tuple[str, ...]
     leaves: tuple[str, ...]
     numbered: bool
     handles: tuple[tuple[str, ...], tuple[str, ...]]
@@ -98,6 +112,7 @@ class Family:
     speakers: tuple[str, ...]
     actions: Mapping[str, str]
     topics: tuple[Topic, ...]
+    variants: tuple[str, ...] = ("",)
     led_by_second: frozenset[str] = frozenset()
     ordinals: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
@@ -108,30 +123,6 @@ class Family:
         return self.actions.get(f"{topic}.{stage}") or self.actions[stage]
 
 
-def _read(name: str) -> Any:
-    file = resources.files(__package__).joinpath("templates", f"{name}.json")
-    return json.loads(file.read_text(encoding="utf-8"))
-
-
-def _values(data: Mapping[str, Any]) -> Values:
-    return Values(**{**data, "names": tuple(data.get("names", ()))})
-
-
-def _topic(name: str, data: Mapping[str, Any]) -> Topic:
-    return Topic(
-        name=name,
-        kind=data["kind"],
-        word=data["word"],
-        type=data["type"],
-        names=tuple(data.get("names", ())),
-        attributes=tuple(_values(entry) for entry in data.get("attributes", ())),
-        details=tuple(
-            Detail(entry["word"], entry["type"], tuple(entry["answers"])) for entry in data.get("details", ())
-        ),
-        values=_values(data["values"]) if "values" in data else None,
-    )
-
-
 @cache
 def family(name: FamilyName, language: str = "en") -> Family:
     """The family's names and topics.
@@ -139,28 +130,9 @@ def family(name: FamilyName, language: str = "en") -> Family:
     Raises:
         InvalidInputError: there is no such family in that language.
     """
-    _known(name, language)
-    data = _read(f"{name}.{language}")
-    first, second = data["handles"]
-    return Family(
-        name=name,
-        language=language,
-        levels=(data["levels"][0], data["levels"][1]),
-        groups=tuple(data["groups"]),
-        variants=tuple(data.get("variants", ("",))),
-        leaves=tuple(data["leaves"]),
-        numbered=data["numbered"],
-        handles=(tuple(first), tuple(second)),
-        handle_format=data["handle_format"],
-        handle_type=data["handle_type"],
-        speakers=tuple(data["speakers"]),
-        actions=data["actions"],
-        topics=tuple(_topic(key, value) for key, value in data["topics"].items()),
-        led_by_second=frozenset(data.get("led_by_second", ())),
-        ordinals=tuple(data["ordinals"]),
-        counts=tuple(data["counts"]),
-        words=data.get("words", {}),
-    )
+    data = _read(name, language, "")
+    topics = [{"name": topic, **values} for topic, values in data.pop("topics").items()]
+    return TypeAdapter(Family).validate_python({**data, "name": name, "language": language, "topics": topics})
 
 
 @cache
@@ -170,14 +142,16 @@ def templates(name: FamilyName, language: str, split: Split) -> Mapping[str, tup
     Raises:
         InvalidInputError: there is no such family, language or split.
     """
-    _known(name, language)
     if split not in SPLITS:
         raise InvalidInputError(f"split {split!r} is unknown; use {' or '.join(SPLITS)}")
-    return {group: tuple(lines) for group, lines in _read(f"{name}.{language}.{split}").items()}
+    return {group: tuple(lines) for group, lines in _read(name, language, f".{split}").items()}
 
 
-def _known(name: str, language: str) -> None:
+def _read(name: str, language: str, part: str) -> dict[str, Any]:
     if name not in FAMILIES:
         raise InvalidInputError(f"family {name!r} is unknown; use {', '.join(FAMILIES)}")
-    if language not in (("en", "zh") if name == "travel" else ("en",)):
-        raise InvalidInputError(f"language {language!r}: {name} is there in English (en)" + ", travel in Chinese (zh)")
+    if language not in LANGUAGES[name]:
+        raise InvalidInputError(f"language {language!r}: {name} is there in {', '.join(LANGUAGES[name])}")
+    file = resources.files(__package__).joinpath("templates", f"{name}.{language}{part}.json")
+    data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return data

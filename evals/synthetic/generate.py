@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals.records import Conversation, EvalMessage, Question
-from hexamem.evals.synthetic.family import FAMILIES, FamilyName, Split, family
+from hexamem.evals.synthetic.family import FAMILIES, LANGUAGES, FamilyName, Split, family
 from hexamem.evals.synthetic.plan import Plan, Size, make_plan
 from hexamem.evals.synthetic.questions import plan_questions
 from hexamem.evals.synthetic.render import Renderer
@@ -48,8 +48,8 @@ def make_conversation(
     messages = tuple(
         EvalMessage(
             id=ids[turn.index],
-            role=turn.speaker if turn.speaker in _ROLES else "user",
-            name=None if turn.speaker in _ROLES else turn.speaker,
+            role=turn.beat.speaker if turn.beat.speaker in _ROLES else "user",
+            name=None if turn.beat.speaker in _ROLES else turn.beat.speaker,
             content=renderer.turn(turn),
             timestamp=turn.time.isoformat(),
             thread_id=label,
@@ -99,7 +99,7 @@ def make_conversations(
     return [
         make_conversation(name, size, seed=seed + number, split=split, language=language)
         for name in families
-        for language in (("en", "zh") if name == "travel" else ("en",))
+        for language in LANGUAGES.get(name, ("en",))
         for number in range(count)
     ]
 
@@ -110,7 +110,7 @@ def _gold(plan: Plan, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
             "partition": list(plan.scopes[turn.scope].partition),
             "action": turn.action,
             "action_object": turn.object,
-            "entity_types": list(turn.types),
+            "entity_types": list(dict.fromkeys(turn.beat.types)),
             "antecedent": None if turn.antecedent is None else ids[turn.antecedent],
             "marker": turn.marker,
         }

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from hexamem.evals.synthetic.family import Family, Topic
-from hexamem.evals.synthetic.script import Beat, Fact, Option, Scope, Script, make_script, two_speakers
+from hexamem.evals.synthetic.family import Family
+from hexamem.evals.synthetic.script import Beat, Fact, Scope, Script, make_script, two_speakers
 
 __all__ = [
     "LEAST_REVISIONS",
@@ -51,27 +51,19 @@ _START = datetime(2025, 3, 3, 8, 40)
 
 @dataclass(frozen=True, slots=True)
 class PlannedTurn:
-    """One turn before it has words.
+    """A beat at its place, before it has words.
 
     Attributes:
-        stage: what it does (``ask``, ``propose``, ``decide``, …); picks the sentences.
-        leads: it opens its exchange, and is not a reply.
-        slots: what its sentence is filled with; ``options`` apart.
         antecedent: index of the turn that it points at, where it points instead of naming.
+        near: whether the turn before is of the same group.
         here: it says "there", "that day", meaning the scope of its antecedent.
     """
 
     index: int
     scope: int
-    speaker: str
-    leads: bool
-    topic: Topic | None
-    stage: str
+    beat: Beat
     action: str
     object: str
-    types: tuple[str, ...]
-    slots: Mapping[str, str]
-    options: tuple[Option, ...]
     antecedent: int | None
     marker: Marker
     near: bool
@@ -177,11 +169,9 @@ class _Interleaver:
                     active.remove(scope)
                     later.append(scope)
         facts = [
-            replace(
-                draft.fact, turns={role: self.index_of[script.scope.index, key] for role, key in draft.keys.items()}
-            )
+            replace(fact, turns={role: self.index_of[script.scope.index, key] for role, key in keys.items()})
             for script in self.scripts
-            for draft in script.facts
+            for fact, keys in script.facts
         ]
         scopes = tuple(script.scope for script in self.scripts)
         return Plan(self.family, self.size, scopes, tuple(self.turns), tuple(facts))
@@ -241,15 +231,9 @@ class _Interleaver:
             PlannedTurn(
                 index=index,
                 scope=scope,
-                speaker=beat.speaker,
-                leads=beat.leads,
-                topic=topic,
-                stage=beat.stage,
+                beat=beat,
                 action=self.family.action(topic.name if topic else None, beat.stage),
                 object=topic.name if topic else "small talk" if small_talk else self.family.levels[1],
-                types=tuple(dict.fromkeys(beat.types)),
-                slots=dict(beat.slots),
-                options=beat.options,
                 antecedent=points_at,
                 marker=marker,
                 near=near,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hexamem.evals.synthetic.family import Split, templates
 from hexamem.evals.synthetic.plan import Plan, PlannedTurn
 from hexamem.evals.synthetic.questions import PlannedQuestion
-from hexamem.evals.synthetic.script import Option
+from hexamem.evals.synthetic.script import Beat, Option
 
 __all__ = ["Renderer"]
 
@@ -43,18 +43,18 @@ class Renderer:
 
     def turn(self, turn: PlannedTurn) -> str:
         """The words of a turn."""
-        scope = self._plan.scopes[turn.scope].slots
-        slots = {**scope, **turn.slots}
-        if turn.topic:
-            slots["word"] = turn.topic.word
-        if turn.options:
-            slots["options"] = self._options(turn.options)
-            slots["count"] = self._plan.family.words[str(len(turn.options))]
+        beat = turn.beat
+        slots = {**self._plan.scopes[turn.scope].slots, **beat.slots}
+        if beat.topic:
+            slots["word"] = beat.topic.word
+        if beat.options:
+            slots["options"] = self._options(beat.options)
+            slots["count"] = self._plan.family.words[str(len(beat.options))]
         if slots.get("ref") == "that":
             slots["ref"] = self._draw("ref.that")
         if turn.marker == "open":
             slots["scope"] = self._fill(self._draw("scope.opening"), slots)
-        template = self._draw(self._group_of(turn))
+        template = self._draw(self._group_of(beat))
         frame = ""
         at = ""
         if turn.marker in ("explicit", "entity"):
@@ -70,7 +70,7 @@ class Renderer:
         text = self._fill(template, {**slots, "at": at})
         if frame:
             text = self._fill(frame, {**slots, "text": self._tidy(text)})
-        if not turn.leads and turn.stage in ("propose", "recommend", "detail") and self._rng.random() < _ADDED_SENTENCE:
+        if not beat.leads and beat.stage in ("propose", "recommend", "detail") and self._rng.random() < _ADDED_SENTENCE:
             for _ in range(self._rng.choice((1, 1, 2, 3))):
                 text += self._plan.family.words.get("space", " ") + self._fill(self._draw("added"), slots)
         return self._tidy(text)
@@ -111,9 +111,9 @@ class Renderer:
                 phrases[scope.index].append(self._fill(self._draw("scope.by_handle"), scope.slots))
         return phrases
 
-    def _group_of(self, turn: PlannedTurn) -> str:
-        key = f"{turn.topic.name}.{turn.stage}" if turn.topic else turn.stage
-        return key if key in self._lines else turn.stage
+    def _group_of(self, beat: Beat) -> str:
+        key = f"{beat.topic.name}.{beat.stage}" if beat.topic else beat.stage
+        return key if key in self._lines else beat.stage
 
     def _options(self, options: Sequence[Option]) -> str:
         words = self._plan.family.words

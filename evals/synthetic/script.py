@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from hexamem.evals.synthetic.family import Family, Topic, Values
 
 __all__ = [
     "Beat",
-    "DraftFact",
     "Episode",
     "Exchange",
     "Fact",
@@ -21,6 +20,8 @@ __all__ = [
     "make_script",
     "two_speakers",
 ]
+
+FactKind = Literal["value", "choice", "detail", "notes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Fact:
     pointing at it.
     """
 
-    kind: Literal["value", "choice", "detail", "notes"]
+    kind: FactKind
     scope: int
     topic: Topic
     turns: Mapping[str, int]
@@ -60,8 +61,17 @@ class Fact:
     by_name: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Beat:
+    """One turn of a script.
+
+    Attributes:
+        stage: what it does (``ask``, ``propose``, ``decide``, …); picks the sentences.
+        leads: it opens its exchange, and is not a reply.
+        slots: what its sentence is filled with; ``options`` apart.
+        antecedent: key of the beat that it points at, where it points instead of naming.
+    """
+
     key: str
     stage: str
     topic: Topic | None
@@ -78,197 +88,192 @@ Episode = list[Exchange]
 
 
 @dataclass(slots=True)
-class DraftFact:
-    fact: Fact
-    keys: dict[str, str]
-
-
-@dataclass(slots=True)
 class Script:
+    """Episodes in order; and the facts, each with the key of the beat of every role."""
+
     scope: Scope
     episodes: list[Episode]
-    facts: list[DraftFact]
+    facts: list[tuple[Fact, dict[str, str]]]
 
 
 def make_script(family: Family, scope: Scope, rng: random.Random) -> Script:
-    facts: list[DraftFact] = []
-    tracks: list[list[Episode]] = []
-    of_kind = {kind: [t for t in family.topics if t.kind == kind] for kind in ("choice", "value", "notes")}
-    for topic in rng.sample(of_kind["choice"], rng.choice((1, 2))):
-        tracks.append(_choice(family, scope, topic, facts, rng))
-    for topic in rng.sample(of_kind["value"], rng.choice((1, 2))):
-        tracks.append(_value(family, scope, topic, facts, rng))
-    for topic in rng.sample(of_kind["notes"], 1):
-        tracks.append(_notes(family, scope, topic, facts, rng))
-    first, second = two_speakers(family, rng)
-    opening = [
-        [
-            Beat("open", "open", None, first, types=(family.handle_type,)),
-            Beat("opened", "opened", None, second, leads=False, antecedent="open"),
-        ]
-    ]
-    episodes: list[Episode] = [opening]
-    while tracks:
-        track = rng.choice(tracks)
-        episodes.append(track.pop(0))
-        tracks = [track for track in tracks if track]
-    return Script(scope, episodes, facts)
+    """What happens in one scope."""
+    return _Writer(family, scope, rng).script()
 
 
 def two_speakers(family: Family, rng: random.Random) -> tuple[str, str]:
-    # A user and an assistant keep their parts; others take turns.
+    """Who leads and who replies: a user and an assistant keep their parts, others take turns."""
     if set(family.speakers) == {"user", "assistant"}:
         return "user", "assistant"
     first, second = rng.sample(family.speakers, 2)
     return first, second
 
 
-def _exchange(
-    topic: Topic,
-    stage: str,
-    reply: str,
-    speakers: tuple[str, str],
-    slots: dict[str, str],
-    types: tuple[str, ...],
-    antecedent: str | None,
-) -> Exchange:
-    """A turn and the reply that points at it; a confirmation has no slots and types of its own, other replies the same."""
-    key = f"{topic.name}.{stage}"
-    confirms = reply in ("confirm", "switched")
-    same: tuple[dict[str, str], tuple[str, ...]] = ({}, ()) if confirms else (slots, types)
-    return [
-        Beat(key, stage, topic, speakers[0], True, slots, types, (), antecedent),
-        Beat(f"{topic.name}.{reply}", "confirm" if confirms else reply, topic, speakers[1], False, *same, (), key),
-    ]
+class _Writer:
+    def __init__(self, family: Family, scope: Scope, rng: random.Random) -> None:
+        self.family, self.scope, self.rng = family, scope, rng
+        self.facts: list[tuple[Fact, dict[str, str]]] = []
 
-
-def _choice(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], rng: random.Random) -> list[Episode]:
-    speakers = asks, answers = two_speakers(family, rng)
-    propose = f"{topic.name}.propose"
-    grids = [attribute.all() for attribute in topic.attributes]
-    options = tuple(
-        Option(name, tuple(rng.choice(grid) for grid in grids))
-        for name in rng.sample(topic.names, rng.choice((2, 3, 3)))
-    )
-    types = (topic.type, *(attribute.type for attribute in topic.attributes))
-    episode: Episode = [
-        [
-            Beat(f"{topic.name}.ask", "ask", topic, asks, types=(topic.type,)),
-            Beat(propose, "propose", topic, answers, leads=False, types=types, options=options),
+    def script(self) -> Script:
+        rng = self.rng
+        of_kind = {kind: [t for t in self.family.topics if t.kind == kind] for kind in ("choice", "value", "notes")}
+        tracks = [self._choice(topic) for topic in rng.sample(of_kind["choice"], rng.choice((1, 2)))]
+        tracks += [self._value(topic) for topic in rng.sample(of_kind["value"], rng.choice((1, 2)))]
+        tracks += [self._notes(topic) for topic in rng.sample(of_kind["notes"], 1)]
+        first, second = two_speakers(self.family, rng)
+        opening = [
+            Beat("open", "open", None, first, types=(self.family.handle_type,)),
+            Beat("opened", "opened", None, second, leads=False, antecedent="open"),
         ]
-    ]
-    focus: tuple[int, str] | None = None
-    if rng.random() < 0.5:
-        exchange, about = _detail(family, scope, topic, options, speakers, facts, rng)
-        episode.append(exchange)
-        focus = (about, f"{topic.name}.detail")
-    if rng.random() < 0.35:
-        exchange, best = _comparison(family, topic, options, speakers, rng)
-        episode.append(exchange)
-        focus = (best, f"{topic.name}.recommend")
-    chosen = focus[0] if focus and rng.random() < 0.6 else rng.randrange(len(options))
-    if focus and chosen == focus[0] and rng.random() < 0.6:
-        ref, antecedent, named = "that", focus[1], False
-    elif rng.random() < 0.6:
-        ref, antecedent, named = family.ordinals[chosen], propose, False
-    else:
-        ref, antecedent, named = options[chosen].name, None, True
+        episodes: list[Episode] = [[opening]]
+        while tracks:
+            episodes.append(rng.choice(tracks).pop(0))
+            tracks = [track for track in tracks if track]
+        return Script(self.scope, episodes, self.facts)
 
-    def led(stage: str) -> tuple[str, str]:
-        return (answers, asks) if stage in family.led_by_second else (asks, answers)
+    def _fact(self, kind: FactKind, topic: Topic, keys: dict[str, str], **more: Any) -> None:
+        self.facts.append((Fact(kind, self.scope.index, topic, {}, **more), keys))
 
-    episode.append(_exchange(topic, "decide", "confirm", led("decide"), {"ref": ref}, (topic.type,), antecedent))
-    keys = {"propose": propose, "decide": f"{topic.name}.decide"}
-    by_name = {"decide"} if named else set()
-    taken, episodes = [chosen], [episode]
-    if rng.random() < 0.4:
-        new = rng.choice([number for number in range(len(options)) if number != chosen])
-        named = rng.random() < 0.5
-        slots = {"ref": options[new].name if named else family.ordinals[new]}
-        antecedent = None if named else propose
-        episodes.append([_exchange(topic, "switch", "switched", led("switch"), slots, (topic.type,), antecedent)])
-        keys["switch"] = f"{topic.name}.switch"
-        by_name |= {"switch"} if named else set()
-        taken.append(new)
-    fact = Fact("choice", scope.index, topic, {}, (), options, tuple(taken), frozenset(by_name))
-    facts.append(DraftFact(fact, keys))
-    return episodes
+    @staticmethod
+    def _exchange(
+        topic: Topic,
+        stage: str,
+        reply: str,
+        speakers: tuple[str, str],
+        slots: dict[str, str],
+        types: tuple[str, ...],
+        antecedent: str | None,
+    ) -> Exchange:
+        """A turn and the reply that points at it; a confirmation has no slots and types of its own."""
+        key = f"{topic.name}.{stage}"
+        confirms = reply in ("confirm", "switched")
+        same: tuple[dict[str, str], tuple[str, ...]] = ({}, ()) if confirms else (slots, types)
+        return [
+            Beat(key, stage, topic, speakers[0], True, slots, types, (), antecedent),
+            Beat(f"{topic.name}.{reply}", "confirm" if confirms else reply, topic, speakers[1], False, *same, (), key),
+        ]
 
-
-def _detail(
-    family: Family,
-    scope: Scope,
-    topic: Topic,
-    options: tuple[Option, ...],
-    speakers: tuple[str, str],
-    facts: list[DraftFact],
-    rng: random.Random,
-) -> tuple[Exchange, int]:
-    """A question about a detail of an option; the option's number."""
-    about = rng.randrange(len(options))
-    detail = rng.choice(topic.details)
-    answer = rng.choice(detail.answers)
-    named = rng.random() < 0.45
-    slots = {"detail": detail.word, "answer": answer, "name": options[about].name}
-    slots["ref"] = slots["name"] if named else family.ordinals[about]
-    keys = {"propose": f"{topic.name}.propose", "ask": f"{topic.name}.detail_ask", "answer": f"{topic.name}.detail"}
-    by_name = frozenset({"ask"} if named else ())
-    fact = Fact("detail", scope.index, topic, {}, (detail.word, answer), (options[about],), by_name=by_name)
-    facts.append(DraftFact(fact, keys))
-    antecedent = None if named else keys["propose"]
-    return _exchange(topic, "detail_ask", "detail", speakers, slots, (detail.type,), antecedent), about
-
-
-def _comparison(
-    family: Family, topic: Topic, options: tuple[Option, ...], speakers: tuple[str, str], rng: random.Random
-) -> tuple[Exchange, int]:
-    """A comparison of two options by an attribute; the number of the better one."""
-    first, second = rng.sample(range(len(options)), 2)
-    best = rng.choice((first, second))
-    number = rng.randrange(len(topic.attributes))
-    slots = {
-        "one": family.ordinals[min(first, second)],
-        "other": family.ordinals[max(first, second)],
-        "attribute": topic.attributes[number].word,
-        "name": options[best].name,
-        "value": options[best].attributes[number],
-    }
-    types = (topic.type, topic.attributes[number].type)
-    return _exchange(topic, "compare", "recommend", speakers, slots, types, f"{topic.name}.propose"), best
-
-
-def _value(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], rng: random.Random) -> list[Episode]:
-    key = topic.name
-    grid = topic.values or Values("", topic.type)
-    values = rng.sample(grid.all(), 1 + rng.choice((0, 1, 1, 1, 2)))
-    episodes: list[Episode] = []
-    keys: dict[str, str] = {}
-    for number, value in enumerate(values):
-        stage = "set" if number == 0 else "revise"
-        role = "set" if number == 0 else f"revise{number - 1}"
-        first, second = two_speakers(family, rng)
-        keys[role] = f"{key}.{role}"
-        slots = {"value": value, "old": values[number - 1] if number else ""}
-        beats = [Beat(keys[role], stage, topic, first, True, slots, (topic.type,))]
-        if number:
-            beats[0].antecedent = keys["set" if number == 1 else f"revise{number - 2}"]
-        if rng.random() < 0.55:
-            beats.append(Beat(f"{key}.{role}.ack", "ack", topic, second, False, slots, (), (), keys[role]))
-        episodes.append([beats])
-    facts.append(DraftFact(Fact("value", scope.index, topic, {}, tuple(values)), keys))
-    return episodes
-
-
-def _notes(family: Family, scope: Scope, topic: Topic, facts: list[DraftFact], rng: random.Random) -> list[Episode]:
-    items = rng.sample(topic.names, rng.choice((2, 3, 3)))
-    keys: dict[str, str] = {}
-    episodes: list[Episode] = []
-    for number, item in enumerate(items):
-        first, second = two_speakers(family, rng)
-        keys[f"note{number}"] = key = f"{topic.name}.note{number}"
-        beats = [Beat(key, "note", topic, first, True, {"item": item}, (topic.type,))]
+    def _choice(self, topic: Topic) -> list[Episode]:
+        family, rng = self.family, self.rng
+        speakers = asks, answers = two_speakers(family, rng)
+        propose = f"{topic.name}.propose"
+        grids = [attribute.all() for attribute in topic.attributes]
+        options = tuple(
+            Option(name, tuple(rng.choice(grid) for grid in grids))
+            for name in rng.sample(topic.names, rng.choice((2, 3, 3)))
+        )
+        types = (topic.type, *(attribute.type for attribute in topic.attributes))
+        episode: Episode = [
+            [
+                Beat(f"{topic.name}.ask", "ask", topic, asks, types=(topic.type,)),
+                Beat(propose, "propose", topic, answers, leads=False, types=types, options=options),
+            ]
+        ]
+        focus: tuple[int, str] | None = None
+        if rng.random() < 0.5:
+            exchange, about = self._detail(topic, options, speakers)
+            episode.append(exchange)
+            focus = (about, f"{topic.name}.detail")
         if rng.random() < 0.35:
-            beats.append(Beat(f"{key}.ack", "noted", topic, second, False, {"item": item}, (), (), key))
-        episodes.append([beats])
-    facts.append(DraftFact(Fact("notes", scope.index, topic, {}, tuple(items)), keys))
-    return episodes
+            exchange, best = self._comparison(topic, options, speakers)
+            episode.append(exchange)
+            focus = (best, f"{topic.name}.recommend")
+        chosen = focus[0] if focus and rng.random() < 0.6 else rng.randrange(len(options))
+        antecedent: str | None
+        if focus and chosen == focus[0] and rng.random() < 0.6:
+            ref, antecedent = "that", focus[1]
+        elif rng.random() < 0.6:
+            ref, antecedent = family.ordinals[chosen], propose
+        else:
+            ref, antecedent = options[chosen].name, None
+        keys = {"propose": propose}
+        by_name: set[str] = set()
+        taken: list[int] = []
+
+        def decided(stage: str, reply: str, number: int, ref: str, antecedent: str | None) -> Exchange:
+            keys[stage] = f"{topic.name}.{stage}"
+            taken.append(number)
+            by_name.update([stage] if antecedent is None else [])
+            led = (answers, asks) if stage in family.led_by_second else (asks, answers)
+            return self._exchange(topic, stage, reply, led, {"ref": ref}, (topic.type,), antecedent)
+
+        episode.append(decided("decide", "confirm", chosen, ref, antecedent))
+        episodes = [episode]
+        if rng.random() < 0.4:
+            new = rng.choice([number for number in range(len(options)) if number != chosen])
+            named = rng.random() < 0.5
+            ref, antecedent = (options[new].name, None) if named else (family.ordinals[new], propose)
+            episodes.append([decided("switch", "switched", new, ref, antecedent)])
+        self._fact("choice", topic, keys, options=options, chosen=tuple(taken), by_name=frozenset(by_name))
+        return episodes
+
+    def _detail(self, topic: Topic, options: tuple[Option, ...], speakers: tuple[str, str]) -> tuple[Exchange, int]:
+        """A question about a detail of an option; the option's number."""
+        about = self.rng.randrange(len(options))
+        detail = self.rng.choice(topic.details)
+        answer = self.rng.choice(detail.answers)
+        named = self.rng.random() < 0.45
+        slots = {"detail": detail.word, "answer": answer, "name": options[about].name}
+        slots["ref"] = slots["name"] if named else self.family.ordinals[about]
+        keys = {"propose": f"{topic.name}.propose", "ask": f"{topic.name}.detail_ask", "answer": f"{topic.name}.detail"}
+        by_name = frozenset({"ask"} if named else ())
+        self._fact("detail", topic, keys, values=(detail.word, answer), options=(options[about],), by_name=by_name)
+        antecedent = None if named else keys["propose"]
+        return self._exchange(topic, "detail_ask", "detail", speakers, slots, (detail.type,), antecedent), about
+
+    def _comparison(self, topic: Topic, options: tuple[Option, ...], speakers: tuple[str, str]) -> tuple[Exchange, int]:
+        """A comparison of two options by an attribute; the number of the better one."""
+        first, second = self.rng.sample(range(len(options)), 2)
+        best = self.rng.choice((first, second))
+        number = self.rng.randrange(len(topic.attributes))
+        slots = {
+            "one": self.family.ordinals[min(first, second)],
+            "other": self.family.ordinals[max(first, second)],
+            "attribute": topic.attributes[number].word,
+            "name": options[best].name,
+            "value": options[best].attributes[number],
+        }
+        types = (topic.type, topic.attributes[number].type)
+        return self._exchange(topic, "compare", "recommend", speakers, slots, types, f"{topic.name}.propose"), best
+
+    def _value(self, topic: Topic) -> list[Episode]:
+        grid = topic.values or Values("", topic.type)
+        values = self.rng.sample(grid.all(), 1 + self.rng.choice((0, 1, 1, 1, 2)))
+        keys: dict[str, str] = {}
+        before: str | None = None
+        episodes: list[Episode] = []
+        for number, value in enumerate(values):
+            role = f"revise{number - 1}" if number else "set"
+            keys[role] = f"{topic.name}.{role}"
+            slots = {"value": value, "old": values[number - 1] if number else ""}
+            beat = ("revise" if number else "set", "ack", slots, before)
+            episodes.append(self._stated(topic, keys[role], *beat, 0.55))
+            before = keys[role]
+        self._fact("value", topic, keys, values=tuple(values))
+        return episodes
+
+    def _notes(self, topic: Topic) -> list[Episode]:
+        items = self.rng.sample(topic.names, self.rng.choice((2, 3, 3)))
+        keys = {f"note{number}": f"{topic.name}.note{number}" for number in range(len(items))}
+        self._fact("notes", topic, keys, values=tuple(items))
+        return [
+            self._stated(topic, key, "note", "noted", {"item": item}, None, 0.35)
+            for key, item in zip(keys.values(), items, strict=True)
+        ]
+
+    def _stated(
+        self,
+        topic: Topic,
+        key: str,
+        stage: str,
+        reply: str,
+        slots: dict[str, str],
+        antecedent: str | None,
+        replied: float,
+    ) -> Episode:
+        """A turn that states something, and in so many cases a reply."""
+        first, second = two_speakers(self.family, self.rng)
+        beats = [Beat(key, stage, topic, first, True, slots, (topic.type,), (), antecedent)]
+        if self.rng.random() < replied:
+            beats.append(Beat(f"{key}.ack", reply, topic, second, False, slots, (), (), key))
+        return [beats]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from hexamem.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from hexamem.evals import Conversation
+    from hexamem.evals.report import Section
     from hexamem.user import UserMemory
 
 __all__ = ["evaluate", "train"]
@@ -34,7 +35,7 @@ _APART = 100
 _OF_FILE = ("hotpotqa", "narrativeqa")  # files so large that a part of their questions is read
 _ANSWERED = ("locomo", "came", "longmemeval", *_OF_FILE)
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("size", "family", "split", "export"), ("synthetic",)),
+    **dict.fromkeys(("size", "family", "split"), ("synthetic",)),
     "seed": ("synthetic", "ruler", "hotpotqa", "study"),
     "count": ("synthetic", "ruler", "study"),
     **dict.fromkeys(("out", "experiment", "samples", "conversations"), ("study",)),
@@ -70,9 +71,6 @@ class Choices:
         _option(_MADE_UP, help="Trajectories a family, of ruler samples a task, of study both; 1 by default."),
     ] = None
     split: Annotated[Literal["dev", "test"] | None, _option(_MADE_UP, help="Whose sentences; test by default.")] = None
-    export: Annotated[Path | None, _option(_MADE_UP, metavar="DIR", help="Also write them in CAME-Bench's form.")] = (
-        None
-    )
     tokens: Annotated[
         str | None,
         _option(
@@ -194,9 +192,9 @@ def evaluate(
         raise InvalidInputError(f"Missing argument 'PATH': {dataset} is measured on files; name them")
     if dataset == "narrativeqa" and not choices.answers:
         raise InvalidInputError("narrativeqa does not say where an answer is; score answers: --answers --model M")
-    results, report = _measured(session, dataset, paths or (), names, choices)
+    results, sections = _measured(session, dataset, paths or (), names, choices)
     if out != "-":
-        report()
+        _show(sections)
     return output.save_json(results, out)
 
 
@@ -233,52 +231,48 @@ def _usable_weights(path: Path, embedder: str | None) -> str:
 
 def _measured(
     session: Session, dataset: DataSet, paths: Sequence[Path], names: Sequence[str], choices: Choices
-) -> tuple[Results, Callable[[], None]]:
-    """The results of a measurement, and what prints them for people."""
-    from hexamem.evals import evaluate_ruler, print_report, print_ruler, print_sizes
+) -> tuple[Results, list[Section]]:
+    """The results of a measurement, and the sections that show them."""
+    from hexamem.evals import result_tables as tables
 
-    console = output.console()
     if dataset == "writepath":
-        reports = _measure_write_path(session, paths)
-        return reports, lambda: output.write(*(block for report in reports for block in _write_path_blocks(report)))
+        results = _measure_write_path(session, paths)
+        return results, [tables.write_path_section(report) for report in results]
     if dataset == "ruler":
-        from hexamem.evals.ruler import parse_tokens
-        from hexamem.evals.ruler_run import DEFAULT_ROUNDS
-
-        with output.stages("making") as advance:
-            results = evaluate_ruler(
-                session.scratch,
-                parse_tokens(choices.tokens or "8k,32k"),
-                names,
-                tasks=choices.task or (),
-                count=1 if choices.count is None else choices.count,
-                seed=choices.seed or 0,
-                form=choices.form or "conversation",
-                k=choices.k or 10,
-                rounds=choices.rounds or DEFAULT_ROUNDS,
-                progress=advance,
-                facts=_facts(session),
-            )
-        return results, lambda: print_ruler(results, console)
+        results = _measure_ruler(session, names, choices)
+        return results, [tables.ruler_section(results)]
     if dataset == "synthetic":
         results = _measure_made_up(session, names, choices)
-        sizes = {
-            report["size"]: [result for result in results if result["size"] == report["size"]] for report in results
-        }
-
-        def report() -> None:
-            for of_size in sizes.values():
-                print_report(of_size, console)
-            if len(sizes) > 1:
-                print_sizes(results, console)
-
-        return results, report
+        sizes = dict.fromkeys(result["size"] for result in results)
+        sections = [tables.retrieval_section([one for one in results if one["size"] == size]) for size in sizes]
+        return results, [*sections, *([tables.sizes_section(results)] if len(sizes) > 1 else [])]
     conversations = _load(dataset, paths, choices)
     if choices.answers:
         scored = _measure_answers(session, dataset, conversations, choices)
-        return [scored], lambda: output.write(*_answer_blocks(scored))
+        return [scored], [tables.answers_section(scored)]
     results = _run(session, conversations, names, choices.rounds or _ROUNDS)
-    return results, lambda: print_report(results, console)
+    return results, [tables.retrieval_section(results)]
+
+
+def _measure_ruler(session: Session, names: Sequence[str], choices: Choices) -> Results:
+    from hexamem.evals import evaluate_ruler
+    from hexamem.evals.ruler import parse_tokens
+    from hexamem.evals.ruler_run import DEFAULT_ROUNDS
+
+    with output.stages("making") as advance:
+        return evaluate_ruler(
+            session.scratch,
+            parse_tokens(choices.tokens or "8k,32k"),
+            names,
+            tasks=choices.task or (),
+            count=1 if choices.count is None else choices.count,
+            seed=choices.seed or 0,
+            form=choices.form or "conversation",
+            k=choices.k or 10,
+            rounds=choices.rounds or DEFAULT_ROUNDS,
+            progress=advance,
+            facts=_facts(session),
+        )
 
 
 def _facts(session: Session) -> dict[str, Any]:
@@ -296,7 +290,7 @@ def _run(session: Session, conversations: Sequence[Conversation], names: Sequenc
 
 def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -> Results:
     """The results of each size, with what was made up."""
-    from hexamem.evals.synthetic import FAMILIES, SIZES, make_conversations, write_came
+    from hexamem.evals.synthetic import FAMILIES, SIZES, make_conversations
 
     families: Any = choices.family or list(FAMILIES)
     sizes: Any = choices.size or list(SIZES)
@@ -306,11 +300,6 @@ def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -
     conversations_by_size = {
         size: make_conversations(families, size, seed=seed, count=of_each, split=split) for size in sizes
     }
-    if choices.export is not None:
-        for conversation in [
-            conversation for conversations in conversations_by_size.values() for conversation in conversations
-        ]:
-            write_came(conversation, choices.export)
     return [
         {**result, "size": size, "split": split, "families": families, "seed": seed}
         for size, conversations in conversations_by_size.items()
@@ -361,26 +350,6 @@ def _measure_answers(
         )
 
 
-def _answer_blocks(result: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """The scores by category, then what they cost."""
-    counts = result["counts"]
-    yield output.table(
-        ("score", *(f"{group} ({number})" for group, number in counts.items())),
-        ((name, *(row[group] for group in counts)) for name, row in result["scores"].items()),
-        title=f"{result['dataset']}: answers of {result['model']}, {result['rounds']} round(s)",
-    )
-    p50, p95 = (result["latency_ms"][name] / 1_000 for name in ("p50", "p95"))
-    lines = [
-        f"{result['llm_calls']} calls and {result['llm_tokens']:,} tokens to answer {result['n_questions']} questions; "
-        f"p50 {p50:.1f} s, p95 {p95:.1f} s"
-    ]
-    if result["judge_calls"]:
-        lines.append(f"{result['judge_calls']} calls and {result['judge_tokens']:,} tokens to judge them")
-    lines += [f"note: {note}" for note in result["notes"]]
-    lines += [f"degraded: {what} ({number}×)" for what, number in result["degraded"].items()]
-    yield Text(output.clean("\n".join(lines)))
-
-
 def _measure_write_path(session: Session, paths: Sequence[Path]) -> Results:
     """Store each case of each file in a memory of its own; one report a file."""
     from hexamem.evals.write_path import load_cases, score
@@ -402,30 +371,34 @@ def _measure_write_path(session: Session, paths: Sequence[Path]) -> Results:
         ]
 
 
-def _write_path_blocks(report: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Precision and recall by kind and language, then what was missed and what is wrong, by case."""
-    columns = ("right", "stored", "precision", "found", "expected", "recall")
-    languages = {f"[{name}]": row for name, row in report["languages"].items()}
-    rows = {"all": report["total"], **report["kinds"], **languages}
-    yield output.table(
-        ("", *columns),
-        ((name, *(row[column] for column in columns)) for name, row in rows.items()),
-        title=f"{report['file']}: {report['cases']} cases, mode {report['mode']}",
-    )
-    for title, key in (("Missed", "misses"), ("Wrong", "wrong")):
-        lines = []
-        for entry in report[key]:
-            content = ", ".join(entry["values"]) if key == "misses" else " / ".join(entry["text"].splitlines())
-            aside = "".join(f" ({text})" for text in (entry["why"], entry.get("near")) if text)
-            lines.append(f"  {entry['case']}  {entry['kind']}: {content}{aside}")
-        if lines:
-            yield Text(output.clean("\n".join(["", f"{title}:", *lines])), overflow="fold")
+def _show(sections: Sequence[Section]) -> None:
+    """The tables of a report and its remarks."""
+    from hexamem.evals.metrics import Interval
+    from hexamem.evals.report import cell_text, columns_of
+
+    blocks: list[RenderableType] = []
+    for section in sections:
+        for title, rows in section.tables.items():
+            columns = columns_of(rows)
+            cells = [[row.get(column) for column in columns] for row in rows]
+            shown = [[cell_text(cell) if isinstance(cell, Interval) else cell for cell in row] for row in cells]
+            blocks.append(output.table(columns, shown, title=title))
+        if section.remarks:
+            blocks.append(Text(output.clean("\n".join(section.remarks)), overflow="fold"))
+    output.write(*blocks)
 
 
 def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: str | None) -> None:
     """Run the study; write it to the folder ``--out``, else print it."""
-    from hexamem.evals.study import EXPERIMENTS, made_up_sets, run_study, study_sets, write_study
-    from hexamem.evals.study.report import study_data, study_markdown
+    from hexamem.evals.study import (
+        EXPERIMENTS,
+        made_up_sets,
+        run_study,
+        study_data,
+        study_markdown,
+        study_sets,
+        write_study,
+    )
 
     experiments = tuple(choices.experiment or EXPERIMENTS)
     samples = _SAMPLES if choices.samples is None else choices.samples
