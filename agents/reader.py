@@ -174,10 +174,8 @@ class Reader:
             for start, end in sentence_spans[:_MOST_SENTENCES]
             if _SHORTEST <= end - start <= _LONGEST
         ]
-        vectors = self._embedder.embed_documents([sentence for _, sentence in spans])
-        readings = [
-            self._classifiers.read(sentence, vector) for (_, sentence), vector in zip(spans, vectors, strict=True)
-        ]
+        texts = [sentence for _, sentence in spans]
+        readings = self._classifiers.read(texts, self._embedder.embed_documents(texts))
         chosen = [
             (step, sentence, reading, kinds)
             for (step, sentence), reading in zip(spans, readings, strict=True)

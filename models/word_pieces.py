@@ -47,9 +47,10 @@ class WordPieces:
         return pieces if bert and model.unk_token in pieces else {}
 
     @cached_property
-    def _added(self) -> tuple[str, ...]:
-        """What is found in a text before anything else, whatever stands around it."""
-        return tuple(one.content.lower() for one in self._tokenizer.get_added_tokens_decoder().values())
+    def _added(self) -> re.Pattern[str]:
+        """Matches what is found in a text before anything else, whatever stands around it; its letters are small."""
+        added = (one.content.lower() for one in self._tokenizer.get_added_tokens_decoder().values())
+        return re.compile("|".join(map(re.escape, added)) or r"(?!)")
 
     @cached_property
     def _limits(self) -> tuple[int, int, str, int]:
@@ -87,7 +88,7 @@ class WordPieces:
         if not plain or not self._pieces:
             return None
         lowered = text.lower()
-        if any(one in lowered for one in self._added):
+        if self._added.search(lowered):
             return None
         return _WORD.findall(lowered)
 
