@@ -38,8 +38,9 @@ _LONGEST = 600
 _SHORTEST = 4
 _MOST_SENTENCES = 200
 """Sentences of a message that are read; a longer message is a document."""
-_MOST_PAIRS, _LEAST_COSINE = 2, 0.3
-"""The known items that are compared with a new statement: the most, and their least cosine."""
+_MOST_PAIRS, _LEAST_COSINE = 2, 0.30
+"""The known items that are compared with a new statement: the most, and their least cosine; in the corpus no pair below it
+scores above the bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,11 @@ class Reader:
         self._cache: dict[int, _BatchReading] = {}  # by identity: equal batches may be of different users
 
     @property
+    def supersedes(self) -> bool:
+        """Whether pairs of statements are scored."""
+        return self._supersedes is not None
+
+    @property
     def kinds(self) -> tuple[ItemKind, ...]:
         """The memory types that the classifiers know."""
         return tuple(self._bounds)
@@ -168,10 +174,8 @@ class Reader:
             for start, end in sentence_spans[:_MOST_SENTENCES]
             if _SHORTEST <= end - start <= _LONGEST
         ]
-        vectors = self._embedder.embed_documents([sentence for _, sentence in spans])
-        readings = [
-            self._classifiers.read(sentence, vector) for (_, sentence), vector in zip(spans, vectors, strict=True)
-        ]
+        texts = [sentence for _, sentence in spans]
+        readings = self._classifiers.read(texts, self._embedder.embed_documents(texts))
         chosen = [
             (step, sentence, reading, kinds)
             for (step, sentence), reading in zip(spans, readings, strict=True)
@@ -276,6 +280,11 @@ class EmbeddedManager:
         self.kind: ItemKind = kind
         self._reader = reader
 
+    @property
+    def compares(self) -> bool:
+        """Whether its findings may supersede the nearest known items; otherwise :meth:`propose` does not read these."""
+        return self._reader.supersedes and self.kind in ("core", "semantic")
+
     def propose(self, batch: Batch, instruction: Instruction, nearest: Mapping[str, MemoryItem]) -> Proposals:
         """Propose an ``add`` for each finding of this kind, or a ``supersede`` of an earlier item.
 
@@ -293,7 +302,7 @@ class EmbeddedManager:
         keys = [f"{self.kind}-{group[0].step.step.id}-{number}" for number, group in enumerate(groups)]
         targets: Sequence[str | None] = [None] * len(groups)
         unreadable: tuple[str, ...] = ()
-        if self.kind in ("core", "semantic"):
+        if self.compares:
             names = [*(item.id for item in active), *keys]
             try:
                 superseded = self._reader.superseded(

@@ -6,7 +6,7 @@ Trained by ``scripts/train_reader.py`` on ``evals/corpus``, once for each embedd
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -65,26 +65,30 @@ class SentenceClassifiers:
     bounds: NDArray[np.float32]
     embedder: str
 
-    def read(self, sentence: str, vector: NDArray[np.float32]) -> SentenceReading:
-        """Classify a sentence.
+    def read(self, sentences: Sequence[str], vectors: NDArray[np.float32]) -> list[SentenceReading]:
+        """Classify sentences.
 
         Args:
-            vector: its embedding, ``(d,)``.
+            vectors: their embeddings, ``(n, d)``.
         """
-        features = sentence_features(sentence, vector)
-        scores = self.type_weights @ features + self.type_bias
-        *types, dated, past, of_user = sigmoid(scores).tolist()
-        logits = self.attribute_weights @ features + self.attribute_bias
-        powers = np.exp(logits - logits.max())
-        likeliest = int(powers.argmax())
-        return SentenceReading(
-            types=dict(zip(self.types, types, strict=True)),
-            dated=dated,
-            past=past,
-            of_user=of_user,
-            attribute=self.attributes[likeliest],
-            attribute_probability=float(powers[likeliest] / powers.sum()),
-        )
+        if not sentences:
+            return []
+        features = np.stack([sentence_features(*pair) for pair in zip(sentences, vectors, strict=True)])
+        chances = sigmoid(features @ self.type_weights.T + self.type_bias).tolist()
+        logits = features @ self.attribute_weights.T + self.attribute_bias
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        likeliest, shares = powers.argmax(axis=1).tolist(), (powers.max(axis=1) / powers.sum(axis=1)).tolist()
+        return [
+            SentenceReading(
+                types=dict(zip(self.types, types, strict=True)),
+                dated=dated,
+                past=past,
+                of_user=of_user,
+                attribute=self.attributes[attribute],
+                attribute_probability=share,
+            )
+            for (*types, dated, past, of_user), attribute, share in zip(chances, likeliest, shares, strict=True)
+        ]
 
 
 def sentence_features(sentence: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:

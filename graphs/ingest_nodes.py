@@ -14,7 +14,16 @@ from langgraph.config import get_stream_writer
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Send
 
-from hexamem.agents.contract import Batch, Instruction, Manager, ManagerInput, ManagerOutput, MetaManager, Proposals
+from hexamem.agents.contract import (
+    Batch,
+    BatchStep,
+    Instruction,
+    Manager,
+    ManagerInput,
+    ManagerOutput,
+    MetaManager,
+    Proposals,
+)
 from hexamem.agents.labelling.batches import read_task_of, write_task
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
@@ -31,6 +40,7 @@ from hexamem.graphs.memory_scope import run_context
 from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Outcome, Proposal
+from hexamem.stores.documents import searchable, with_speaker
 from hexamem.stores.ledger import Ledger, get_items
 from hexamem.stores.ledger.usage import add_usage
 
@@ -81,6 +91,7 @@ class IngestParts:
         model_meta_manager, model_managers: the model tier of mode ``agents``, as far as there are models.
         single_call: the agent of mode ``single_call``.
         custom: managers of the host, by memory type: they replace the shipped ones.
+        without_nearest: types whose manager does not read the nearest items.
         always: types beyond the six. Without a model that routes, their managers get every batch that is more than small
             talk, since the embedded meta-manager knows only the six.
         embed: computes the vectors for labels; None if a model does not label.
@@ -101,6 +112,7 @@ class IngestParts:
     model_managers: Mapping[ItemKind, ManagerAgent] = field(default_factory=dict)
     single_call: SingleCall | None = None
     custom: Mapping[ItemKind, Runnable[ManagerInput, ManagerOutput]] = field(default_factory=dict)
+    without_nearest: Collection[ItemKind] = ()
     always: tuple[ItemKind, ...] = ()
     embed: Embed | None = None
     wrote: Callable[[str], object] = lambda user: None
@@ -208,11 +220,12 @@ class IngestNodes:
                 joined |= {kind: Instruction(kind=kind) for kind in self._parts.always if kind not in joined}
         nearest: Mapping[ItemKind, Sequence[str]] = {}
         single = self._parts.single_call is not None
-        if joined or single:
-            chosen = {step_id for one in joined.values() for step_id in one.step_ids}
-            texts = [one.resolved_text for one in batch.steps if single or not chosen or one.step.id in chosen]
+        comparing = {kind: one for kind, one in joined.items() if kind not in self._parts.without_nearest}
+        if comparing or single:
+            chosen = {step_id for one in comparing.values() for step_id in one.step_ids}
+            texts = [_indexed(one) for one in batch.steps if single or not chosen or one.step.id in chosen]
             shared = self._parts.single_call.forms if self._parts.single_call is not None else ()
-            kinds = dict.fromkeys((*shared, *joined))
+            kinds = dict.fromkeys((*shared, *comparing))
             nearest = self._parts.nearest(context.user, texts, list(kinds))
         _say("route", context, managers=list(joined))
         return {
@@ -395,6 +408,11 @@ class IngestNodes:
 
 def _instruction(values: Mapping[str, Any]) -> Instruction:
     return Instruction(kind=values["kind"], step_ids=tuple(values["step_ids"]), task=values["task"])
+
+
+def _indexed(step: BatchStep) -> str:
+    """The text of a step as it is embedded for the index, so that an embedder with a cache has its vector."""
+    return with_speaker(step.step.name, searchable(step.resolved_text))
 
 
 def _say(stage: str, context: IngestContext, **what: object) -> None:

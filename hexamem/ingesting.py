@@ -344,6 +344,10 @@ class Ingesting:
         agents: dict[str, Any] = {"custom": self._managers}
         if self.by_model:
             agents |= self._model_parts(managers, meta, embedder.embed_documents if settings.labels != "off" else None)
+        else:
+            agents["without_nearest"] = frozenset(
+                kind for kind, manager in managers.items() if not manager.compares and kind not in self._managers
+            )
         further = (*agents.get("model_managers", {}), *self._managers)
         agents["always"] = tuple(dict.fromkeys(kind for kind in further if kind not in managers))
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from hexamem.intent.scope_text import explicit_keys, words_of
 from hexamem.memory_types.labels import Label, Tier
 
 __all__ = ["RECENT", "Embed", "LabelBatch", "LabeledStep", "Labeler", "PageTexts", "StepView", "Vectors"]
@@ -24,7 +26,7 @@ Embed = Callable[[Sequence[str]], Vectors]
 """n texts → ``(n, d)`` unit rows; a row of zeros for a text without a known token."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StepView:
     """A step as input of a labeler.
 
@@ -42,6 +44,16 @@ class StepView:
     text: str
     occurred_at: datetime
     vector: Vectors = field(compare=False, repr=False)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the text: see :func:`~hexamem.intent.scope_text.words_of`."""
+        return words_of(self.text)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The explicit keys of the text: see :func:`~hexamem.intent.scope_text.explicit_keys`."""
+        return explicit_keys(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

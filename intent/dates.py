@@ -117,20 +117,32 @@ class _Recognizer:
         for name, days in _EASTER.items():
             day = partial(lambda days, year: datetime.combine(easter(year), time()) + timedelta(days), days)
             self._parsers.holiday_parser.config.holiday_func_dictionary[name] = day
-        self._memo = threading.local()
+        self._memo, self._numbers = threading.local(), threading.local()
         parts, seen = [model], set[int]()
         while parts:  # every extractor reads a text once: the library asks it a dozen times
             part = parts.pop()
-            if id(part) not in seen and type(part).__module__.startswith("recognizers_date_time"):
+            package, name = type(part).__module__.partition(".")[0], type(part).__name__
+            if id(part) not in seen and package in ("recognizers_date_time", "recognizers_number"):
                 seen.add(id(part))
-                if type(part).__name__.endswith("Extractor"):
-                    part.extract = partial(self._once, part.extract, type(part).__name__)
+                if name.endswith("Extractor") and package == "recognizers_number":
+                    patterns = hash(
+                        tuple(one.re for one in part.regexes)
+                    )  # the library makes several that are the same
+                    part.extract = partial(self._numbers_in, part.extract, f"{name} {patterns}")
+                elif name.endswith("Extractor"):
+                    part.extract = partial(self._once, part.extract, name)
                 parts += getattr(part, "__dict__", {}).values()
 
     def _once(self, extract: Any, name: str, text: str, said: datetime | None = None) -> list[Any]:
         known, key = self._memo.__dict__, f"{name} {said} {text}"
         if key not in known:
             known[key] = extract(text, said)[:_MOST] if len(known) < _MOST_READ else []
+        return [copy(one) for one in known[key]]
+
+    def _numbers_in(self, extract: Any, name: str, text: str) -> list[Any]:
+        known, key = self._numbers.__dict__, f"{name} {text}"
+        if key not in known:
+            known[key] = extract(text)
         return [copy(one) for one in known[key]]
 
     def read(self, text: str, said: datetime, prefer: Prefer) -> list[DateSpan]:
@@ -143,7 +155,8 @@ class _Recognizer:
                         joined = self._joined(*spans[-1], found, span, text) if spans else None
                         spans[len(spans) - bool(joined) :] = [(found, joined or span)]
         finally:
-            self._memo.__dict__.clear()  # it repeats what users wrote
+            for memo in (self._memo, self._numbers):
+                memo.__dict__.clear()  # they repeat what users wrote
         return [span for _, span in spans]
 
     def _joined(self, found: Any, first: DateSpan, other: Any, second: DateSpan, text: str) -> DateSpan | None:

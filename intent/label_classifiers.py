@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from hexamem.intent.contract import StepView, Vectors
-from hexamem.intent.scope_text import words_of
 from hexamem.models.sigmoid import sigmoid
 from hexamem.stores.embedders.trained_weights import read_weights
 
@@ -68,7 +67,7 @@ def event_features(step: StepView, before: StepView | None, *, turned: bool) -> 
     """
     context = [
         step.text.rstrip().endswith(("?", "？")),
-        math.log1p(len(words_of(step.text))) / 5,
+        math.log1p(len(step.words)) / 5,
         turned,
         before is None,
         step.role == "tool",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -233,7 +233,7 @@ class ScopeTracker:
     def _by_key(self, step: StepView) -> tuple[bool, str | None]:
         """Whether the only explicit key of a user's step decides its scope, and that scope: the one that the key opened, or
         a new one (None) if the key is new and another key opened the current scope."""
-        keys = explicit_keys(step.text)
+        keys = step.keys
         thread = self._threads.get(step.thread_id)
         if len(keys) != 1 or thread is None or step.role != "user":
             return False, None
@@ -251,30 +251,34 @@ class ScopeTracker:
             following: the known steps after it in its thread, at most :data:`AHEAD`.
         """
         scopes = sorted(self.scopes.values(), key=lambda scope: -scope.active)[:_MOST_SCOPES]
-        parts = [self._rows(step, scopes)]
+        stacked = _stacked(scopes, self._mean(step.vector))
+        parts = [self._rows(step, scopes, stacked)]
         for place in range(AHEAD):
             part = np.zeros((len(scopes) + 1, len(_FOLLOWING) + 2), np.float32)
             if place < len(following):
-                part[:, :-2] = self._rows(following[place], scopes)[:, _FOLLOWING]
+                part[:, :-2] = self._rows(following[place], scopes, stacked)[:, _FOLLOWING]
                 part[:, -2] = following[place].vector @ step.vector
                 part[:, -1] = 1.0
             parts.append(part)
         return Candidates(tuple(scope.id for scope in scopes), np.concatenate(parts, axis=1))
 
-    def _rows(self, step: StepView, scopes: Sequence[Scope]) -> Vectors:
+    def _mean(self, vector: Vectors) -> Vectors:
+        """The mean vector of all steps; zeros like ``vector`` before the first."""
+        if self._total is None:
+            return np.zeros_like(vector)
+        return np.asarray(self._total / max(self._steps, 1), np.float32)
+
+    def _rows(self, step: StepView, scopes: Sequence[Scope], stacked: _Stacked | None) -> Vectors:
         thread = self._threads.get(step.thread_id)
         rows = np.zeros((len(scopes) + 1, len(FEATURES)), np.float32)
         vector = step.vector
-        mean = (
-            np.zeros_like(vector) if self._total is None else np.asarray(self._total / max(self._steps, 1), np.float32)
-        )
-        centered = _unit(vector - mean)
-        words, keys = words_of(step.text), explicit_keys(step.text)
+        words, keys = step.words, step.keys
         before = thread.vector if thread is not None else np.zeros_like(vector)
         rarity = {word: math.log((self._steps + 1) / (self._word_steps[word] + 0.5)) for word in words}
         mentions = {key: sum(scope.keys[key] for scope in scopes) for key in keys}
-        if scopes:
-            for name, column in _likeness(scopes, vector, centered, mean, _unit(vector + before)).items():
+        if stacked is not None:
+            centered = _unit(vector - stacked.mean)
+            for name, column in _likeness(stacked, vector, centered, _unit(vector + before)).items():
                 rows[:-1, _PLACE[name]] = column
             shared = [words & scope.words.keys() for scope in scopes]
             current, previous = (thread.current, thread.previous) if thread is not None else ("", "")
@@ -344,7 +348,7 @@ class ScopeTracker:
 
     def place(self, step: StepView, scope_id: str) -> None:
         """Add a step to a scope, which is opened if it is unknown."""
-        keys, words = explicit_keys(step.text), words_of(step.text)
+        keys, words = step.keys, step.words
         scope, thread = self.scopes.get(scope_id), self._threads.get(step.thread_id)
         self._steps += 1
         if scope is None:
@@ -405,9 +409,46 @@ def _unit(vector: npt.NDArray[np.floating[Any]]) -> Vectors:
     return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-9), np.float32)
 
 
-def _likeness(
-    scopes: Sequence[Scope], vector: Vectors, centered: Vectors, mean: Vectors, pair: Vectors
-) -> dict[str, Vectors]:
+class _Stacked(NamedTuple):
+    """The vectors of all open scopes as matrices, a row for each scope.
+
+    Attributes:
+        mean: the mean vector of all steps.
+        centroids: length 1.
+        centered: the same without the mean, length 1.
+        openings: the vectors of the first steps.
+        recent: the vectors of the latest steps of all scopes, ``(n, d)``.
+        recent_centered: the same without the mean, length 1.
+        places: where each row of ``recent`` belongs, ``(scopes, most)``.
+    """
+
+    mean: Vectors
+    centroids: Vectors
+    centered: Vectors
+    openings: Vectors
+    recent: Vectors
+    recent_centered: Vectors
+    places: npt.NDArray[np.bool_]
+
+
+def _stacked(scopes: Sequence[Scope], mean: Vectors) -> _Stacked | None:
+    if not scopes:
+        return None
+    totals = np.stack([scope.total for scope in scopes])
+    counts = np.array([scope.count for scope in scopes], np.float32)
+    recent = np.stack([row for scope in scopes for row in scope.recent])
+    return _Stacked(
+        mean=mean,
+        centroids=_units(totals),
+        centered=_units(totals / counts[:, None] - mean),
+        openings=np.stack([scope.opening for scope in scopes]),
+        recent=recent,
+        recent_centered=_units(recent - mean),
+        places=np.arange(_RECENT) < np.array([len(scope.recent) for scope in scopes])[:, None],
+    )
+
+
+def _likeness(stacked: _Stacked, vector: Vectors, centered: Vectors, pair: Vectors) -> dict[str, Vectors]:
     """The features that compare vectors, each ``(len(scopes),)``.
 
     Args:
@@ -415,22 +456,17 @@ def _likeness(
         centered: the same without the mean of all steps, length 1.
         pair: the direction of the step and the one before it.
     """
-    totals = np.stack([scope.total for scope in scopes])
-    counts = np.array([scope.count for scope in scopes], np.float32)
-    centroids, own = _units(totals), _units(totals / counts[:, None] - mean)
-    recent = np.stack([row for scope in scopes for row in scope.recent])
-    places = np.arange(_RECENT) < np.array([len(scope.recent) for scope in scopes])[:, None]
-    cosines, apart = (np.full(places.shape, -np.inf, np.float32) for _ in range(2))
-    cosines[places] = recent @ vector
-    apart[places] = _units(recent - mean) @ centered
+    cosines, apart = (np.full(stacked.places.shape, -np.inf, np.float32) for _ in range(2))
+    cosines[stacked.places] = stacked.recent @ vector
+    apart[stacked.places] = stacked.recent_centered @ centered
     nearest = -np.sort(-cosines, axis=1)[:, :3]
     return {
-        "centroid": centroids @ vector,
-        "with_previous_step": centroids @ pair,
-        "centered": own @ centered,
+        "centroid": stacked.centroids @ vector,
+        "with_previous_step": stacked.centroids @ pair,
+        "centered": stacked.centered @ centered,
         "nearest": nearest[:, 0],
         "nearest_three": np.where(np.isfinite(nearest), nearest, 0).sum(axis=1) / np.isfinite(nearest).sum(axis=1),
-        "opening": np.stack([scope.opening for scope in scopes]) @ vector,
+        "opening": stacked.openings @ vector,
         "centered_nearest": apart.max(axis=1),
     }
 

@@ -146,13 +146,18 @@ def _apply(tx: Transaction, new_changes: Sequence[Change]) -> None:
     apply_intents(tx, new_changes)
 
 
+_BY_ID = Prepared(
+    select(operations).where(operations.c.user_id == bindparam("user"), operations.c.id == bindparam("operation"))
+)
+
+
 def get_operation(tx: Transaction, operation_id: str) -> Operation:
     """One operation with its changes.
 
     Raises:
         NotFoundError: if this user has no such operation.
     """
-    row = tx.first(select(operations).where(operations.c.user_id == tx.user_id, operations.c.id == operation_id))
+    row = tx.first(_BY_ID, user=tx.user_id, operation=operation_id)
     if row is None:
         raise NotFoundError(f"no operation {operation_id!r} for user {tx.user!r}; `history` lists them")
     return _records(tx, [row])[0]
