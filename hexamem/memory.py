@@ -114,7 +114,6 @@ class Memory:
             home.embedder,
             self.query_intent,
             weights=settings.weights,
-            folder=home.folder / "ranking",
         )
         self.handlers = handlers = JobHandlers()
         self.runner = JobRunner(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +86,6 @@ class Searcher:
 
     Args:
         weights: file with the weights of the learned ranking; None for those that ship for the embedder.
-        folder: where the working sets of the learned ranking are stored between processes; None for nowhere.
 
     Attributes:
         caches: the caches of all recalls.
@@ -101,17 +99,16 @@ class Searcher:
         embedder: Embedder,
         intent: QueryIntent | None = None,
         weights: str | os.PathLike[str] | None = None,
-        folder: Path | None = None,
     ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
         self._intent, self._weights_file = intent, weights
         self.caches = RecallCaches(embedder)
         self._retrievers = Retrievers(vectors, lexical)
         vocabularies = self.caches.vocabularies
-        self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, vocabularies, folder)
+        self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, vocabularies)
 
     def drop(self, user: str) -> None:
-        """Evict a user from the caches, in memory and on disk."""
+        """Evict a user from the caches."""
         self.caches.drop(user)
         self._vectors.evict(user_key(user))
         self._learned.drop(user)
