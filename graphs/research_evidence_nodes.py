@@ -98,9 +98,6 @@ class EvidenceNodes(ResearchNode):
                     passages=passages,
                     filters=filters,
                     recalled=recalled.ids,
-                    bags=self.parts.bags,
-                    speakers=self.parts.spoke,
-                    worths=self.parts.worths,
                 )
                 if tx.user_id
                 else Reading()

@@ -20,7 +20,6 @@ from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchContext, Resear
 from hexamem.memory_types import LightMemory
 from hexamem.memory_types.research import Claim, Passage
 from hexamem.memory_types.times import read_zone
-from hexamem.retrieval.evidence import ReadBags, ReadSpeakers, ReadWorths
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger
 
@@ -60,7 +59,6 @@ class ResearchParts:
         clean: ``(user, question)`` to the question without secrets.
         repair: repairs a damaged index of a user; returns whether it could.
         recalled: ``(user, question, filter)`` to a plain recall of the question; empty without trained weights.
-        bags, spoke, worths: caches of the token vectors of steps and items, of speakers, and of how much a step states.
         settings: of research.
         encode: the bundled encoder, which extracts sentences if no model integrates.
         planner, integrator, reflector: the model tier; for each that is None the embedded engine does the work.
@@ -80,9 +78,6 @@ class ResearchParts:
     repair: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
     recalled: Callable[[str, str, EvidenceFilter], PlainRecall] = lambda user, question, filters: PlainRecall()
-    bags: ReadBags | None = None
-    spoke: ReadSpeakers | None = None
-    worths: ReadWorths | None = None
     settings: ResearchSettings = field(default_factory=ResearchSettings)
     planner: ModelPlanner | None = None
     integrator: ModelIntegrator | None = None

@@ -16,9 +16,6 @@ from hexamem.retrieval.evidence import (
     Need,
     Ranked,
     RankedNeed,
-    ReadBags,
-    ReadSpeakers,
-    ReadWorths,
     Reason,
     rank_evidence,
 )
@@ -65,9 +62,6 @@ def read_round(
     passages: int,
     filters: EvidenceFilter,
     recalled: Sequence[str] = (),
-    bags: ReadBags | None = None,
-    speakers: ReadSpeakers | None = None,
-    worths: ReadWorths | None = None,
 ) -> Reading:
     """Rank the results of the lanes, and choose passages from them and from the pool.
 
@@ -79,7 +73,6 @@ def read_round(
         passages: how many to read at most.
         filters: what may be read.
         recalled: ids of the hits of a plain recall for the question, best first.
-        bags, speakers, worths: as in :func:`~hexamem.retrieval.evidence.rank_evidence`.
     """
     rankings: dict[str, dict[str, list[str]]] = {}
     pages: dict[str, None] = {}
@@ -101,9 +94,6 @@ def read_round(
         embedder,
         settings.weights,
         exclude=seen,
-        bags=bags,
-        speakers=speakers,
-        worths=worths,
         read_items=filters.read_items,
     )
     if filters:

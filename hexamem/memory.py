@@ -149,7 +149,7 @@ class Memory:
         self.distilling = Distilling(home, tier, handlers, self.wrote)
         if settings.background:
             self._worker = BackgroundWorker(
-                projector, self.runner, brought_up=self._refresh, idle=self._tidy, quiet=self._calls.quiet
+                projector, self.runner, brought_up=self._refresh, idle=self.paging.tidy, quiet=self._calls.quiet
             )
             handlers.registered = self._worker.wake
             # On a shared ledger there may be jobs of a home whose process was killed.
@@ -442,12 +442,6 @@ class Memory:
         """Update the caches that recalls of a user read, so that the next recall need not."""
         with self.projector.lock(user):  # as in :meth:`drop_caches`
             self.searcher.refresh(user)
-
-    def _tidy(self, user: str) -> bool:
-        """Do a part of the work that no call waits for; returns whether there is more."""
-        self.paging.tidy(user)
-        # Where a call is under way the rest waits for the next write.
-        return not self._calls.busy and self.searcher.prepare(user)
 
     def _remember(self, user: str, messages: Any, thread_id: str) -> Remembered:
         return self.user(user).remember(messages, thread_id=thread_id)

@@ -25,11 +25,8 @@ from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.ledger import Transaction, recall_row
 from hexamem.stores.ledger.labels import count_labels, read_labels
 from hexamem.stores.ledger.schema import steps
-from hexamem.stores.ledger.step_texts import index_texts, step_speakers
-from hexamem.stores.ledger.steps import steps_since
 from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.projections import Projector
-from hexamem.stores.record_cache import RecordCache
 from hexamem.stores.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -73,8 +70,6 @@ class Researching:
         self._building = threading.Lock()
         self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
         self._guard = threading.Lock()
-        self._spoke = RecordCache(_spoke, steps_since)
-        self._worths = RecordCache(_worths, steps_since)
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph, built when first needed."""
@@ -89,8 +84,6 @@ class Researching:
         """Evict what is cached of a user."""
         with self._guard:
             self._speakers.pop(user, None)
-        for cache in (self._spoke, self._worths):
-            cache.drop(user)
 
     def research(
         self,
@@ -191,9 +184,6 @@ class Researching:
             repair=projector.repair,
             cut_pages=self._paging.cut,
             recalled=self._recalled,
-            bags=self._searcher.caches.bags,
-            spoke=self._spoke.of,
-            worths=self._worths.of,
             settings=ResearchSettings(),
             budget=self._tier.budget,
             **self._models(),
@@ -302,16 +292,6 @@ class Researching:
         except HexamemError as error:  # the answer is right all the same
             return [f"the usage of this research could not be stored: {error}"]
         return []
-
-
-def _spoke(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, str]:
-    return {step_id: speaker.casefold() for step_id, speaker in step_speakers(tx, step_ids).items()}
-
-
-def _worths(tx: Transaction, step_ids: Collection[str]) -> Mapping[str, float]:
-    from hexamem.retrieval.evidence import worth
-
-    return {step_id: worth(text) for step_id, text in index_texts(tx, step_ids).items()}
 
 
 def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from hexamem.memory_types import MemoryItem
 from hexamem.models.sentences import SPLIT, size_of
@@ -26,10 +26,7 @@ __all__ = [
     "Need",
     "Ranked",
     "RankedNeed",
-    "ReadBags",
     "ReadItems",
-    "ReadSpeakers",
-    "ReadWorths",
     "Reason",
     "rank_evidence",
 ]
@@ -37,17 +34,9 @@ __all__ = [
 RECALL = "recall"
 """The name of a plain recall among the rankings of a need. It is no lane and only changes the order."""
 
-_Value = TypeVar("_Value")
 _LONGEST_TEXT = 2_000  # characters of a text that :func:`worth` reads
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<=[^\s.!?] )[A-Z][^\W\d_]+")
-
-ReadBags = Callable[[Transaction, Collection[str]], Mapping[str, TokenBag]]
-"""(transaction, ids of steps and items) → their token bags, for late interaction."""
-ReadSpeakers = Callable[[Transaction, Collection[str]], Mapping[str, str]]
-"""(transaction, ids of steps) → the speakers of active ones, casefolded."""
-ReadWorths = Callable[[Transaction, Collection[str]], Mapping[str, float]]
-"""(transaction, ids of steps) → the :func:`worth` of each."""
 
 ReadItems = Callable[[Transaction, Collection[str]], Mapping[str, MemoryItem]]
 """(transaction, ids of items) → the items that may be read."""
@@ -144,18 +133,12 @@ def rank_evidence(
     weights: EvidenceWeights,
     *,
     exclude: Collection[str] = (),
-    bags: ReadBags | None = None,
-    speakers: ReadSpeakers | None = None,
-    worths: ReadWorths | None = None,
     read_items: ReadItems | None = None,
 ) -> tuple[list[RankedNeed], dict[str, PlainStep], Mapping[str, MemoryItem]]:
     """Rank the candidates of every need in one read of the ledger.
 
     Args:
         exclude: ids that are left out of the result, since they were read before; they still pass on scores.
-        bags: reads cached token bags; None to compute them from the texts.
-        speakers: reads cached speakers; None to read them from the ledger.
-        worths: reads cached :func:`worth` of steps; None to compute it from the texts.
         read_items: reads the items that may be read; None for all active ones.
 
     Returns:
@@ -163,7 +146,7 @@ def rank_evidence(
     """
     ids = list(dict.fromkeys(name for need in needs for ranking in need.rankings.values() for name in ranking))
     items = (read_items or _active_items)(tx, [name for name in ids if not name.startswith("step_")])
-    records = _Records(tx, embedder, items, bags, speakers, worths)
+    records = _Records(tx, embedder, items)
     records.read_speakers([name for name in ids if name.startswith("step_")])
     spoke = records.speakers
     ranked = []
@@ -235,7 +218,7 @@ def _fused_orders(best: Sequence[str], recalled: Sequence[str], weights: Evidenc
 
 
 class _Records:
-    """The data of candidates, from caches or otherwise from their texts.
+    """The data of candidates.
 
     Attributes:
         speakers: step id → speaker of active steps, casefolded.
@@ -247,57 +230,36 @@ class _Records:
         tx: Transaction,
         embedder: Embedder,
         items: Mapping[str, MemoryItem],
-        bags: ReadBags | None,
-        speakers: ReadSpeakers | None,
-        worths: ReadWorths | None,
     ) -> None:
         self._tx, self.embedder, self.items = tx, embedder, items
-        self._read_bags, self._read_speakers, self._read_worths = bags, speakers, worths
         self._bags: dict[str, TokenBag] = {}
         self._worths: dict[str, float] = {}
         self.speakers: dict[str, str] = {}
         self.steps: dict[str, PlainStep] = {}
 
     def read_speakers(self, ids: Collection[str]) -> None:
-        """Read the speakers of steps."""
-        new = [name for name in ids if name not in self.speakers]
-        if self._read_speakers is not None:
-            self.speakers.update(self._read_speakers(self._tx, new))
-            return
+        """Read steps with their speakers."""
+        new = [name for name in ids if name not in self.steps]
         self.steps.update(plain_steps(self._tx, new))
         self.speakers.update({name: self.steps[name].speaker.casefold() for name in new if name in self.steps})
 
     def worths(self, ids: Sequence[str]) -> dict[str, float]:
         """The :func:`worth` of steps."""
-        self._complete(self._worths, ids, self._read_worths, lambda texts: [worth(text) for text in texts])
+        self._worths.update({name: worth(self.steps[name].text) for name in ids if name not in self._worths})
         return {name: self._worths[name] for name in ids}
 
     def bags(self, ids: Sequence[str]) -> list[TokenBag]:
         """The token bags of candidates, in order."""
-
-        def make(texts: list[str]) -> Sequence[TokenBag]:
-            return self.embedder.token_bags([searchable(text) for text in texts])
-
-        self._complete(self._bags, ids, self._read_bags, make)
+        new = [name for name in ids if name not in self._bags]
+        if new:
+            texts = [self.items[name].text if name in self.items else self._with_speaker(name) for name in new]
+            bags = self.embedder.token_bags([searchable(text) for text in texts])
+            self._bags.update(zip(new, bags, strict=True))
         return [self._bags[name] for name in ids]
 
-    def _complete(
-        self,
-        known: dict[str, _Value],
-        ids: Collection[str],
-        read: Callable[[Transaction, Collection[str]], Mapping[str, _Value]] | None,
-        make: Callable[[list[str]], Sequence[_Value]],
-    ) -> None:
-        """Add missing values, from the cache or otherwise from the texts."""
-        new = [name for name in ids if name not in known]
-        if new and read is not None:
-            known.update(read(self._tx, new))
-            new = [name for name in new if name not in known]
-        if new:
-            unread = [name for name in new if name not in self.items and name not in self.steps]
-            self.steps.update(plain_steps(self._tx, unread))
-            texts = [(self.items.get(name) or self.steps[name]).text for name in new]
-            known.update(zip(new, make(texts), strict=True))
+    def _with_speaker(self, step_id: str) -> str:
+        step = self.steps[step_id]
+        return f"{step.speaker}: {step.text}"
 
 
 def _fused(need: Need, records: _Records, weights: EvidenceWeights) -> tuple[dict[str, float], dict[str, list[Reason]]]:

@@ -11,17 +11,17 @@ from hexamem.memory_types import Hit, MemoryItem, ResourceItem, Signal, Source, 
 from hexamem.memory_types.coarse_dates import PRECISION, precision_of
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.times import read_zone
-from hexamem.retrieval.caches import RecallCaches
 from hexamem.retrieval.fusion import Candidate, best
 from hexamem.retrieval.request import Run
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.chunking import SHORT, chunk_spans, passage_at, span_of
 from hexamem.stores.ledger import event_time, get_items, has_own_time
-from hexamem.stores.ledger.shown_items import ItemState, ShownItem, shown_items
+from hexamem.stores.ledger.shown_items import ItemState, ShownItem, item_states, shown_items
 from hexamem.stores.ledger.step_texts import StepTime, last_stated
 from hexamem.stores.ledger.steps import ShownStep, shown_steps
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.vocabulary import Vocabulary
+from hexamem.stores.vocabulary_cache import VocabularyCache
 
 __all__ = ["LeaveOut", "hits_of"]
 
@@ -37,7 +37,7 @@ def hits_of(
     candidates: Mapping[str, Candidate],
     strategy: Strategy,
     lexical: LexicalStore,
-    caches: RecallCaches,
+    vocabularies: VocabularyCache,
     leave_out: LeaveOut | None = None,
 ) -> list[Hit]:
     """The k best candidates as hits, best first, with the names of step labels, without those to leave out.
@@ -46,16 +46,16 @@ def hits_of(
     """
     item_ids = [record_id for record_id in candidates if not record_id.startswith("step_")]
     believed = run.filter.believed
-    states = dict(caches.states.of(run.tx, item_ids)) if item_ids else {}
+    states = item_states(run.tx, item_ids) if item_ids else {}
     latest = strategy.operations.get("latest_filtering", True)
     if latest and run.request.as_of is None and run.request.known_at is None:
-        _demote_former(candidates, _with_successors(run, states, caches), strategy.superseded)
+        _demote_former(candidates, _with_successors(run, states), strategy.superseded)
     statuses = {item_id: state.status for item_id, state in states.items()}
     statuses.update({item_id: item.status for item_id, item in believed.items()})
     shown = _shown(run, best(candidates, len(candidates)), statuses, leave_out)
     records = [record for place in shown for _, record in place]
     labels = {label_id for record in records if isinstance(record, ShownStep) for label_id in record.label_ids}
-    vocabulary = caches.vocabularies.holding(run.tx, labels)
+    vocabulary = vocabularies.holding(run.tx, labels)
     zone = read_zone(run.tx.timezone)
     learned = {record.id: record.sources for record in records if not isinstance(record, ShownStep)}
     said = last_stated(run.tx, learned) if learned else {}
@@ -73,12 +73,12 @@ def hits_of(
     return hits
 
 
-def _with_successors(run: Run, states: Mapping[str, ItemState], caches: RecallCaches) -> Mapping[str, ItemState]:
+def _with_successors(run: Run, states: Mapping[str, ItemState]) -> Mapping[str, ItemState]:
     """The states of items and all their successors, which may not be candidates themselves."""
     known = dict(states)
     wanted = {state.superseded_by for state in known.values()}
     while missing := [item_id for item_id in wanted if item_id is not None and item_id not in known]:
-        new = caches.states.of(run.tx, missing)
+        new = item_states(run.tx, missing)
         known.update(new)
         wanted = {state.superseded_by for state in new.values()}
     return known
@@ -87,8 +87,8 @@ def _with_successors(run: Run, states: Mapping[str, ItemState], caches: RecallCa
 def _demote_former(candidates: Mapping[str, Candidate], states: Mapping[str, ItemState], superseded: float) -> None:
     chains = {
         item_id: _successors(item_id, states)
-        for item_id, state in states.items()
-        if state.status == "superseded" and item_id in candidates
+        for item_id in candidates
+        if item_id in states and states[item_id].status == "superseded"
     }
     for item_id in chains:
         _demote(candidates[item_id], superseded)

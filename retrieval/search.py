@@ -14,7 +14,6 @@ import numpy.typing as npt
 from hexamem.errors import ConfigError, HexamemError
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Hit, MemoryItem
-from hexamem.retrieval.caches import RecallCaches
 from hexamem.retrieval.decide_and_rank import (
     Decision,
     RecallSearches,
@@ -39,10 +38,12 @@ from hexamem.retrieval.retrievers import Retrievers
 from hexamem.retrieval.strategies import FALLBACK, LabelWeights, Strategy, strategy_named
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger, Transaction, neighbours, user_key
+from hexamem.stores.ledger.labels import carried_labels
 from hexamem.stores.ledger.recalls import JudgedRecall, read_adjustment
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.vector_cache import embed_texts
 from hexamem.stores.vectors import VectorIndex
+from hexamem.stores.vocabulary_cache import VocabularyCache
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["SearchResult", "Searcher"]
@@ -88,7 +89,7 @@ class Searcher:
         weights: file with the weights of the learned ranking; None for those that ship for the embedder.
 
     Attributes:
-        caches: the caches of all recalls.
+        vocabularies: the cached labels of users.
     """
 
     def __init__(
@@ -102,14 +103,13 @@ class Searcher:
     ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
         self._intent, self._weights_file = intent, weights
-        self.caches = RecallCaches(embedder)
+        self.vocabularies = VocabularyCache()
         self._retrievers = Retrievers(vectors, lexical)
-        vocabularies = self.caches.vocabularies
-        self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, vocabularies)
+        self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, self.vocabularies)
 
     def drop(self, user: str) -> None:
         """Evict a user from the caches."""
-        self.caches.drop(user)
+        self.vocabularies.drop(user)
         self._vectors.evict(user_key(user))
         self._learned.drop(user)
         self._embedder.forget()
@@ -117,14 +117,6 @@ class Searcher:
     def refresh(self, user: str) -> None:
         """Update the caches of a user with what was written. Do not call :meth:`drop` for the user at the same time."""
         self._learned.refresh(user)
-        self.caches.refresh(self._ledger, user)
-
-    def prepare(self, user: str) -> bool:
-        """Fill some more of the caches for the next recalls of a user with recalls before; whether there is more to fill."""
-        if self._embedder.token_model is None or not self.caches.holds(user):
-            return False
-        with self._ledger.read(user) as tx:
-            return bool(tx.user_id) and self.caches.fill(tx)
 
     def reads_unindexed(self, request: Request, strategy: Strategy) -> bool:
         """Whether :meth:`find` can search new steps that are not indexed yet: a learned ranking with a local embedder
@@ -177,7 +169,7 @@ class Searcher:
         def result(run: Run, decision: Decision, measured: Sequence[Measured]) -> SearchResult:
             candidates = rank(run, measured, decision, ranker, question.steps)
             return SearchResult(
-                hits=hits_of(run, candidates, strategy, self._lexical, self.caches, leave_out),
+                hits=hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out),
                 gate=decision.gate,
                 answerable=decision.answerable,
                 on=decision.on,
@@ -304,7 +296,7 @@ class Searcher:
                         origin: [pair for pair in beside if pair[0] in allowed] for origin, beside in around.items()
                     }
                 candidates = spread(candidates, origins, around, strategy)
-            return hits_of(run, candidates, strategy, self._lexical, self.caches, leave_out)
+            return hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out)
 
     def _former(self, user: str, request: Request, *, embed: bool = True) -> _Former:
         if request.known_at is None:
@@ -341,7 +333,7 @@ class Searcher:
         candidates = fuse(rankings, strategy, {"dense": known})
         if "late" not in strategy.signals:
             return candidates
-        late = late_ranking(run, candidates, pool, self._embedder, self.caches)
+        late = late_ranking(run, candidates, pool, self._embedder)
         add_ranking(candidates, "late", late, strategy)
         return candidates
 
@@ -356,7 +348,7 @@ class Searcher:
     ) -> dict[str, Candidate]:
         """Add the records of highest label density to the similar ones, and order all by density."""
         labels = weighted_labels(
-            run.tx, query_filter, best(candidates, settings.voters), settings, self.caches.vocabularies.whole(run.tx)
+            run.tx, query_filter, best(candidates, settings.voters), settings, self.vocabularies.whole(run.tx)
         )
         run.notes["labels"] = run.notes["votes"] = labels.note
         pool = max(settings.pool, run.request.k)
@@ -375,7 +367,7 @@ class Searcher:
         for record_id in densities.keys() - similar.keys():
             similar[record_id] = Candidate(record_id)
         # The density of similar records that were not among the densest.
-        carried = self.caches.carried.of(run.tx, [record_id for record_id in similar if record_id.startswith("step_")])
+        carried = carried_labels(run.tx, [record_id for record_id in similar if record_id.startswith("step_")])
         densities.update(_weighed(carried, labels.weights))
         votes = _weighed(carried, labels.votes) if settings.vote else {}
         return by_density(densities, similar, settings.step, votes, settings.vote)

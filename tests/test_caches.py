@@ -7,26 +7,24 @@ import gc
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from sqlalchemy import Connection, event, select, update
+from sqlalchemy import event, select, update
 
 from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.memory_types import utc_now
 from hexamem.models.encoder import open_encoder
-from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.schema import recalls, users
 from hexamem.stores.projections import _TARGETS
-from hexamem.stores.record_cache import RecordCache
 
 from .anna_and_ben import TALK as ANNA_AND_BEN
 from .manager_script import answer
@@ -145,55 +143,6 @@ def test_where_vectors_cannot_be_read_later_recalls_go_on(tmp_path: Path, monkey
         said += says(alice, ("Ben", "The coil came today."), at=1_683_560_000)
         recall = alice.recall("greyhound", k=20, strategy="learned")
         assert ({hit.id for hit in recall.hits}, recall.degraded) == (set(said), ())
-
-
-# -- records of recalls ----------------------------------------------------------------------------------------------
-
-
-class Records:
-    """Stands in for a table: record → (change number, words)."""
-
-    def __init__(self, words: str, **bounds: int) -> None:
-        self.rows = {name: (1, name) for name in words}
-        self.read_ids: list[str] = []
-        self.cache = RecordCache(self.read, self.changed, **bounds)
-
-    def read(self, tx: Transaction, ids: Collection[str]) -> dict[str, str]:
-        self.read_ids.append("".join(sorted(ids)))
-        return {record: self.rows[record][1] for record in ids if record in self.rows}
-
-    def changed(self, tx: Transaction, since: int, most: int) -> set[str] | None:
-        changed = {record for record, (change, _) in self.rows.items() if change > since}
-        return None if len(changed) >= most else changed
-
-    def of(self, change: int, ids: str, user: str = "ann", *, registered: int = 1, writing: bool = False) -> str:
-        tx = Transaction(cast("Connection", None), user, 1, "UTC", change, registered, writing=writing)
-        return " ".join(self.cache.of(tx, list(ids)).values())
-
-
-def test_cached_records_are_those_that_a_transaction_would_read_and_bounded_in_number() -> None:
-    records = Records("abc")
-    assert (records.of(1, "ab"), records.of(1, "ca"), records.of(1, "x")) == ("a b", "c a", "")
-    records.rows["b"] = (2, "rolled back")
-    assert records.of(2, "b", writing=True) == "rolled back"
-    records.rows["b"] = (2, "committed")  # under the number of what was rolled back
-    assert records.of(2, "ab") == "a committed"
-    records.rows["b"] = (1, "old")
-    assert records.of(1, "b") == "old"  # in a transaction that began earlier
-    records.rows["b"] = (2, "committed")
-    assert records.of(2, "b") == "committed"
-    assert records.of(2, "b", registered=2) == "committed"
-    assert records.read_ids == ["ab", "c", "x", *"bbbbb"]
-    records.cache.drop("ann")
-    assert records.of(2, "a") == "a"
-    assert records.read_ids[-1] == "a"
-    records = Records("abcdef", users=2, records=3, total=4)
-    for user in ("ann", "ben", "ben", "ann"):
-        records.of(1, "abc", user)
-    assert records.read_ids == ["abc", "abc", "abc"], "three of each are more than four: ann was evicted"
-    for ids in ("def", "d", "a"):
-        records.of(1, ids, "ann")
-    assert records.read_ids[3:] == ["def", "a"], "with more than three of one user it begins anew"
 
 
 # -- words that were removed -----------------------------------------------------------------------------------------

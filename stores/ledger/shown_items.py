@@ -15,7 +15,7 @@ from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items, sources
 
-__all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "items_before", "items_since", "shown_items"]
+__all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "shown_items"]
 
 _NOT_UNDONE = (
     items.c.user_id == bindparam("user"),
@@ -40,11 +40,6 @@ _SOURCES = Prepared(
     select(sources.c.item_id, sources.c.step_id, sources.c.quote, sources.c.start, sources.c.end)
     .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
     .order_by(sources.c.item_id, sources.c.position)
-)
-_SINCE = Prepared(
-    select(items.c.id)
-    .where(items.c.user_id == bindparam("user"), items.c.change > bindparam("since"))
-    .limit(bindparam("most"))
 )
 
 
@@ -103,23 +98,3 @@ def shown_items(tx: Transaction, item_ids: Collection[str]) -> dict[str, ShownIt
         )
         for row in tx.all_of(_SHOWN, item_ids)
     }
-
-
-_BEFORE = Prepared(
-    select(items.c.id, items.c.change)
-    .where(items.c.user_id == bindparam("user"), items.c.change < bindparam("before"), items.c.status != "undone")
-    .order_by(items.c.change.desc())
-    .limit(bindparam("most"))
-)
-
-
-def items_before(tx: Transaction, before: int | None, most: int) -> list[tuple[str, int]]:
-    """The last items below a change number (of all when None), latest change first: id and change number."""
-    before = tx.change + 1 if before is None else before
-    return [(row.id, row.change) for row in tx.all(_BEFORE, user=tx.user_id, before=before, most=most)]
-
-
-def items_since(tx: Transaction, since: int, most: int) -> set[str] | None:
-    """The ids of items whose change number is above ``since``; None where there are ``most`` or more."""
-    changed = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
-    return None if len(changed) >= most else changed

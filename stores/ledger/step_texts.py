@@ -19,7 +19,6 @@ __all__ = [
     "index_texts",
     "last_stated",
     "plain_steps",
-    "step_speakers",
     "step_texts",
     "step_times",
 ]
@@ -52,7 +51,6 @@ _ACTIVE = (
 _PLAIN = Prepared(select(steps.c.id, steps.c.thread_id, _SPEAKER, _TEXT, steps.c.occurred_at).where(*_ACTIVE))
 _SPOKEN = Prepared(select(steps.c.id, _SPEAKER, _TEXT).where(*_ACTIVE))
 _TEXTS = Prepared(select(steps.c.id, _TEXT).where(*_ACTIVE))
-_SPEAKERS = Prepared(select(steps.c.id, _SPEAKER).where(*_ACTIVE))
 _TIMES = Prepared(select(steps.c.id, steps.c.occurred_at, steps.c.seq).where(*_ACTIVE))
 
 
@@ -69,11 +67,6 @@ def step_texts(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
 def index_texts(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
     """The indexed texts of active steps; unknown and forgotten ids are left out."""
     return {row.id: row.text for row in tx.all_of(_TEXTS, step_ids)}
-
-
-def step_speakers(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
-    """The speakers of active steps; unknown and forgotten ids are left out."""
-    return {row.id: row.speaker for row in tx.all_of(_SPEAKERS, step_ids)}
 
 
 def last_stated(tx: Transaction, cited: Mapping[str, Collection[Source]]) -> dict[str, StepTime]:

@@ -34,8 +34,6 @@ __all__ = [
     "set_step_texts",
     "shown_steps",
     "step_from",
-    "steps_before",
-    "steps_since",
     "thread_steps",
 ]
 
@@ -321,31 +319,6 @@ def _indexed(
     text = content if index_text is None else index_text
     labels = (scope_id, *(event_ids or ()), *(entity_ids or ())) if scope_id else ()
     return change, IndexedStep(step_id, thread_id, role, name, text, occurred_at, status, resolved_text, labels)
-
-
-_SINCE = Prepared(
-    select(steps.c.id)
-    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
-    .limit(bindparam("most"))
-)
-_BEFORE = Prepared(
-    select(steps.c.id, steps.c.seq)
-    .where(steps.c.user_id == bindparam("user"), steps.c.seq < bindparam("before"), steps.c.status == "active")
-    .order_by(steps.c.seq.desc())
-    .limit(bindparam("most"))
-)
-
-
-def steps_before(tx: Transaction, before: int | None, most: int) -> list[tuple[str, int]]:
-    """The last active steps before a seq (of all when None), newest first: id and seq."""
-    before = tx.change + 1 if before is None else before
-    return [(row.id, row.seq) for row in tx.all(_BEFORE, user=tx.user_id, before=before, most=most)]
-
-
-def steps_since(tx: Transaction, since: int, most: int) -> set[str] | None:
-    """The ids of steps whose change number is above ``since``; None where there are ``most`` or more."""
-    changed = {row.id for row in tx.all(_SINCE, user=tx.user_id, since=since, most=most)}
-    return None if len(changed) >= most else changed
 
 
 _NEIGHBOURS = Prepared(
