@@ -122,7 +122,7 @@ class LearnedSearch:
                 if self._intent is not None:
                     labels = self._kept.labels(tx, steps)
                     if labels.scope_ids:
-                        labels.scopes(self._vocabularies.whole(tx))
+                        labels.scopes(self._vocabularies.of(tx))
 
     def read(self, user: str, request: Request) -> RecallQuestion | None:
         """Parse the question, before the transaction in which it is answered; None for an unknown user."""
@@ -150,7 +150,7 @@ class LearnedSearch:
             return None
         if question.labels.note:
             run.notes["labels"] = question.labels.note
-        return QuestionLabels.read(question.labels, labels, self._vocabularies.whole(run.tx))
+        return QuestionLabels.read(question.labels, labels, self._vocabularies.of(run.tx))
 
     def _measured(self, run: Run, question: RecallQuestion, labels: QuestionLabels | None, pool: int) -> Measured:
         parsed, steps, items, _ = question

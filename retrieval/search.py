@@ -348,7 +348,7 @@ class Searcher:
     ) -> dict[str, Candidate]:
         """Add the records of highest label density to the similar ones, and order all by density."""
         labels = weighted_labels(
-            run.tx, query_filter, best(candidates, settings.voters), settings, self.vocabularies.whole(run.tx)
+            run.tx, query_filter, best(candidates, settings.voters), settings, self.vocabularies.of(run.tx)
         )
         run.notes["labels"] = run.notes["votes"] = labels.note
         pool = max(settings.pool, run.request.k)

@@ -229,11 +229,10 @@ class WorkingSet:
             self.tokens.replace(rows, texts)
         np.add.at(self._session_sum.values, self.session[rows], self.vectors(rows) - former)
         np.add.at(self._session_length.values, self.session[rows], self.stems.length[rows] - lengths)
-        compared, later = rows, rows
+        compared = rows
         for _ in range(LAGS):
-            later = self.after[later]
-            later = later[later >= 0]
-            compared = np.union1d(compared, later)
+            later = self.after[compared].astype(np.int64)
+            compared = np.union1d(compared, later[later >= 0])
         self._compare(compared)
 
     # -------------------------------------------------------------------------------------------------------- reading
