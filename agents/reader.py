@@ -39,8 +39,7 @@ _SHORTEST = 4
 _MOST_SENTENCES = 200
 """Sentences of a message that are read; a longer message is a document."""
 _MOST_PAIRS, _LEAST_COSINE = 2, 0.30
-"""The known items that are compared with a new statement: the most, and their least cosine; in the corpus no pair below it
-scores above the bound."""
+"""The known items that are compared with a new statement: the most, and their least cosine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,6 @@ _log = logging.getLogger("hexamem")
 _PAUSE = 30.0  # after the queue could not be read
 _QUIET, _QUIET_WAIT = 0.1, 0.3  # without calls before each step; the longest wait for that
 _IDLE_QUIET, _IDLE_WAIT = 0.5, 5.0  # the same before work that no call waits for
-_IDLE_PAUSE = 0.05  # between two parts of such work
 _CONTENDED = 1.0  # where a due job is locked by a writer or waits for a running one of its kind
 _LONGEST_SLEEP = 600.0  # so that a changed clock, or a suspended machine, delays nothing for long
 _SHARED_SLEEP = 60.0  # on a shared ledger: other processes enqueue without notice to this one, and may be killed
@@ -378,8 +377,7 @@ class BackgroundWorker:
     Args:
         wait: waits on the condition for so many seconds, or until notified.
         brought_up: called with each user whose indexes were brought up.
-        idle: called with each such user when there is nothing else to do, for a small part of the work that no call
-            waits for; returns whether there is more.
+        idle: called with each such user when there is nothing else to do, for work that no call waits for.
         quiet: for how many seconds no other thread has called the memory. Those threads share the interpreter with this
             one, so each step waits for a short time without calls.
     """
@@ -391,7 +389,7 @@ class BackgroundWorker:
         *,
         wait: Callable[[threading.Condition, float | None], object] = threading.Condition.wait,
         brought_up: Callable[[str], object] = lambda user: None,
-        idle: Callable[[str], bool | None] | None = None,
+        idle: Callable[[str], object] | None = None,
         quiet: Callable[[], float] = lambda: math.inf,
     ) -> None:
         self._quiet, self._stopped = quiet, threading.Event()
@@ -485,9 +483,7 @@ class BackgroundWorker:
                 if (left := self._until_idle()) > 0:
                     return left
                 idle_user = self._idle_users.popitem()[0]
-                if self._idle(idle_user):
-                    self._idle_users[idle_user] = None
-                    return _IDLE_PAUSE
+                self._idle(idle_user)
                 return 0.0
             return 0.0 if ran else self._runner.sleep()
         except Exception as error:  # noqa: BLE001 - as above: the queue is safe in the ledger

@@ -117,7 +117,6 @@ class Memory:
             home.embedder,
             self.query_intent,
             weights=settings.weights,
-            folder=home.folder / "ranking",
         )
         self.runner = JobRunner(
             home.ledger,

@@ -54,8 +54,7 @@ def hits_of(
     statuses.update({item_id: item.status for item_id, item in believed.items()})
     shown = _shown(run, best(candidates, len(candidates)), statuses, leave_out)
     records = [record for place in shown for _, record in place]
-    labels = {label_id for record in records if isinstance(record, ShownStep) for label_id in record.label_ids}
-    vocabulary = vocabularies.holding(run.tx, labels)
+    vocabulary = vocabularies.of(run.tx)
     zone = read_zone(run.tx.timezone)
     learned = {record.id: record.sources for record in records if not isinstance(record, ShownStep)}
     said = last_stated(run.tx, learned) if learned else {}
@@ -87,8 +86,8 @@ def _with_successors(run: Run, states: Mapping[str, ItemState]) -> Mapping[str, 
 def _demote_former(candidates: Mapping[str, Candidate], states: Mapping[str, ItemState], superseded: float) -> None:
     chains = {
         item_id: _successors(item_id, states)
-        for item_id, state in states.items()
-        if state.status == "superseded" and item_id in candidates
+        for item_id in candidates
+        if item_id in states and states[item_id].status == "superseded"
     }
     for item_id in chains:
         _demote(candidates[item_id], superseded)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +42,6 @@ _NEAR = 0.7  # weight of the steps beside one, where they are compared together
 _NEAREST = 40  # of each ranking
 _HOPS = 3  # of the nearest steps, from which a second hop is made
 _LEAST_FOR_HOPS = 20  # steps
-_SETTLED = 256  # items at a time: a few milliseconds, for which a recall may have to wait
 _INSIDE = 50  # steps of the scopes that the question names
 
 _TEXTS = Prepared(
@@ -92,11 +90,7 @@ class Measured:
 
 
 class LearnedSearch:
-    """Finds and measures candidates. Thread-safe.
-
-    Args:
-        folder: where working sets are stored between processes; None for nowhere.
-    """
+    """Finds and measures candidates. Thread-safe."""
 
     def __init__(
         self,
@@ -106,15 +100,14 @@ class LearnedSearch:
         retrievers: Retrievers,
         intent: QueryIntent | None,
         vocabularies: VocabularyCache,
-        folder: Path | None,
     ) -> None:
         self._ledger, self._vectors, self._embedder, self._retrievers = ledger, vectors, embedder, retrievers
-        self._kept = WorkingSetCache(vectors, embedder, folder, labelled=intent is not None)
+        self._kept = WorkingSetCache(vectors, embedder, labelled=intent is not None)
         self._intent, self._vocabularies = intent, vocabularies
 
     def drop(self, user: str) -> None:
-        """Evict a user from the working sets, in memory and on disk."""
-        self._kept.drop(user, self._ledger)
+        """Evict a user from the working sets."""
+        self._kept.drop(user)
 
     def refresh(self, user: str) -> None:
         """Update the working sets of a user with what was written, so that the next recall need not."""
@@ -123,16 +116,13 @@ class LearnedSearch:
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return
-            steps, items = self._kept.of(tx)
+            steps, _ = self._kept.of(tx)
             with self._kept.using(user):
                 steps.prepare(_NEAR)
-                if items is not None:
-                    items.prepare(_SETTLED)
                 if self._intent is not None:
                     labels = self._kept.labels(tx, steps)
                     if labels.scope_ids:
-                        labels.scopes(self._vocabularies.whole(tx))
-        self._kept.save(self._ledger, user)
+                        labels.scopes(self._vocabularies.of(tx))
 
     def read(self, user: str, request: Request) -> RecallQuestion | None:
         """Parse the question, before the transaction in which it is answered; None for an unknown user."""
@@ -141,7 +131,6 @@ class LearnedSearch:
                 self._kept.drop(user)  # the user may have been erased by another home of a shared ledger
                 return None
             (steps, items), zone = self._kept.of(tx), read_zone(tx.timezone)
-        self._kept.save(self._ledger, user)
         parsed = read_question(request.query, steps, self._embedder, zone, request.as_of)
         labels = QueryFilter() if self._intent is None else self._intent(user, request.query)
         return RecallQuestion(parsed, steps, items, labels)
@@ -161,7 +150,7 @@ class LearnedSearch:
             return None
         if question.labels.note:
             run.notes["labels"] = question.labels.note
-        return QuestionLabels.read(question.labels, labels, self._vocabularies.whole(run.tx))
+        return QuestionLabels.read(question.labels, labels, self._vocabularies.of(run.tx))
 
     def _measured(self, run: Run, question: RecallQuestion, labels: QuestionLabels | None, pool: int) -> Measured:
         parsed, steps, items, _ = question

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -83,16 +82,15 @@ class _Former:
 
 
 class Searcher:
-    (
-        """Runs recalls over one home's ledger and indexes. The embedder, which may be remote, is never called within a
+    """Runs recalls over one home's ledger and indexes. The embedder, which may be remote, is never called within a
     transaction.
 
     Args:
         weights: file with the weights of the learned ranking; None for those that ship for the embedder.
-        folder: where the working sets of the learned ranking are stored between processes; None for nowhere.
+
+    Attributes:
+        vocabularies: the cached labels of users.
     """
-        ""
-    )
 
     def __init__(
         self,
@@ -102,17 +100,16 @@ class Searcher:
         embedder: Embedder,
         intent: QueryIntent | None = None,
         weights: str | os.PathLike[str] | None = None,
-        folder: Path | None = None,
     ) -> None:
         self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
         self._intent, self._weights_file = intent, weights
-        self._vocabularies = VocabularyCache()
+        self.vocabularies = VocabularyCache()
         self._retrievers = Retrievers(vectors, lexical)
-        self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, self._vocabularies, folder)
+        self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, self.vocabularies)
 
     def drop(self, user: str) -> None:
-        """Evict a user from the caches, in memory and on disk."""
-        self._vocabularies.drop(user)
+        """Evict a user from the caches."""
+        self.vocabularies.drop(user)
         self._vectors.evict(user_key(user))
         self._learned.drop(user)
         self._embedder.forget()
@@ -172,7 +169,7 @@ class Searcher:
         def result(run: Run, decision: Decision, measured: Sequence[Measured]) -> SearchResult:
             candidates = rank(run, measured, decision, ranker, question.steps)
             return SearchResult(
-                hits=hits_of(run, candidates, strategy, self._lexical, self._vocabularies, leave_out),
+                hits=hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out),
                 gate=decision.gate,
                 answerable=decision.answerable,
                 on=decision.on,
@@ -301,7 +298,7 @@ class Searcher:
                         origin: [pair for pair in beside if pair[0] in allowed] for origin, beside in around.items()
                     }
                 candidates = spread(candidates, origins, around, strategy)
-            return hits_of(run, candidates, strategy, self._lexical, self._vocabularies, leave_out)
+            return hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out)
 
     def _former(self, user: str, request: Request, *, embed: bool = True) -> _Former:
         if request.known_at is None:
@@ -353,7 +350,7 @@ class Searcher:
     ) -> dict[str, Candidate]:
         """Add the records of highest label density to the similar ones, and order all by density."""
         labels = weighted_labels(
-            run.tx, query_filter, best(candidates, settings.voters), settings, self._vocabularies.whole(run.tx)
+            run.tx, query_filter, best(candidates, settings.voters), settings, self.vocabularies.of(run.tx)
         )
         run.notes["labels"] = run.notes["votes"] = labels.note
         pool = max(settings.pool, run.request.k)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.embedders.base import FloatArray, TokenModel
 
-__all__ = ["Arrays", "GrowingArray", "IntArray", "dot_products", "hash_text", "pack_ids", "quantize", "unpack_ids"]
+__all__ = ["GrowingArray", "IntArray", "PieceVectors", "dot_products", "quantize"]
 
 IntArray = npt.NDArray[np.int32]
-Arrays = dict[str, npt.NDArray[Any]]
-"""Arrays by name: the state of a part of a working set, as a file holds it."""
 
 _ROWS_AT_ONCE = 256
 
@@ -47,17 +43,6 @@ class GrowingArray:
             self._data = larger
         self._data[self.size : end] = new
         self.size = end
-
-    def replace(self, rows: npt.NDArray[Any]) -> None:
-        """Replace all rows.
-
-        Raises:
-            ValueError: the rows are of another type or width.
-        """
-        if rows.dtype != self._data.dtype or rows.shape[1:] != self._data.shape[1:]:
-            raise ValueError(f"{rows.dtype}{rows.shape} does not fit {self._data.dtype}{self._data.shape}")
-        self._data = rows if rows.flags.writeable and rows.flags.c_contiguous else rows.copy()
-        self.size = len(rows)
 
 
 def quantize(vectors: FloatArray) -> tuple[npt.NDArray[np.int8], FloatArray]:
@@ -93,24 +78,30 @@ def dot_products(
     return products
 
 
-def hash_text(text: str) -> int:
-    """A 64-bit hash of a text: the files of working sets contain no words."""
-    words = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little", signed=True)
+class PieceVectors:
+    """Vectors of word pieces, read from the model when first compared. Thread-safe.
 
-
-def pack_ids(ids: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Ids as one array of bytes, separated by line breaks.
-
-    Raises:
-        ValueError: an id contains a line break.
+    Attributes:
+        model: the model of the pieces.
     """
-    joined = "\n".join(ids)
-    if joined.count("\n") > max(0, len(ids) - 1):
-        raise ValueError("an id contains a line break")
-    return np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
 
+    def __init__(self, model: TokenModel) -> None:
+        self.model = model
+        self._bytes = np.zeros((model.pieces, model.width), np.int8)
+        self._inverse = np.zeros(model.pieces, np.float32)  # of the lengths; 0 for a piece that was not read yet
 
-def unpack_ids(packed: npt.NDArray[np.uint8]) -> list[str]:
-    """The ids of :func:`pack_ids`; none of them may have been empty."""
-    return packed.tobytes().decode("utf-8", "surrogatepass").split("\n") if len(packed) else []
+    def cosines(self, numbers: npt.NDArray[np.integer], others: FloatArray) -> FloatArray:
+        """The cosine of each piece with unit vectors ``(n, dimension)``: ``(len(numbers), n)``."""
+        inverse = self._inverse[numbers]
+        if not inverse.all():
+            self._read(np.unique(numbers[inverse == 0]))
+            inverse = self._inverse[numbers]
+        products = dot_products(self._bytes, others, numbers)
+        products *= inverse[:, None]
+        return products
+
+    def _read(self, numbers: npt.NDArray[np.integer]) -> None:
+        rows, _ = quantize(self.model.token_rows(numbers, ()))
+        self._bytes[numbers] = rows
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float32))
+        self._inverse[numbers] = 1 / np.maximum(lengths, 1e-9)  # last: it marks the piece as read

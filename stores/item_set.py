@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from sqlalchemy import bindparam, func, select
 from hexamem.stores.documents import searchable
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
-from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, dot_products, pack_ids, quantize, unpack_ids
+from hexamem.stores.growing_array import GrowingArray, IntArray, dot_products, quantize
 from hexamem.stores.ledger import Transaction, user_key
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
@@ -84,27 +83,6 @@ def read_facts(
     return facts
 
 
-class _Stored:
-    """Facts in the form of a file; the facts of an item are built when they are read."""
-
-    def __init__(self, state: Arrays, count: int) -> None:
-        self._lengths, self._stems, self._counts = state["lengths"], state["stems"], state["stem_counts"]
-        self._pieces, self._cites = state["pieces"], unpack_ids(state["cites"])
-        self._ends = {name: [0, *np.cumsum(state[f"{name}_of"]).tolist()] for name in ("stems", "pieces", "cites")}
-        sizes = {"stems": len(self._stems), "pieces": len(self._pieces), "cites": len(self._cites)}
-        if any(self._ends[name][-1] != size or len(self._ends[name]) != count + 1 for name, size in sizes.items()):
-            raise ValueError("the parts of the items do not fit them")
-
-    def facts(self, item_id: str, place: int) -> ItemFacts:
-        """The facts of one item, without its vector."""
-        (stems, pieces, cites) = (slice(*self._ends[name][place : place + 2]) for name in ("stems", "pieces", "cites"))
-        counts = dict(zip(self._stems[stems].tolist(), self._counts[stems].tolist(), strict=True))
-        nothing = np.empty(0, np.float32)
-        return ItemFacts(
-            item_id, counts, int(self._lengths[place]), self._pieces[pieces], nothing, tuple(self._cites[cites])
-        )
-
-
 class ItemSet:
     """The facts of all items of a user that are in the indexes, with their vectors as one array.
 
@@ -117,9 +95,7 @@ class ItemSet:
         self.change = 0
         self.ids: list[str] = []
         self._row_of: dict[str, int] = {}
-        self._facts: list[ItemFacts | None] = []  # None for an item that is only stored, or gone
-        self._stored: _Stored | None = None
-        self._prepared = 0  # the items before this place have their facts
+        self._facts: list[ItemFacts | None] = []  # None for an item that is gone
         self._there = GrowingArray(np.bool_)
         self._numbers, self._scales = GrowingArray(np.int8, embedder.dimension), GrowingArray(np.float32)
 
@@ -174,31 +150,14 @@ class ItemSet:
 
     def facts(self, item_ids: Sequence[str]) -> list[ItemFacts]:
         """The facts of items, in order, without those that are not indexed."""
-        rows = map(self._row_of.get, item_ids)
-        places = [place for place in rows if place is not None and self._there.values[place]]
+        found = [
+            (place, facts)
+            for place in map(self._row_of.get, item_ids)
+            if place is not None and (facts := self._facts[place]) is not None
+        ]
+        places = [place for place, _ in found]
         vectors = self._numbers.values[places].astype(np.float32) * self._scales.values[places][:, None]
-        return [self._fact(place)._replace(vector=vector) for place, vector in zip(places, vectors, strict=True)]
-
-    def _fact(self, place: int) -> ItemFacts:
-        facts = self._facts[place]
-        if facts is None:
-            assert self._stored is not None
-            facts = self._facts[place] = self._stored.facts(self.ids[place], place)
-        return facts
-
-    def prepare(self, limit: int) -> None:
-        """Build the facts of at most ``limit`` more items that are only stored."""
-        while self._prepared < len(self.ids) and limit:
-            if self._facts[self._prepared] is None and self._there.values[self._prepared]:
-                self._fact(self._prepared)
-                limit -= 1
-            self._prepared += 1
-
-    def renumbered(self, steps: WorkingSet, state: Arrays) -> ItemSet:
-        """The same items in a state of :meth:`state` with the numbers of stems and tokens of other steps."""
-        items = ItemSet(steps, self._embedder, self._vectors)
-        items.restore(state, self.change)
-        return items
+        return [facts._replace(vector=vector) for (_, facts), vector in zip(found, vectors, strict=True)]
 
     def nearest(self, vector: FloatArray, count: int, among: set[str] | None) -> list[tuple[str, float]]:
         """The items nearest to a vector with their cosines, best first; all items are compared.
@@ -221,46 +180,6 @@ class ItemSet:
                 if len(hits) == count:
                     break
         return hits
-
-    # ----------------------------------------------------------------------------------------------------------- files
-
-    def state(self) -> Arrays:
-        """Everything except the change number, as arrays, without items that are gone."""
-        places = np.flatnonzero(self._there.values)
-        facts = [self._fact(place) for place in places.tolist()]
-        counts = [len(item.stems) for item in facts]
-        return {
-            "ids": pack_ids([item.id for item in facts]),
-            "numbers": self._numbers.values[places],
-            "scales": self._scales.values[places],
-            "lengths": np.array([item.length for item in facts], np.int32),
-            "stems": np.fromiter(chain.from_iterable(item.stems for item in facts), np.int32, sum(counts)),
-            "stem_counts": np.fromiter(
-                chain.from_iterable(item.stems.values() for item in facts), np.int32, sum(counts)
-            ),
-            "stems_of": np.array(counts, np.int32),
-            "pieces": np.concatenate([np.empty(0, np.int32), *(item.pieces for item in facts)]),
-            "pieces_of": np.array([len(item.pieces) for item in facts], np.int32),
-            "cites": pack_ids([cited for item in facts for cited in item.cites]),
-            "cites_of": np.array([len(item.cites) for item in facts], np.int32),
-        }
-
-    def restore(self, state: Arrays, change: int) -> None:
-        """Fill an empty set from :meth:`state` at a change number.
-
-        Raises:
-            ValueError, KeyError: the state is not valid.
-        """
-        self.ids = unpack_ids(state["ids"])
-        self._row_of = {item_id: place for place, item_id in enumerate(self.ids)}
-        self._facts = [None] * len(self.ids)
-        self._there.extend(np.ones(len(self.ids), bool))
-        self._numbers.replace(state["numbers"])
-        self._scales.replace(state["scales"])
-        self._stored = _Stored(state, len(self.ids))
-        if {len(self._row_of), self._numbers.size, self._scales.size, len(state["lengths"])} != {len(self.ids)}:
-            raise ValueError("the arrays of the items are not of one length")
-        self.change = change
 
 
 def _unit(vector: FloatArray | None, dimension: int) -> FloatArray:

@@ -6,10 +6,9 @@ import json
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sqlalchemy import Select, Text, and_, bindparam, select, type_coerce
 
-from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, pack_ids, unpack_ids
+from hexamem.stores.growing_array import GrowingArray, IntArray
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.columns import decode_text
 from hexamem.stores.ledger.schema import intents, steps
@@ -106,50 +105,11 @@ class LabelSet:
                 one.extend(np.full((missing, *shape), -1, np.int32))
             self._canonical = None
 
-    def subset(self, steps: WorkingSet, rows: npt.NDArray[np.int64]) -> LabelSet:
-        """The labels of these rows, for another set that consists of them."""
-        self._fill()
-        labels, state = LabelSet(steps), self.state()
-        state.update((name, state[name][rows]) for name in ("scope", "events", "entities"))
-        labels.restore(state, self.change)
-        return labels
-
     def _numbers(self, given: str | None, width: int) -> list[int]:
         """The numbers of a list of label ids in JSON, padded with -1."""
         ids = json.loads(decode_text(given)) if given else None
         numbers = [_numbered(label_id, self._label_number, self.label_ids) for label_id in (ids or ())[:width]]
         return numbers + [-1] * (width - len(numbers))
-
-    # ----------------------------------------------------------------------------------------------------------- files
-
-    def state(self) -> Arrays:
-        """Everything except the change number, as arrays."""
-        return {
-            "scope": self._scope.values,
-            "events": self._events.values,
-            "entities": self._entities.values,
-            "scope_ids": pack_ids(self.scope_ids),
-            "label_ids": pack_ids(self.label_ids),
-        }
-
-    def restore(self, state: Arrays, change: int) -> None:
-        """Replace the content by that of :meth:`state` at a change number.
-
-        Raises:
-            ValueError, KeyError: the state is not valid, or not of these steps.
-        """
-        self.scope_ids, self.label_ids = unpack_ids(state["scope_ids"]), unpack_ids(state["label_ids"])
-        self._scope_number = {label_id: number for number, label_id in enumerate(self.scope_ids)}
-        self._label_number = {label_id: number for number, label_id in enumerate(self.label_ids)}
-        for array, name, ids in (
-            (self._scope, "scope", self.scope_ids),
-            (self._events, "events", self.label_ids),
-            (self._entities, "entities", self.label_ids),
-        ):
-            array.replace(state[name])
-            if array.size > len(self.steps) or int(array.values.max(initial=-1)) >= len(ids):
-                raise ValueError("the labels do not fit the steps")
-        self.change = change
 
     def scopes(self, vocabulary: Vocabulary) -> tuple[tuple[str, ...], IntArray]:
         """The scopes of the steps, aliases resolved, and for each row the index of its scope, or -1."""

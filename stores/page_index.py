@@ -208,13 +208,10 @@ class PageIndex:
                 begun = bool(tx.user_id) and "lexical.pages" in read_projections(tx, self._home)
             if not begun:
                 return
-            self._set(user, {"vectors.pages": 0})
+            self.lexical.reset(lexical_key(user))
+            self._set(user, dict.fromkeys(_NAMES, 0))
             self.stage.page(user)
             self._advance(user)
-            if not self.lexical.purge(lexical_key(user)):
-                self.lexical.reset(lexical_key(user))
-                self._set(user, {"lexical.pages": 0})
-                self._advance(user)
 
     def drop(self, user: str) -> None:
         """Evict what is in memory of a user."""

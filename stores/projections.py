@@ -262,7 +262,8 @@ class Projector:
         """Update the indexes and remove all traces of replaced text, after a redaction.
 
         Names of labels, speakers and threads are metadata of vectors, and those of deleted records may remain anywhere
-        in the files of the vector store. So the user is erased there and written again, with the same vectors.
+        in the files of the vector store. So the user is erased there and written again, with the same vectors; the keyword
+        index too is written again.
         """
         with self.lock(user):
             self.catch_up(user)
@@ -271,14 +272,12 @@ class Projector:
             self._synced.pop(user, None)
             self.vectors.drop_user(key)
             self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS})
+            self._empty_lexical(user)
             self._preserved_vectors[user] = vectors["steps"] | vectors["items"]
             try:
                 self._advance_all(user)
             finally:
                 del self._preserved_vectors[user]
-            if not self.lexical.purge(user_key(user)):  # too large to purge
-                self._empty_lexical(user)
-                self._advance_all(user)
             if self.pages is not None:
                 self.pages.purge(user)
 

@@ -10,12 +10,10 @@ from sqlalchemy import BigInteger, Select, Text, and_, bindparam, func, select, 
 from hexamem.stores.documents import searchable
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.columns import decode_text
-from hexamem.stores.ledger.ledger import chunks
-from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import intents, steps
 from hexamem.stores.working_set import StepFacts
 
-__all__ = ["ReadStep", "changed_ids", "count_steps", "read_speakers", "read_steps"]
+__all__ = ["ReadStep", "read_steps"]
 
 _BATCH = 4_000
 _MICROS = 1_000_000
@@ -42,13 +40,6 @@ _EVERY = (
 )
 _ACTIVE = _EVERY.where(steps.c.status == "active")
 _CHANGED = _EVERY.where(steps.c.change > bindparam("since"))
-_COUNT = Prepared(select(func.count()).where(steps.c.user_id == bindparam("user"), steps.c.status == "active"))
-_IDS = Prepared(select(steps.c.id).where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since")))
-_NAMES = Prepared(
-    select(steps.c.id, steps.c.name, steps.c.role).where(
-        steps.c.user_id == bindparam("user"), steps.c.id.in_(bindparam("ids", expanding=True))
-    )
-)
 
 
 class ReadStep(NamedTuple):
@@ -104,22 +95,3 @@ def _read(
         seq,
     )
     return ReadStep(facts, f"{searchable(speaker)}: {plain}" if speaker else plain, status == "active")
-
-
-def read_speakers(tx: Transaction, step_ids: list[str]) -> list[str]:
-    """The speakers of these steps, without steps that are gone."""
-    speakers = {
-        row.id: row.name or row.role for part in chunks(step_ids) for row in tx.all(_NAMES, user=tx.user_id, ids=part)
-    }
-    return [speakers[step_id] for step_id in step_ids if step_id in speakers]
-
-
-def changed_ids(tx: Transaction, since: int) -> list[str]:
-    """The ids of the steps whose change number is above ``since``, active or not."""
-    return [row.id for row in tx.all(_IDS, user=tx.user_id, since=since)]
-
-
-def count_steps(tx: Transaction) -> int:
-    """The number of active steps of the user."""
-    row = tx.first(_COUNT, user=tx.user_id)
-    return 0 if row is None else int(row[0])

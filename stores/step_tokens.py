@@ -10,31 +10,41 @@ import numpy.typing as npt
 
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
-from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, dot_products, hash_text
-from hexamem.stores.piece_vectors import PieceVectors
+from hexamem.stores.growing_array import GrowingArray, IntArray, PieceVectors, dot_products
 
 __all__ = ["StepTokens"]
 
 
 class StepTokens:
-    """Tokens of rows. Word pieces have the numbers of their model; tokens of other scripts, stored as a hash and a vector of
-    two bytes per dimension, have higher numbers."""
+    """Tokens of rows. Word pieces have the numbers of their model; tokens of other scripts, stored with a vector of two
+    bytes per dimension, have higher numbers."""
 
     def __init__(self, pieces: PieceVectors) -> None:
         self.pieces, self._model = pieces, pieces.model
         self._numbers, self._start, self._count = GrowingArray(np.int32), GrowingArray(np.int64), GrowingArray(np.int32)
         self._frequency: npt.NDArray[np.int32] = np.zeros(pieces.model.pieces, np.int32)
-        self._number_of: dict[int, int] = {}
-        self._hashes, self._vectors = GrowingArray(np.int64), GrowingArray(np.float16, pieces.model.width)
+        self._number_of: dict[str, int] = {}  # of tokens of other scripts, from 0
+        self._vectors = GrowingArray(np.float16, pieces.model.width)
 
     @property
     def nbytes(self) -> int:
         """Approximate memory in bytes."""
-        arrays = (self._numbers, self._start, self._count, self._hashes, self._vectors)
+        arrays = (self._numbers, self._start, self._count, self._vectors)
         return sum(array.nbytes for array in arrays) + self._frequency.nbytes + 100 * len(self._number_of)
 
     def add(self, texts: Sequence[str]) -> None:
         """Append the tokens of new rows."""
+        starts, counts = self._write(texts)
+        self._start.extend(starts)
+        self._count.extend(counts)
+
+    def replace(self, rows: npt.NDArray[np.int64], texts: Sequence[str]) -> None:
+        """Replace the tokens of rows; the former ones stay in memory, without a row."""
+        np.subtract.at(self._frequency, self.of(rows)[0], 1)
+        self._start.values[rows], self._count.values[rows] = self._write(texts)
+
+    def _write(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Store the tokens of texts; returns where those of each begin, and their number."""
         tokens = self._model.tokenize(texts)
         lists = [[*ids, *self._numbered(others)] if others else ids for ids, others in tokens]
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
@@ -42,11 +52,11 @@ class StepTokens:
         both = np.unique((np.repeat(np.arange(len(lists)), lengths) << 32) | flat)
         counts = np.bincount(both >> 32, minlength=len(lists))
         distinct = (both & 0xFFFFFFFF).astype(np.int32)
-        self._start.extend(self._numbers.size + np.cumsum(counts) - counts)
+        starts = self._numbers.size + np.cumsum(counts) - counts
         self._numbers.extend(distinct)
-        self._count.extend(counts)
         self._widen()
         np.add.at(self._frequency, distinct, 1)
+        return starts, counts
 
     def _widen(self) -> None:
         missing = self._model.pieces + len(self._number_of) - len(self._frequency)
@@ -55,13 +65,11 @@ class StepTokens:
 
     def _numbered(self, others: Sequence[str]) -> list[int]:
         """The numbers of tokens of other scripts; unknown ones are added."""
-        keys = [hash_text(token) for token in others]
-        new = {key: token for key, token in zip(keys, others, strict=True) if key not in self._number_of}
+        new = [token for token in dict.fromkeys(others) if token not in self._number_of]
         if new:
-            self._vectors.extend(unit_rows(self._model.token_rows(np.empty(0, np.int64), list(new.values()))))
-            self._hashes.extend(list(new))
+            self._vectors.extend(unit_rows(self._model.token_rows(np.empty(0, np.int64), new)))
             self._number_of.update(zip(new, range(len(self._number_of), len(self._number_of) + len(new)), strict=True))
-        return [self._model.pieces + self._number_of[key] for key in keys]
+        return [self._model.pieces + self._number_of[token] for token in others]
 
     def bag(self, ids: Sequence[int], others: Sequence[str]) -> IntArray:
         """The numbers of the distinct tokens of a text that is not a row."""
@@ -80,7 +88,7 @@ class StepTokens:
     def known(self, ids: Sequence[int], others: Sequence[str]) -> npt.NDArray[np.int64]:
         """Numbers of the distinct word pieces, then of the other tokens, -1 for an unknown one."""
         base = self._model.pieces
-        numbers = (self._number_of.get(hash_text(token), -1 - base) for token in others)
+        numbers = (self._number_of.get(token, -1 - base) for token in others)
         return np.array([*dict.fromkeys(ids), *(base + number for number in numbers)], np.int64)
 
     def frequency(self, numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
@@ -97,60 +105,3 @@ class StepTokens:
         cosines[own] = self.pieces.cosines(numbers[own], others)
         cosines[~own] = dot_products(self._vectors.values, others, numbers[~own] - self._model.pieces)
         return cosines
-
-    # ----------------------------------------------------------------------------------------------------------- files
-
-    def state(self) -> Arrays:
-        """The content as arrays."""
-        return {
-            "tokens": self._numbers.values,
-            "token_counts": self._count.values,
-            "others": self._hashes.values,
-            "other_vectors": self._vectors.values,
-        }
-
-    def restore(self, state: Arrays) -> None:
-        """Replace the content by that of :meth:`state`.
-
-        Raises:
-            ValueError, KeyError: the state is not valid.
-        """
-        self._numbers.replace(state["tokens"])
-        self._hashes.replace(state["others"])
-        self._vectors.replace(state["other_vectors"])
-        self._number_of = dict(zip(state["others"].tolist(), range(len(state["others"])), strict=True))
-        numbers, counts = state["tokens"], state["token_counts"]
-        most = self._model.pieces + len(self._number_of)
-        fits = len(self._number_of) == len(state["others"]) == len(state["other_vectors"])
-        if (
-            not fits
-            or int(counts.sum()) != len(numbers)
-            or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < most)
-        ):
-            raise ValueError("the tokens do not fit their vectors")
-        self._count.replace(counts)
-        self._start.replace(np.cumsum(counts, dtype=np.int64) - counts)
-        self._frequency = np.bincount(numbers, minlength=most).astype(np.int32)
-
-    def subset(self, rows: npt.NDArray[np.int64], used: IntArray) -> tuple[StepTokens, IntArray]:
-        """These rows only, in this order, with their tokens of other scripts and those in ``used``.
-
-        Returns:
-            The rows, and the new number of each token, -1 for those left out.
-        """
-        numbers, counts = self.of(rows)
-        base = self._model.pieces
-        held = np.zeros(base + len(self._number_of), bool)
-        held[:base] = held[numbers] = held[used] = True
-        renamed = np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
-        others = held[base:]
-        subset = StepTokens(self.pieces)
-        subset.restore(
-            {
-                "tokens": renamed[numbers],
-                "token_counts": counts.astype(np.int32),
-                "others": self._hashes.values[others],
-                "other_vectors": self._vectors.values[others],
-            }
-        )
-        return subset, renamed

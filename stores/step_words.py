@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, hash_text
+from hexamem.stores.growing_array import GrowingArray, IntArray
 from hexamem.stores.lexical.records import make_stemmer
 from hexamem.stores.lexical.tokens import tokenize_document, tokenize_query
 
@@ -21,7 +21,7 @@ _SHORT = 1 << 16
 
 
 class StepWords:
-    """The stems of rows, each stored as a hash.
+    """The stems of rows.
 
     Attributes:
         length: number of words of each row, stop words included.
@@ -30,9 +30,8 @@ class StepWords:
 
     def __init__(self) -> None:
         self._stemmer = make_stemmer()
-        self._stem_of: dict[str, int] = {}  # word → number of its stem, for words read in this process
-        self._number_of: dict[int, int] = {}
-        self._hashes = GrowingArray(np.int64)
+        self._stem_of: dict[str, int] = {}  # word → number of its stem
+        self._number_of: dict[str, int] = {}
         self._length = GrowingArray(np.float32)
         self.total = 0
         # The rows of each stem, each row as often as it has the stem; the latest words are not sorted in yet.
@@ -47,13 +46,29 @@ class StepWords:
     @property
     def nbytes(self) -> int:
         """Approximate memory in bytes."""
-        growing = (self._hashes, self._length, self._late_stems, self._late_rows)
+        growing = (self._length, self._late_stems, self._late_rows)
         arrays = sum(array.nbytes for array in growing) + self._rows.nbytes + self._starts.nbytes
         return arrays + 100 * len(self._number_of) + 120 * len(self._stem_of)
 
     def add(self, texts: Sequence[str]) -> None:
         """Append the words of new rows."""
-        first = self._length.size
+        rows = np.arange(self._length.size, self._length.size + len(texts))
+        self._length.extend(np.zeros(len(texts), np.float32))
+        self._write(rows, texts)
+
+    def replace(self, rows: npt.NDArray[np.int64], texts: Sequence[str]) -> None:
+        """Replace the words of rows."""
+        self.sort()
+        stays = ~np.isin(self._rows, rows)
+        stems, others = self._stems()[stays], self._rows[stays]
+        self.total = len(others)
+        self._write(rows, texts)
+        stems = np.concatenate([stems, self._late_stems.values])
+        others = np.concatenate([others, self._late_rows.values])
+        order = np.argsort(others, kind="stable")
+        self._set(stems[order], others[order])
+
+    def _write(self, rows: npt.NDArray[np.int64], texts: Sequence[str]) -> None:
         streams = [tokenize_document(text).stemmed for text in texts]
         stem_of = self._stem_of
         new = list({word for words in streams for word in words if word not in stem_of})
@@ -64,23 +79,18 @@ class StepWords:
         lengths = np.fromiter(map(len, streams), np.int64, len(streams))
         numbers = map(stem_of.__getitem__, chain.from_iterable(streams))
         self._late_stems.extend(np.fromiter(numbers, np.int32, int(lengths.sum())))
-        self._late_rows.extend(np.repeat(np.arange(first, first + len(texts)), lengths))
-        self._length.extend(lengths)
+        self._late_rows.extend(np.repeat(rows, lengths))
+        self._length.values[rows] = lengths
         self.total += int(lengths.sum())
 
     def _number(self, stem: str) -> int:
-        key = hash_text(stem)
-        number = self._number_of.get(key)
-        if number is None:
-            number = self._number_of[key] = len(self._number_of)
-            self._hashes.extend([key])
-        return number
+        return self._number_of.setdefault(stem, len(self._number_of))
 
     def known(self, question: str) -> list[tuple[str, int]]:
         """The distinct stems of a question, without its question words, with their numbers; -1 for an unknown stem."""
         words = tokenize_query(question).stemmed
         stems = list(dict.fromkeys(self._stemmer.analyze(" ".join(words)))) if words else []
-        return [(stem, self._number_of.get(hash_text(stem), -1)) for stem in stems]
+        return [(stem, self._number_of.get(stem, -1)) for stem in stems]
 
     def counted(self, text: str) -> tuple[dict[int, int], int]:
         """The count of each stem, by number, in a text that is not a row, and its number of words."""
@@ -105,79 +115,22 @@ class StepWords:
 
     def prepare(self) -> None:
         """Sort the latest words into the postings when they are many."""
-        if self._late_stems.size > max(_MIN_UNSORTED, int(_UNSORTED_SHARE * len(self._rows))) or not len(self._rows):
+        if self._late_stems.size > max(_MIN_UNSORTED, int(_UNSORTED_SHARE * len(self._rows))):
             self.sort()
 
     def sort(self) -> None:
         """Sort the latest words into the postings."""
-        if not self._late_stems.size:
-            self._starts = np.pad(self._starts, (0, len(self._number_of) + 1 - len(self._starts)), "edge")
-            return
-        early = np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))
-        stems = np.concatenate([early, self._late_stems.values])
-        rows = np.concatenate([self._rows, self._late_rows.values])
+        stems = np.concatenate([self._stems(), self._late_stems.values])
+        self._set(stems, np.concatenate([self._rows, self._late_rows.values]))
+
+    def _stems(self) -> IntArray:
+        """The stem of each word of the postings."""
+        return np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))
+
+    def _set(self, stems: IntArray, rows: IntArray) -> None:
+        """Set the postings to words whose rows are ascending."""
         few = len(self._number_of) <= _SHORT  # numbers of 16 bits are sorted by their digits, many times as fast
         self._rows = rows[np.argsort(stems.astype(np.uint16) if few else stems, kind="stable")]
         counts = np.bincount(stems, minlength=len(self._number_of))
         self._starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
         self._late_stems, self._late_rows = GrowingArray(np.int32), GrowingArray(np.int32)
-
-    # ----------------------------------------------------------------------------------------------------------- files
-
-    def state(self) -> Arrays:
-        """The content as arrays, without the words read in this process."""
-        self.sort()
-        return {
-            "stems": self._hashes.values,
-            "length": self._length.values,
-            "posting_rows": self._rows,
-            "posting_starts": self._starts,
-        }
-
-    def restore(self, state: Arrays) -> None:
-        """Replace the content by that of :meth:`state`.
-
-        Raises:
-            ValueError, KeyError: the state is not valid.
-        """
-        self._hashes.replace(state["stems"])
-        self._number_of = dict(zip(state["stems"].tolist(), range(len(state["stems"])), strict=True))
-        self._length.replace(state["length"])
-        self._rows, self._starts = state["posting_rows"], state["posting_starts"]
-        self.total = len(self._rows)
-        if len(self._starts) != len(self._number_of) + 1 or int(self._starts[-1]) != self.total:
-            raise ValueError("the postings do not fit the stems")
-
-    def subset(
-        self, rows: npt.NDArray[np.int64], place: npt.NDArray[np.int32], used: IntArray
-    ) -> tuple[StepWords, IntArray]:
-        """These rows only, in this order, with their stems and those in ``used``.
-
-        Args:
-            rows: of this object; ``place`` is the new row of each, -1 for those left out.
-            used: numbers of stems.
-
-        Returns:
-            The rows, and the new number of each stem, -1 for those left out.
-        """
-        self.sort()
-        stems = np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))
-        moved = place[self._rows]
-        stays = moved >= 0
-        stems, moved = stems[stays], moved[stays]
-        if len(rows) > 1 and (np.diff(rows) < 0).any():
-            moved = moved[np.lexsort((moved, stems))]
-        counts = np.bincount(stems, minlength=len(self._number_of))
-        held = counts > 0
-        held[used] = True
-        subset = StepWords()
-        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[held])))
-        subset.restore(
-            {
-                "stems": self._hashes.values[held],
-                "length": self._length.values[rows],
-                "posting_rows": moved,
-                "posting_starts": starts,
-            }
-        )
-        return subset, np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)

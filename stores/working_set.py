@@ -1,8 +1,7 @@
 """The working set: the features of every step of a user that ranking reads, as arrays in memory.
 
 A recall compares a question with hundreds of steps, their neighbours and their sessions. Read from the stores that
-takes tens of milliseconds, from arrays a few. The set is derived from the ledger and the vector index, and contains
-numbers and hashes, not texts.
+takes tens of milliseconds, from arrays a few. The set is derived from the ledger and the vector index.
 
 Two hundred thousand steps of 256 dimensions take about 150 MB: a vector has one byte per dimension, which changes a
 cosine by less than 0.005.
@@ -10,26 +9,24 @@ cosine by less than 0.005.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hexamem.stores.embedders.base import FloatArray
-from hexamem.stores.growing_array import Arrays, GrowingArray, IntArray, dot_products, hash_text, quantize
-from hexamem.stores.piece_vectors import PieceVectors
-from hexamem.stores.step_arrays import BY_ROW, BY_SESSION, LAGS, OF_STEP, ROLES, StepArrays
-from hexamem.stores.step_form import form_of
+from hexamem.stores.growing_array import GrowingArray, IntArray, PieceVectors, dot_products, quantize
+from hexamem.stores.step_form import FORM_FLAGS, form_of
 from hexamem.stores.step_tokens import StepTokens
 from hexamem.stores.step_words import StepWords
 
 __all__ = ["LAGS", "StepFacts", "WorkingSet"]
 
+LAGS = 4
+"""Cosines are stored with so many following steps: a window of five needs four."""
 _GAP = 6 * 3_600  # seconds: a longer pause begins a new session
 _SESSION_STEPS = 96
-_BATCH = 4_096
 _MAX_CHARACTERS = 4_000  # of a step
 
 
@@ -56,10 +53,9 @@ class StepFacts(NamedTuple):
     seq: int = 0
 
     @property
-    def digest(self) -> int:
-        """A hash that changes with the words, the speaker and the turn."""
-        words = f"{self.speaker}\0{self.text}\0{self.said}\0{self.turn}".encode("utf-8", "surrogatepass")
-        return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "big", signed=True)
+    def digests(self) -> tuple[int, int]:
+        """Hashes, valid in this process, of what is stored and of the searched text."""
+        return hash((self.speaker, self.said)), hash((self.text, self.pictured))
 
 
 class _Last(NamedTuple):
@@ -71,8 +67,8 @@ class _Last(NamedTuple):
     size: int
 
 
-class WorkingSet(StepArrays):
-    """The steps of one user, in the order in which they were added; a step's position is its row.
+class WorkingSet:
+    """The steps of one user, in the order in which they were stored; a step's position is its row.
 
     Args:
         dimension: of the vectors.
@@ -80,24 +76,33 @@ class WorkingSet(StepArrays):
 
     Attributes:
         ids: step id by row; ``row_of`` is the inverse.
+        last_seq: the ``seq`` of the last step.
         oldest, latest: time of the first and the last step, in seconds since 1970.
         stems, tokens: the stems and the tokens of each row; no tokens for an embedder without.
         speakers: casefolded names, indexed by the numbers in ``speaker``; ``roles`` are their roles.
     """
 
     def __init__(self, dimension: int, pieces: PieceVectors | None) -> None:
-        super().__init__(dimension)
         self.dimension = dimension
         self.ids: list[str] = []
         self.row_of: dict[str, int] = {}
         self.speakers: list[str] = []
         self.roles: list[str] = []
         self._speaker_of: dict[str, int] = {}
-        self.oldest = self.latest = 0
+        self.last_seq = self.oldest = self.latest = 0
         self.stems = StepWords()
         self.tokens = None if pieces is None else StepTokens(pieces)
-        self._last_of: dict[int, _Last] = {}  # by the hash of the thread
+        self._last_of: dict[str, _Last] = {}  # by thread
         self._inverse_lengths: tuple[float, FloatArray] | None = None
+        self._digests = GrowingArray(np.int64, 2)
+        self._vectors, self._scales = GrowingArray(np.int8, dimension), GrowingArray(np.float32)
+        self._before, self._after = GrowingArray(np.int32), GrowingArray(np.int32)
+        self._session, self._position = GrowingArray(np.int32), GrowingArray(np.int32)
+        self._day, self._seconds = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._speaker = GrowingArray(np.int32)
+        self._form, self._lags = GrowingArray(np.float32, len(FORM_FLAGS)), GrowingArray(np.float32, LAGS)
+        self._session_sum = GrowingArray(np.float32, dimension)
+        self._session_length, self._session_size = GrowingArray(np.float32), GrowingArray(np.int32)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -109,18 +114,13 @@ class WorkingSet(StepArrays):
         tokens = 0 if self.tokens is None else self.tokens.nbytes
         return arrays + self.stems.nbytes + tokens + len(self.ids) * 220 + len(self._last_of) * 300
 
-    def unchanged(self, facts: StepFacts) -> bool:
-        """Whether the set has this step in this form."""
-        row = self.row_of.get(facts.id)
-        return row is not None and int(self._digest.values[row]) == facts.digest
-
     # --------------------------------------------------------------------------------------------------------- adding
 
     def add(self, steps: Sequence[StepFacts], vectors: FloatArray) -> None:
         """Append new steps.
 
         Args:
-            steps: in the order of their turns within a thread, each after all earlier steps of its thread.
+            steps: in the order of storage, after all earlier steps.
             vectors: of length 1, ``(n, dimension)``.
         """
         if not steps:
@@ -132,15 +132,11 @@ class WorkingSet(StepArrays):
         self._scales.extend(scales)
         self.row_of.update(zip([step.id for step in steps], range(first, first + len(steps)), strict=True))
         self.ids.extend([step.id for step in steps])
-        threads = {name: hash_text(name) for name in {step.thread_id for step in steps}}
-        self._thread.extend([threads[step.thread_id] for step in steps])
-        self._seq.extend([step.seq for step in steps])
-        self._turn.extend([step.turn for step in steps])
-        self._digest.extend([step.digest for step in steps])
+        self.last_seq = steps[-1].seq
+        self._digests.extend([step.digests for step in steps])
         self._seconds.extend([step.seconds for step in steps])
         self._day.extend([(step.seconds + 60 * step.offset_minutes) // 86_400 for step in steps])
         self._speaker.extend([self._number_speaker(step) for step in steps])
-        self._role.extend([ROLES.index(step.role) for step in steps])
         self._form.extend([form_of(step.said, step.pictured) for step in steps])
         new = self.seconds[first:]
         self.oldest = min(int(new.min()), self.oldest if first else int(new.min()))
@@ -149,8 +145,11 @@ class WorkingSet(StepArrays):
         self.stems.add(texts)
         if self.tokens is not None:
             self.tokens.add(texts)
-        self._place(first)
-        self._link(first, len(self.ids))
+        self._place(first, [step.thread_id for step in steps])
+        rows = np.arange(first, len(self.ids))
+        self._sum_up(rows)
+        self._lags.extend(np.zeros((len(rows), LAGS), np.float32))
+        self._compare(rows)
 
     def _number_speaker(self, step: StepFacts) -> int:
         key = step.speaker.casefold()
@@ -161,14 +160,12 @@ class WorkingSet(StepArrays):
             self.roles.append(step.role)
         return number
 
-    def _place(self, first: int) -> None:
-        """Assign sessions and neighbours to new rows."""
+    def _place(self, first: int, threads: Sequence[str]) -> None:
+        """Assign sessions and neighbours to new rows of these threads."""
         sessions, positions, before = [], [], []
         known = self._session_size.size
         opened = 0
-        for row, (thread, moment) in enumerate(
-            zip(self._thread.values[first:].tolist(), self.seconds[first:].tolist(), strict=True), first
-        ):
+        for row, (thread, moment) in enumerate(zip(threads, self.seconds[first:].tolist(), strict=True), first):
             last = self._last_of.get(thread)
             if last is None or abs(moment - last.seconds) > _GAP or last.size >= _SESSION_STEPS:
                 last, session, size = None, known + opened, 0
@@ -189,25 +186,122 @@ class WorkingSet(StepArrays):
         self._session_length.extend(np.zeros(opened, np.float32))
         self._session_size.extend(np.zeros(opened, np.int32))
 
-    def _link(self, first: int, end: int) -> None:
-        """Compute the cosines of new rows with earlier ones, and add the rows to the sums of their sessions."""
-        rows = np.arange(first, end)
-        own = self.vectors(rows)
-        sessions = self.session[first:end]
+    def _sum_up(self, rows: npt.NDArray[np.int64]) -> None:
+        """Add new rows to the sums of their sessions."""
+        sessions = self.session[rows]
         order = np.argsort(sessions, kind="stable")
         distinct, starts = np.unique(sessions[order], return_index=True)
-        self._session_sum.values[distinct] += np.add.reduceat(own[order], starts, axis=0)
-        self._session_length.values[distinct] += np.add.reduceat(self.stems.length[first:end][order], starts)
+        self._session_sum.values[distinct] += np.add.reduceat(self.vectors(rows)[order], starts, axis=0)
+        self._session_length.values[distinct] += np.add.reduceat(self.stems.length[rows][order], starts)
         self._session_size.values[distinct] += np.diff([*starts, len(order)]).astype(np.int32)
-        self._lags.extend(np.zeros((len(rows), LAGS), np.float32))
-        earlier = rows
+
+    def _compare(self, rows: npt.NDArray[np.int64]) -> None:
+        """Compute the cosines of rows with the rows before them."""
+        own, earlier = self.vectors(rows), rows
         for lag in range(LAGS):
             earlier = np.where(earlier >= 0, self.before[np.maximum(earlier, 0)], -1)
             there = np.flatnonzero(earlier >= 0)
-            products = np.einsum("ij,ij->i", own[there], self.vectors(earlier[there]))
-            self.lags[earlier[there], lag] = products
+            self.lags[earlier[there], lag] = np.einsum("ij,ij->i", own[there], self.vectors(earlier[there]))
+
+    def compare(self, step: StepFacts) -> Literal["new", "same", "resolved", "changed"]:
+        """Whether the set has a step: not at all, as it is, with another searched text, or with other stored words."""
+        row = self.row_of.get(step.id)
+        if row is None:
+            return "new"
+        (stored, searched), now = self._digests.values[row].tolist(), step.digests
+        if stored != now[0]:
+            return "changed"
+        return "same" if searched == now[1] else "resolved"
+
+    def replace(self, steps: Sequence[StepFacts], vectors: FloatArray) -> None:
+        """Replace the searched texts and vectors ``(n, dimension)`` of steps whose stored words are the same."""
+        if not steps:
+            return
+        rows = np.array([self.row_of[step.id] for step in steps], np.int64)
+        texts = [step.text[:_MAX_CHARACTERS] for step in steps]
+        self._inverse_lengths = None
+        former, lengths = self.vectors(rows), self.stems.length[rows]
+        self._vectors.values[rows], self._scales.values[rows] = quantize(np.asarray(vectors, np.float32))
+        self._digests.values[rows] = [step.digests for step in steps]
+        self._form.values[rows] = [form_of(step.said, step.pictured) for step in steps]
+        self.stems.replace(rows, texts)
+        if self.tokens is not None:
+            self.tokens.replace(rows, texts)
+        np.add.at(self._session_sum.values, self.session[rows], self.vectors(rows) - former)
+        np.add.at(self._session_length.values, self.session[rows], self.stems.length[rows] - lengths)
+        compared = rows
+        for _ in range(LAGS):
+            later = self.after[compared].astype(np.int64)
+            compared = np.union1d(compared, later[later >= 0])
+        self._compare(compared)
 
     # -------------------------------------------------------------------------------------------------------- reading
+
+    @property
+    def before(self) -> IntArray:
+        """The row of the previous step of the same session, or -1."""
+        return self._before.values
+
+    @property
+    def after(self) -> IntArray:
+        """The row of the next step of the same session, or -1."""
+        return self._after.values
+
+    @property
+    def session(self) -> IntArray:
+        """The number of the session of each row."""
+        return self._session.values
+
+    @property
+    def position(self) -> IntArray:
+        """The position of each row in its session, from 0."""
+        return self._position.values
+
+    @property
+    def day(self) -> IntArray:
+        """The local date of each row, in days since 1970."""
+        return self._day.values
+
+    @property
+    def seconds(self) -> npt.NDArray[np.int64]:
+        """The time of each row, in seconds since 1970."""
+        return self._seconds.values
+
+    @property
+    def speaker(self) -> IntArray:
+        """The number of the speaker of each row."""
+        return self._speaker.values
+
+    @property
+    def form(self) -> FloatArray:
+        """float32 ``(rows, len(FORM_FLAGS))``, see :mod:`.step_form`."""
+        return self._form.values
+
+    @property
+    def lags(self) -> FloatArray:
+        """float32 ``(rows, LAGS)``: cosine with the 1st, 2nd, … following step of its session, or 0."""
+        return self._lags.values
+
+    @property
+    def session_length(self) -> FloatArray:
+        """Number of words of each session."""
+        return self._session_length.values
+
+    @property
+    def session_size(self) -> IntArray:
+        """Number of steps of each session."""
+        return self._session_size.values
+
+    def vectors(self, rows: npt.NDArray[np.integer]) -> FloatArray:
+        """The vectors of rows, float32 ``(n, dimension)``."""
+        vectors = np.take(self._vectors.values, rows, axis=0).astype(np.float32)
+        vectors *= np.take(self._scales.values, rows)[:, None]
+        return vectors
+
+    def session_vectors(self, sessions: npt.NDArray[np.integer]) -> FloatArray:
+        """The mean direction of each session, of length 1."""
+        sums = np.asarray(self._session_sum.values[sessions], np.float32)
+        return np.asarray(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9), np.float32)
 
     def similarities(self, vector: FloatArray) -> FloatArray:
         """The cosine of every row with a vector ``(dimension,)``; with vectors ``(n, dimension)``, ``(n, rows)``."""
@@ -254,94 +348,3 @@ class WorkingSet(StepArrays):
         """Compute in advance what the next question needs, for this weight of :meth:`with_neighbours`."""
         self._inverse_lengths_of_sums(weight)
         self.stems.prepare()
-
-    # ------------------------------------------------------------------------------------------------------- removing
-
-    def subset(
-        self, rows: npt.NDArray[np.int64], used_stems: IntArray, used_tokens: IntArray
-    ) -> tuple[WorkingSet, IntArray, IntArray]:
-        """A new set of these rows only, in this order, without a trace of the others.
-
-        Args:
-            rows: in the order of the turns within a thread.
-            used_stems, used_tokens: numbers of stems and tokens to preserve even if no row has them.
-
-        Returns:
-            The set, and the new number of each stem and of each token, -1 for those left out.
-        """
-        place = np.full(len(self.ids), -1, np.int32)
-        place[rows] = np.arange(len(rows), dtype=np.int32)
-        subset = WorkingSet(self.dimension, None if self.tokens is None else self.tokens.pieces)
-        for name in OF_STEP:
-            subset.array(name).replace(self.array(name).values[rows])
-        subset.ids = [self.ids[row] for row in rows.tolist()]
-        subset.row_of = dict(zip(subset.ids, range(len(rows)), strict=True))
-        subset.stems, stems = self.stems.subset(rows, place, used_stems)
-        tokens = np.empty(0, np.int32)
-        if self.tokens is not None:
-            subset.tokens, tokens = self.tokens.subset(rows, used_tokens)
-        subset._name_speakers([self.speakers[number] for number in subset.speaker[subset._first_rows()].tolist()])
-        if len(rows):
-            subset.oldest, subset.latest = int(subset.seconds.min()), int(subset.seconds.max())
-            subset._place(0)
-        for start in range(0, len(rows), _BATCH):
-            subset._link(start, min(start + _BATCH, len(rows)))
-        return subset, stems, tokens
-
-    def _first_rows(self) -> npt.NDArray[np.int64]:
-        """The first row of each speaker, in order."""
-        return np.sort(np.unique(self.speaker, return_index=True)[1])
-
-    def _name_speakers(self, names: Sequence[str]) -> None:
-        """Number the speakers by the order of their first rows."""
-        first = self._first_rows()
-        numbers = np.zeros(int(self.speaker.max(initial=-1)) + 1, np.int32)
-        numbers[self.speaker[first]] = np.arange(len(first), dtype=np.int32)
-        self._speaker.replace(numbers[self.speaker])
-        self.speakers = list(names)
-        self._speaker_of = dict(zip(self.speakers, range(len(first)), strict=True))
-        self.roles = [ROLES[number] for number in self._role.values[first].tolist()]
-
-    # ----------------------------------------------------------------------------------------------------------- files
-
-    def state(self) -> Arrays:
-        """Everything except ids and names, as arrays that share memory with the set: write them before it changes."""
-        own = {name: self.array(name).values for name in (*BY_ROW, *BY_SESSION)}
-        own["named_by"] = self._first_rows()
-        tokens = {} if self.tokens is None else self.tokens.state()
-        return own | self.stems.state() | tokens
-
-    def restore(self, ids: Sequence[str], speakers: Sequence[str], state: Arrays) -> None:
-        """Fill an empty set of the same embedder.
-
-        Args:
-            ids: of all rows.
-            speakers: the name of the speaker of each row of ``state["named_by"]``: files contain no names.
-            state: from :meth:`state`.
-
-        Raises:
-            ValueError, KeyError, IndexError: the state is not valid.
-        """
-        for name in (*BY_ROW, *BY_SESSION):
-            self.array(name).replace(state[name])
-        self.stems.restore(state)
-        if self.tokens is not None:
-            self.tokens.restore(state)
-        self.ids = list(ids)
-        self.row_of = dict(zip(self.ids, range(len(self.ids)), strict=True))
-        sizes = {len(state[name]) for name in BY_ROW} | {len(self.stems.length), len(self.row_of)}
-        if sizes != {len(self.ids)} or len({len(state[name]) for name in BY_SESSION}) != 1:
-            raise ValueError("the arrays are not of one length")
-        self._name_speakers([name.casefold() for name in speakers])
-        if len(self.ids):
-            self.oldest, self.latest = int(self.seconds.min()), int(self.seconds.max())
-        self._find_last()
-
-    def _find_last(self) -> None:
-        """Find the last step of each thread; the rows of a thread are in the order of its turns."""
-        threads, back = np.unique(self._thread.values[::-1], return_index=True)
-        rows = len(self.ids) - 1 - back
-        sessions = self.session[rows]
-        columns = (rows, self.seconds[rows], sessions, self.session_size[sessions])
-        lasts = map(_Last, *(column.tolist() for column in columns))
-        self._last_of = dict(zip(threads.tolist(), lasts, strict=True))

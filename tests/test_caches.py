@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 import gc
-import shutil
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
@@ -25,15 +23,10 @@ from sqlalchemy import event, select, update
 from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.memory_types import utc_now
 from hexamem.models.encoder import open_encoder
-from hexamem.stores.embedders.base import FloatArray
-from hexamem.stores.embedders.static import StaticEmbedder
-from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.schema import recalls, users
 from hexamem.stores.projections import _TARGETS
-from hexamem.stores.working_set_cache import WorkingSetCache
 
 from .anna_and_ben import TALK as ANNA_AND_BEN
-from .conftest import Traces
 from .manager_script import answer
 from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .taking_away import STRATEGIES, WORD, asked_everywhere, erases, forgets, held, redacts
@@ -43,13 +36,6 @@ PLAIN = Settings(background=False, mode="off", labels="off")
 TALK = [*ANNA_AND_BEN, ("王若楠", "我搬到良渚了，房租三千六。"), ("高远", "恭喜！我家柯基瘦了两公斤。")]
 QUESTIONS = ("What is Anna's greyhound called, and the kiln?", "若楠搬到了哪里？")
 Removal = Callable[[UserMemory, str], None]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def every_change_is_written() -> Iterator[None]:
-    """Files of working sets are written after every recall that found a change, not after many changes."""
-    with patch.dict(WorkingSetCache.__init__.__kwdefaults__, {"min_changes": 1}):
-        yield
 
 
 def says(user: UserMemory, *lines: tuple[str, str], thread: str = "t", at: int = 1_683_554_160) -> tuple[str, ...]:
@@ -71,10 +57,6 @@ def fail_in_a_transaction(memory: Memory) -> None:
     with memory.ledger.write("alice") as tx:
         tx.next_change()
         raise RuntimeError
-
-
-def file_of(memory: Memory, user: str) -> Path:
-    return memory.home / "ranking" / f"{user_key(user)}.safetensors"
 
 
 # -- the same answers as without caches ------------------------------------------------------------------------------
@@ -139,73 +121,15 @@ def test_a_memory_with_caches_answers_as_one_opened_anew(
         user.recall(QUESTIONS[turn % 2], k=30, strategy=STRATEGIES[turn % 3])
     answered = answers(memory)
     memory.close()
-    shutil.rmtree(home / "ranking", ignore_errors=True)
     with Memory.open(home, embedder="static", settings=QUIET) as memory:
         assert answers(memory) == answered
 
 
-class Counting(StaticEmbedder):
-    """Counts the texts that it embeds."""
-
-    embedded = 0
-
-    def embed_documents(self, texts: Sequence[str]) -> FloatArray:
-        self.embedded += len(texts)
-        return super().embed_documents(texts)
-
-
-def test_a_new_process_goes_on_from_the_file_which_holds_no_words_and_is_made_anew_where_it_is_damaged(
-    tmp_path: Path, traces: Traces
-) -> None:
-    home, embedder = tmp_path / "home", Counting()
-    with Memory.open(home, settings=PLAIN, embedder="static") as memory:
-        alice = memory.user("alice")
-        said = [*TALK, (f"{WORD}a", f"{WORD}b greyhounds"), ("Ben", f"{WORD}c в Киеве")] * 5
-        says(alice, *[(name, f"{text} {number}") for number, (name, text) in enumerate(said)], thread=f"{WORD}d")
-        alice.add({"kind": "semantic", "name": f"{WORD}e", "summary": "a greyhound"})
-        expected, file = answers(memory), file_of(memory, "alice")
-        content = file.read_bytes()
-        assert traces(home / "ranking", WORD, "greyhound", "Ben", "良渚", "柯基", "Киеве", "alice") == []
-    with Memory.open(home, settings=PLAIN, embedder=embedder) as memory:
-        assert answers(memory) == expected
-        assert embedder.embedded < len(said), "the steps were embedded again"
-    damaged = [content[: len(content) // 2], content[:-100] + bytes([content[-100] ^ 8]) + content[-99:], b""]
-    for data in (*damaged, content.replace(b"registered", b"registeren")):
-        file.write_bytes(data)
-        with Memory.open(home, settings=PLAIN, embedder="static") as memory:
-            assert answers(memory) == expected
-    with Memory.open(home, settings=PLAIN, embedder="static") as memory:
-        memory.user("alice").erase()
-        says(memory.user("alice"), *TALK[:2])
-    file.write_bytes(content)  # of a ledger that was set back
-    with Memory.open(home, settings=PLAIN, embedder="static") as memory:
-        assert len(memory.user("alice").recall(QUESTIONS[0], k=30, strategy="learned").hits) == 2
-
-
-@pytest.mark.parametrize("removes", [forgets, redacts, erases])
-def test_the_file_is_removed_with_the_words(tmp_path: Path, removes: Removal) -> None:
-    with Memory.open(tmp_path / "home", settings=PLAIN, embedder="static") as memory:
-        alice = memory.user("alice")
-        step_id = says(alice, ("Anna", f"Our garden is called {WORD}."))[0]
-        for user in (alice, memory.user("ben")):
-            says(user, *TALK)
-            user.recall("garden", strategy="learned")
-        assert step_id.encode() in file_of(memory, "alice").read_bytes()
-        removes(alice, step_id)
-        assert (file_of(memory, "alice").exists(), file_of(memory, "ben").is_file()) == (False, True)
-        says(alice, *TALK, thread="more")
-        alice.recall("garden", strategy="learned")
-        assert removes is redacts or step_id.encode() not in file_of(memory, "alice").read_bytes()
-
-
-def test_where_no_file_can_be_written_or_vectors_cannot_be_read_recalls_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_vectors_cannot_be_read_later_recalls_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise OSError("the index cannot be read")
 
     with Memory.open(tmp_path / "home", settings=PLAIN) as memory:
-        (memory.home / "ranking").write_text("in the way")
         with memory.ledger.write("alice"):  # known to the ledger before anything was stored
             pass
         alice = memory.user("alice")

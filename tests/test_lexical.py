@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from hexamem.errors import CorruptFileError, InvalidInputError, MissingUserError, StoreClosedError
 from hexamem.stores.lexical import LexicalDocument, LexicalFilter, LexicalStore
 from hexamem.stores.lexical import query as lexical_query
-from hexamem.stores.lexical import store as lexical_store
-from hexamem.stores.lexical.files import read_segments
+from hexamem.stores.lexical.files import committed_files
 from hexamem.stores.lexical.records import EXACT, STEMMED, open_index
 from hexamem.stores.lexical.tokens import tokenize_document
 
@@ -255,7 +254,7 @@ def test_what_cannot_be_stored_asked_or_set_is_refused(store: LexicalStore) -> N
 # -- erasing ---------------------------------------------------------------------------------------------------------
 
 
-def test_text_is_not_stored_and_purge_removes_the_terms_of_deleted_and_replaced_documents_from_the_files(
+def test_text_is_not_stored_and_the_terms_of_deleted_documents_go_with_the_index(
     store: LexicalStore, tmp_path: Path
 ) -> None:
     folder = tmp_path / "lexical" / "u"
@@ -267,29 +266,10 @@ def test_text_is_not_stored_and_purge_removes_the_terms_of_deleted_and_replaced_
     store.delete("u", ["deleted"])
     store.upsert("u", [doc("replaced", "redacted")])
     assert {"walrus", "harmonica", "海象"} <= terms(folder)
-    own = store._open["u"].searcher()
-    assert store.purge("u") is True  # while searchers hold the old files
-    assert own.num_docs == searcher.num_docs - 1
-    assert terms(folder).isdisjoint({"walrus", "harmonica", "海象", "海", "象"})
-    named = {name for segment in read_segments(folder) for name in segment.files}
-    assert {path.name for path in folder.iterdir() if len(path.stem.split(".")[0]) == 32} <= named
-    assert (store.count("u"), len(store.ids("u")), found(store, "number7", 1)) == (102, 102, ["d7"])
-    assert store.damaged("u") is None
-
-
-def test_a_segment_too_large_to_merge_is_not_purged(
-    store: LexicalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lexical_store, "_MERGED_DOCUMENTS", 50)
-    documents = [doc(f"d{n}", "ordinary") for n in range(60)]
-    store.upsert("u", [*documents, doc("secret", "walrus")])
-    store.delete("u", ["secret"])
-    assert store.purge("u") is False
-    assert "walrus" in terms(tmp_path / "lexical" / "u")
     store.reset("u")
-    store.upsert("u", documents)
-    assert store.purge("u") is True
-    assert "walrus" not in terms(tmp_path / "lexical" / "u")
+    store.upsert("u", [doc("last", "lion")])
+    assert terms(folder).isdisjoint({"walrus", "harmonica", "海象", "海", "象"})
+    assert (store.count("u"), store.ids("u"), store.damaged("u")) == (1, {"last"}, None)
 
 
 def test_reset_removes_the_folder_of_this_user_alone(store: LexicalStore, tmp_path: Path) -> None:
@@ -393,7 +373,6 @@ while True:
     print(n, flush=True)
     if n % 50 == 0:
         store.upsert("u", [LexicalDocument(id="d0", text="lion once more", kind="step")])
-        store.purge("u")
 """
 
 
@@ -411,9 +390,9 @@ def test_a_killed_writer_leaves_the_last_commit_and_nothing_that_stops_the_next(
         assert store.damaged("u") is None
         assert store.count("u") == len(store.ids("u")) in (acknowledged, acknowledged + 10)
         assert found(store, f"number{acknowledged - 1}")[0] == f"d{acknowledged - 1}"
-        segment, stray = read_segments(tmp_path / "u")[0], tmp_path / "u" / f"{'0' * 32}.term"
+        name, stray = committed_files(tmp_path / "u")[0], tmp_path / "u" / f"{'0' * 32}.term"
         for operation in range(50):
-            (tmp_path / "u" / f"{segment.stem}.{operation}000.del").write_bytes(b"left behind")
+            (tmp_path / "u" / f"{Path(name).stem}.{operation}000.del").write_bytes(b"left behind")
         stray.write_bytes(b"walrus")
         store.delete("u", ["d1"])
         store.upsert("u", [doc("d0", "after the kill"), doc("d1", "again")])

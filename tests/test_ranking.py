@@ -22,7 +22,7 @@ from hexamem.retrieval.signals.pool import make_pool
 from hexamem.retrieval.signals.question import ParsedQuestion, read_question
 from hexamem.stores.embedders import open_embedder
 from hexamem.stores.embedders.static import StaticEmbedder
-from hexamem.stores.piece_vectors import PieceVectors
+from hexamem.stores.growing_array import PieceVectors
 from hexamem.stores.working_set import StepFacts, WorkingSet
 
 from .anna_and_ben import TALK
@@ -112,6 +112,22 @@ def test_features_are_those_that_the_weights_were_trained_on(embedder: StaticEmb
         values = read(embedder, steps, question)[1].values
         for column, name in enumerate(FEATURES):
             assert values[:, column].tolist() == pytest.approx(expected.get(name, [0.0] * len(lines)), abs=2e-3), name
+
+
+def test_a_text_whose_references_were_resolved_is_compared_as_if_it_had_been_so_from_the_beginning(
+    embedder: StaticEmbedder,
+) -> None:
+    first, last = facts(TALK), facts([("Ben", "柯基 is fine."), ("Ann", "And the coil.")], first=len(TALK))
+    texts = {1: "The kiln costs a heating coil. 高远", 3: "", 6: "The greyhound is fine."}
+    resolved = [step._replace(text=texts.get(row, step.text)) for row, step in enumerate([*first, *last])]
+    changed = [resolved[row] for row in texts]
+    steps = working_set(embedder, first, last)
+    assert [steps.compare(step) for step in (*changed, first[0])] == ["resolved"] * 3 + ["same"]
+    steps.replace(changed, embedder.embed_documents([f"{step.speaker}: {step.text}" for step in changed]))
+    anew = working_set(embedder, resolved)
+    for question in ("How much did Ben say the coil costs?", "Is the greyhound fine? 高远"):
+        values = [read(embedder, either, question)[1].values for either in (steps, anew)]
+        assert np.allclose(*values, atol=1e-4)
 
 
 def test_neighbours_never_reach_across_sessions_and_threads(embedder: StaticEmbedder) -> None:

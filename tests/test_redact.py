@@ -19,7 +19,6 @@ from hexamem.errors import HomeInUseError, InvalidInputError, NotFoundError, Und
 from hexamem.memory_types import MemoryItem, Step, utc_now
 from hexamem.stores.ledger import user_key, whole_words
 from hexamem.stores.ledger.schema import jobs, vectors
-from hexamem.stores.lexical import store as lexical_store
 from hexamem.stores.lexical.records import EXACT, LABEL, SPEAKER, STEMMED
 from hexamem.stores.secrets import find_references, restore_references
 
@@ -72,13 +71,8 @@ def test_the_words_are_gone_from_every_store_and_file(memory: Memory, alice: Use
     assert traces(memory.home, WORD) == []
 
 
-@pytest.mark.parametrize("merged", [True, False], ids=["cleaned in place", "too large for that, so made anew"])
-def test_the_words_lie_in_the_vault_and_are_found_by_their_caption(
-    alice: UserMemory, monkeypatch: pytest.MonkeyPatch, merged: bool
-) -> None:
+def test_the_words_lie_in_the_vault_and_are_found_by_their_caption(alice: UserMemory) -> None:
     ids = fill(alice, WORD)
-    if not merged:
-        monkeypatch.setattr(lexical_store, "_MERGED_DOCUMENTS", 0)
     receipt = alice.redact(WORD, caption="antipodean settlement", kind="place", sensitivity="low")
     assert receipt.reference == f"{{{{vault:{receipt.secret_id}|antipodean settlement}}}}"
     assert receipt.step_ids == tuple(sorted(ids["steps"][:3]))

@@ -6,7 +6,7 @@ Rows of ``intents`` contain the label ids as assigned. A merge or a rename chang
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -30,7 +30,6 @@ __all__ = [
     "count_labels",
     "furthest_index",
     "get_intents",
-    "label_mark",
     "label_version",
     "labels_named",
     "mark_altered",
@@ -39,7 +38,6 @@ __all__ = [
     "read_intents",
     "read_label_marks",
     "read_labels",
-    "read_new_labels",
     "recent_steps",
     "set_labelled",
     "steps_carrying",
@@ -63,16 +61,18 @@ class LabelMarks(NamedTuple):
 
 
 class LabelVersion(NamedTuple):
-    """The version of a user's labels: everything but labelling raises the user's change number.
+    """The version of a user's labels.
 
-    Unlike :class:`LabelMarks` it also differs when labelling looks again at steps on which it had given up.
+    Attributes:
+        named: the last change of names and parents by a correction or an undo.
+        number: how many labels there are.
+        changed: the highest change number of a label; new labels have none.
     """
 
-    change: int
-    reached: int
     registered: int
-    named: int = 0
-    """While it is the same, existing labels have the same names and parents; there may be new labels."""
+    named: int
+    number: int
+    changed: int
 
 
 class PendingStep(NamedTuple):
@@ -139,11 +139,20 @@ _FURTHEST = Prepared(
 )
 
 
+_LABEL_MARK = Prepared(
+    select(func.count().label("number"), func.coalesce(func.max(labels.c.change), 0).label("changed")).where(
+        labels.c.user_id == bindparam("user")
+    )
+)
+
+
 def label_version(tx: Transaction) -> LabelVersion:
-    """A value that changes whenever the user's labels or the labels of any step do, whichever process changes them."""
+    """A value that changes whenever a label is added, renamed or moved, whichever process does it."""
     marks = read_projections(tx, SHARED)
     named = max(marks.get(_CORRECTED, 0), marks.get(_ALTERED, 0))
-    return LabelVersion(tx.change, marks.get(_REACHED, 0), tx.registered, named)
+    row = tx.first(_LABEL_MARK, user=tx.user_id)
+    number, changed = (0, 0) if row is None else (int(row.number), int(row.changed))
+    return LabelVersion(tx.registered, named, number, changed)
 
 
 def read_label_marks(tx: Transaction) -> LabelMarks:
@@ -165,27 +174,6 @@ def mark_corrected(tx: Transaction) -> None:
 def mark_altered(tx: Transaction, change: int) -> None:
     """Store that existing labels got other names or parents at this change number, by labelling too."""
     set_projection(tx, SHARED, _ALTERED, change)
-
-
-_LABEL_MARK = Prepared(
-    select(func.count().label("number"), func.coalesce(func.max(labels.c.change), 0).label("changed")).where(
-        labels.c.user_id == bindparam("user")
-    )
-)
-_LABEL_IDS = Prepared(select(labels.c.id).where(labels.c.user_id == bindparam("user")))
-
-
-def label_mark(tx: Transaction) -> tuple[int, int]:
-    """How many labels there are, and the highest change number of one: new labels have none."""
-    row = tx.first(_LABEL_MARK, user=tx.user_id)
-    return (0, 0) if row is None else (int(row.number), int(row.changed))
-
-
-def read_new_labels(tx: Transaction, known: Container[str]) -> list[Label]:
-    """The labels that are not ``known``, in order of creation."""
-    missing = [row.id for row in tx.all(_LABEL_IDS, user=tx.user_id) if row.id not in known]
-    new = [_label(row, tx.user) for row in tx.all_of(_SOME_LABELS, missing)]
-    return sorted(new, key=lambda label: (label.created_at, label.id))
 
 
 def furthest_index(tx: Transaction) -> int:

@@ -1,4 +1,4 @@
-"""Reads tantivy's files: lists segments, verifies their checksums, and recognizes disk errors.
+"""Reads tantivy's files: lists them, verifies their checksums, and recognizes disk errors.
 
 In tantivy's file format `meta.json` names the segments, and each segment file ends with its checksum (a JSON footer, the
 footer's length and a magic number). The tests of the store fail if tantivy changes it.
@@ -12,17 +12,15 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from hexamem.errors import CorruptFileError, HexamemError, HomeInUseError, HomeNotWritableError, StorageFullError
 
 __all__ = [
-    "Segment",
+    "committed_files",
     "file_damage",
     "is_initialized",
     "leftover_files",
-    "read_segments",
     "storage_errors",
 ]
 
@@ -38,16 +36,6 @@ _NOT_WRITABLE = {"1", "13", "30", "PermissionDenied", "ReadOnlyFilesystem"}  # E
 _NEARLY_FULL = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """One committed segment: its file stem, its documents, and how many of these are deleted but still in the files."""
-
-    stem: str
-    documents: int
-    deleted: int
-    files: tuple[str, ...]
-
-
 def is_initialized(path: Path) -> bool:
     """Whether the folder has a tantivy index.
 
@@ -61,31 +49,27 @@ def is_initialized(path: Path) -> bool:
     return False
 
 
-def read_segments(path: Path) -> list[Segment]:
-    """The segments of the last commit.
+def committed_files(path: Path) -> list[str]:
+    """The names of the segment files of the last commit.
 
     Raises:
         CorruptFileError: `meta.json` cannot be read.
     """
+    names: list[str] = []
     try:
-        meta = json.loads((path / META).read_bytes())
-        segments = []
-        for entry in meta["segments"]:
-            stem = entry["segment_id"].replace("-", "")
-            files = [f"{stem}.{component}" for component in _COMPONENTS]
-            deletes = entry["deletes"]
+        for entry in json.loads((path / META).read_bytes())["segments"]:
+            stem, deletes = entry["segment_id"].replace("-", ""), entry["deletes"]
+            names += [f"{stem}.{component}" for component in _COMPONENTS]
             if deletes:
-                files.append(f"{stem}.{deletes['opstamp']}.del")
-            deleted = deletes["num_deleted_docs"] if deletes else 0
-            segments.append(Segment(stem, entry["max_doc"], deleted, tuple(files)))
+                names.append(f"{stem}.{deletes['opstamp']}.del")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptFileError(f"{path / META} cannot be read ({error!r}); reset and rebuild the index.") from error
-    return segments
+    return names
 
 
 def leftover_files(path: Path) -> list[str]:
     """Segment files that are not part of the last commit."""
-    named = {name for segment in read_segments(path) for name in segment.files}
+    named = set(committed_files(path))
     return [e.name for e in path.iterdir() if _SEGMENT_FILE.fullmatch(e.name) and e.name not in named]
 
 
@@ -94,11 +78,10 @@ def file_damage(path: Path) -> str | None:
     try:
         if not is_initialized(path):
             return None
-        for segment in read_segments(path):
-            for name in segment.files:
-                reason = _checksum_damage(path / name)
-                if reason is not None:
-                    return reason
+        for name in committed_files(path):
+            reason = _checksum_damage(path / name)
+            if reason is not None:
+                return reason
     except CorruptFileError as error:
         return str(error)
     return None

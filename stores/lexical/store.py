@@ -17,13 +17,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import tantivy
 from tantivy import Query
 
 from hexamem.errors import CorruptFileError, InvalidInputError, MissingUserError, StoreClosedError
 from hexamem.stores.disk import sync_folder
-from hexamem.stores.lexical.files import file_damage, is_initialized, leftover_files, read_segments, storage_errors
-from hexamem.stores.lexical.query import LexicalQueries, NoDocuments, term_query
+from hexamem.stores.lexical.files import file_damage, is_initialized, leftover_files, storage_errors
+from hexamem.stores.lexical.query import LexicalQueries, NoDocuments
 from hexamem.stores.lexical.records import (
     ID,
     MIN_HEAP,
@@ -42,10 +41,6 @@ _USER_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _MAX_OPEN = 64  # open indexes; each needs a thread and mapped files
 _BULK_DOCUMENTS, _BULK_CHARACTERS = 1_000, 2_000_000  # from so many on a write uses the large heap
 _BULK_HEAP = 64_000_000
-# tantivy merges once 8 segments are of one level, and takes all below 10,000 documents, and others up to 2**0.75 times
-# as large, for one level (its LogMergePolicy, which tantivy-py does not let us set).
-_MERGED_SEGMENTS, _MERGED_DOCUMENTS = 8, 16_800
-_FILLER = "\0filler"
 _BATCH = 1_000
 
 
@@ -104,8 +99,8 @@ class LexicalStore:
                 self._add(user_key, writer, latest.items(), known)
 
     def delete(self, user_key: str, ids: Iterable[str]) -> None:
-        """Remove documents from all searches, durably; unknown ids are ignored. :meth:`purge`, or a later merge, removes
-        their terms from the files."""
+        """Remove documents from all searches, durably; unknown ids are ignored. A later merge, or :meth:`reset`,
+        removes their terms from the files."""
         keys = [encode_key(record_id) for record_id in ids]
         with self._lock(user_key):
             index = self._index(user_key)
@@ -118,29 +113,6 @@ class LexicalStore:
                 with self._writing(user_key, index, MIN_HEAP) as writer:
                     for key in known:
                         writer.delete_documents_by_term(ID, key)
-
-    def purge(self, user_key: str) -> bool:
-        """Rewrite the files so that they contain nothing of deleted or replaced documents.
-
-        Segments of up to 16,800 documents are merged, which needs no text; tantivy-py cannot merge larger ones on
-        request.
-
-        Returns:
-            Whether the files are clean now; if not, :meth:`reset` the index and write all documents again.
-        """
-        with self._lock(user_key):
-            index = self._index(user_key)
-            if index is None:
-                return True
-            path = self._path(user_key)
-            dirty = [segment for segment in read_segments(path) if segment.deleted]
-            if dirty and all(segment.documents - segment.deleted <= _MERGED_DOCUMENTS for segment in dirty):
-                self._force_merge(user_key, index)
-                dirty = [s for s in read_segments(path) if s.deleted]
-                with self._writing(user_key, index, MIN_HEAP) as writer:
-                    writer.delete_documents_by_term(ID, _FILLER)
-            self._delete_old_segments(user_key)
-            return not dirty
 
     def reset(self, user_key: str) -> None:
         """Remove the user's directory, damaged or not; the next write starts an empty index."""
@@ -212,10 +184,7 @@ class LexicalStore:
         index = self._readable(user_key)
         if index is None:
             return 0
-        searcher = index.searcher()
-        with storage_errors(self._path(user_key)):  # a purge that was killed may have left fillers
-            fillers = searcher.search(term_query(ID, _FILLER), 1).count if searcher.doc_freq(ID, _FILLER) else 0
-        return int(searcher.num_docs - fillers)
+        return int(index.searcher().num_docs)
 
     def ids(self, user_key: str) -> set[str]:
         """The ids of all the user's documents."""
@@ -225,7 +194,7 @@ class LexicalStore:
         with storage_errors(self._path(user_key)):
             hits = searcher.search(Query.all_query(), searcher.num_docs, count=False).hits
             keys = {searcher.doc(address).get_first(ID) for _, address in hits}
-        return {decode_key(key) for key in keys - {_FILLER}}
+        return {decode_key(key) for key in keys}
 
     def damaged(self, user_key: str) -> str | None:
         """Why the user's index must be rebuilt, or ``None``: reads every file against its checksum, then opens it.
@@ -307,9 +276,6 @@ class LexicalStore:
         path = self._path(user_key)
         writer = self._writer(user_key, index, heap_bytes)
         try:
-            with storage_errors(path):
-                if index.searcher().doc_freq(ID, _FILLER):
-                    writer.delete_documents_by_term(ID, _FILLER)
             yield writer
             with storage_errors(path):
                 writer.commit()
@@ -348,31 +314,6 @@ class LexicalStore:
                     writer.delete_documents_by_term(ID, key)
                 known.add(key)
                 writer.add_document(tantivy_document(key, document))
-
-    def _force_merge(self, user_key: str, index: Any) -> None:
-        """Make tantivy merge all small segments, by adding segments until it merges."""
-        small = [s for s in read_segments(self._path(user_key)) if s.documents - s.deleted <= _MERGED_DOCUMENTS]
-        writer = self._writer(user_key, index, MIN_HEAP)
-        with storage_errors(self._path(user_key)):
-            try:
-                for _ in range(max(1, _MERGED_SEGMENTS - len(small))):
-                    writer.add_document(tantivy.Document(id=_FILLER))
-                    writer.commit()
-            finally:
-                writer.wait_merging_threads()
-
-    def _delete_old_segments(self, user_key: str) -> None:
-        """Delete the files of former segments, with a new index object: tantivy does not delete files that a searcher of
-        the same object may still read."""
-        with self._guard:
-            self._open.pop(user_key, None)
-        index = self._index(user_key)
-        writer = self._writer(user_key, index, MIN_HEAP)
-        with storage_errors(self._path(user_key)):
-            try:
-                writer.garbage_collect_files()
-            finally:
-                writer.wait_merging_threads()
 
     def _heap(self, documents: Collection[LexicalDocument]) -> int:
         many = len(documents) >= _BULK_DOCUMENTS
