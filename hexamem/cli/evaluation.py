@@ -233,7 +233,7 @@ def _measured(
     session: Session, dataset: DataSet, paths: Sequence[Path], names: Sequence[str], choices: Choices
 ) -> tuple[Results, list[Section]]:
     """The results of a measurement, and the sections that show them."""
-    from hexamem.evals import result_tables as tables
+    import hexamem.evals.result_tables as tables
 
     if dataset == "writepath":
         results = _measure_write_path(session, paths)
