@@ -51,7 +51,7 @@ class ResearchParts:
         ledger: the source of truth.
         lanes: the ways to search, by name.
         catch_up: brings a user's indexes up to the ledger.
-        speakers: the speakers in a user's memory. kinds: the kinds of items that it has.
+        kinds: the kinds of items in a user's memory.
         light_memory: ``(user, tokens, filter)`` to the memos of pages that may be read, for a planner that is a model.
         scopes: paths of a user's scopes, for the same.
         cut_pages: assigns a user's newest steps to pages, for an answer with whole pages.
@@ -67,7 +67,6 @@ class ResearchParts:
     ledger: Ledger
     lanes: Mapping[str, LaneSearch]
     catch_up: Callable[[str], object]
-    speakers: Callable[[str], frozenset[str]]
     kinds: Callable[[str], tuple[str, ...]]
     light_memory: Callable[[str, int, EvidenceFilter], LightMemory]
     scopes: Callable[[str], tuple[str, ...]]
@@ -113,8 +112,7 @@ class ResearchNode:
         key = (state["asked_as"], state["now"])
         question: Question | None = context.cache.get("question") if context.cache.get("asked") == key else None
         if question is None:
-            speakers = self.parts.speakers(context.user)
-            question = read_question(key[0], speakers, datetime.fromisoformat(key[1]), self.zone(context))
+            question = read_question(key[0], datetime.fromisoformat(key[1]), self.zone(context))
             context.cache.update(asked=key, question=question)
         return question
 

@@ -466,7 +466,6 @@ class Memory:
                 self.projector.pages.drop(user)
             self.searcher.drop(user)
             self.ingesting.drop(user)
-            self.researching.drop(user)
             self.reading_embedder.forget()
             forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is
 

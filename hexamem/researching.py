@@ -8,8 +8,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from sqlalchemy import select
-
 from hexamem.arguments import check_choice, check_count, check_query, kinds_in
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.home import Home
@@ -22,9 +20,8 @@ from hexamem.redactions import Redactions
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.search import Searcher
 from hexamem.retrieval.strategies import strategy_named
-from hexamem.stores.ledger import Transaction, recall_row
+from hexamem.stores.ledger import recall_row
 from hexamem.stores.ledger.labels import count_labels, read_labels
-from hexamem.stores.ledger.schema import steps
 from hexamem.stores.ledger.usage import store_usage
 from hexamem.stores.projections import Projector
 from hexamem.stores.vocabulary import Vocabulary
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Researching"]
 
-_CACHED_USERS = 1_024
 _SCOPES = 40  # shown to the planner at most
 _RECALLED = 60  # hits of a plain recall, whose order is one of two in which research reads
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
@@ -68,8 +64,6 @@ class Researching:
         self._tier, self._redactions, self._query_intent = tier, redactions, query_intent
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._building = threading.Lock()
-        self._speakers: dict[str, tuple[int, frozenset[str]]] = {}
-        self._guard = threading.Lock()
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph, built when first needed."""
@@ -79,11 +73,6 @@ class Researching:
 
                 self._graph = build_research_graph(self.parts())
             return self._graph
-
-    def drop(self, user: str) -> None:
-        """Evict what is cached of a user."""
-        with self._guard:
-            self._speakers.pop(user, None)
 
     def research(
         self,
@@ -174,7 +163,6 @@ class Researching:
             ledger=home.ledger,
             lanes=lanes.by_name(),
             catch_up=projector.catch_up,
-            speakers=self.speakers,
             kinds=lanes.item_kinds,
             light_memory=self._light_memory,
             scopes=self._scopes,
@@ -231,25 +219,6 @@ class Researching:
                 agents[name] = agent(model, prompts=tier.prompts, method=method)
         return agents
 
-    def speakers(self, user: str) -> frozenset[str]:
-        """The speakers in a user's memory: names, or roles of those without one. Only new steps are read again."""
-        with self._guard:
-            since, known = self._speakers.get(user, (-1, frozenset()))
-        with self._ledger.read(user) as tx:
-            if not tx.user_id:
-                return frozenset()
-            if tx.change == since:
-                return known
-            if tx.change < since:  # the user was erased, and stores again
-                since, known = -1, frozenset()
-            speakers = known | _speakers_since(tx, since)
-            change = tx.change
-        with self._guard:
-            self._speakers[user] = (change, speakers)
-            while len(self._speakers) > _CACHED_USERS:
-                del self._speakers[next(iter(self._speakers))]
-        return speakers
-
     def _light_memory(self, user: str, tokens: int, filters: EvidenceFilter) -> LightMemory:
         """The light memory; with a filter only of pages all of whose steps pass it."""
         if not self._settings.pages or filters.known_at is not None:  # memos have no earlier versions
@@ -291,12 +260,6 @@ class Researching:
         except HexamemError as error:  # the answer is right all the same
             return [f"the usage of this research could not be stored: {error}"]
         return []
-
-
-def _speakers_since(tx: Transaction, since: int) -> frozenset[str]:
-    own = (steps.c.user_id == tx.user_id) & (steps.c.change > since)
-    rows = tx.all(select(steps.c.name, steps.c.role).where(own).distinct())
-    return frozenset(row.name or row.role for row in rows)
 
 
 def _check_limits(settings: ResearchSettings) -> None:
