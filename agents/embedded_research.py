@@ -81,7 +81,6 @@ class Thresholds:
         beside: share of the best score that a further quoted sentence needs.
         ranked: the weight of the rank ``r`` of a sentence's passage, counted from 0, as ``1 / (1 + r / 5)``. Chosen on the
             validation part with ``beside``: of 202 first sentences 51% are of the evidence, by the cosine alone 41%.
-        other_speaker: factor on the sentences of speakers whom the question does not name.
     """
 
     answers: float = 0.32
@@ -93,7 +92,6 @@ class Thresholds:
     hop: float = 0.9
     beside: float = 0.8
     ranked: float = 0.3
-    other_speaker: float = 0.55
 
 
 THRESHOLDS = Thresholds()
@@ -151,10 +149,10 @@ def plan(
     if not first:
         text_lanes = text_lanes or tuple(lane for lane in ("page",) if lane in lanes)
         return tuple(SearchRequest(lane=lane, query=need, need=need) for need in needs for lane in text_lanes)
-    requests = [SearchRequest(lane=lane, query=question.bare, need=MAIN_NEED) for lane in text_lanes]
+    requests = [SearchRequest(lane=lane, query=question.undated, need=MAIN_NEED) for lane in text_lanes]
     if "time" in lanes and question.since is not None:
         since, until = question.since, question.until
-        requests.append(SearchRequest(lane="time", query=question.bare, need=MAIN_NEED, since=since, until=until))
+        requests.append(SearchRequest(lane="time", query=question.undated, need=MAIN_NEED, since=since, until=until))
     if "kind" in lanes and kinds:
         requests.append(SearchRequest(lane="kind", query=question.text, need=MAIN_NEED, kinds=tuple(kinds)))
     if not text_lanes:
@@ -190,13 +188,10 @@ def score_sentences(
     queries = np.stack([text.vector for text in encode([question.undated, *follow_ups])])
     scored: list[ScoredSentence] = []
     for rank, passage in enumerate(passages):
-        speaker = (passage.speaker or "").casefold()
-        other = bool(question.speakers and speaker) and speaker not in question.speakers
-        factor = THRESHOLDS.other_speaker if other else 1.0
         for sentence, step_id, vector in read[passage.id, passage.round]:
             if sentence.casefold() == question.text.casefold():
                 continue  # the question itself
-            direct, *hops = (queries @ vector * factor).tolist()
+            direct, *hops = (queries @ vector).tolist()
             further = [hop for hop, query in zip(hops, follow_ups, strict=True) if sentence not in query]
             cosine = max([direct, *(THRESHOLDS.hop * hop for hop in further)])
             score = cosine + THRESHOLDS.ranked / (1 + rank / 5)

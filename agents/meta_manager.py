@@ -97,8 +97,7 @@ class ModelMetaManager:
         self._prompt: Prompt = prompts(AGENT)
         if further:
             lines = "\n".join(f"- {kind}: {holds}" for kind, holds in further.items())
-            system = "\n\n".join(text for role, text in self._prompt.sections if role == "system")
-            self._prompt = self._prompt.with_system(f"{system}\n\nFurther managers:\n{lines}")
+            self._prompt = self._prompt.with_system(f"{self._prompt.system}\n\nFurther managers:\n{lines}")
         form = _reply_for((*FORMS, *further))
         self.call: StructuredCall[RoutingReply] = StructuredCall(
             model, form, agent=AGENT, method=method, retries=retries, salvage=partial(_salvaged, form)

@@ -1,9 +1,7 @@
-"""The question of a research, with the speakers and the time that it names."""
+"""The question of a research, with the time that it names."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
 
@@ -24,25 +22,20 @@ class Question:
     Attributes:
         text: the question; of a long one the beginning.
         undated: the same without dates in digits, since the text of a step seldom contains its own date.
-        bare: the same also without the names of speakers, since people seldom write their own names.
-        speakers: the speakers whom it names, casefolded.
         since: the beginning of the time that it names.
         until: the end of that time.
     """
 
     text: str
     undated: str
-    bare: str
-    speakers: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
 
 
-def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzinfo) -> Question:
-    """Find the speakers and the time that a question names.
+def read_question(text: str, now: datetime, zone: tzinfo) -> Question:
+    """Find the time that a question names.
 
     Args:
-        speakers: the names, or roles, of all speakers in the memory.
         now: when it is asked, with a timezone.
         zone: the user's timezone.
     """
@@ -52,13 +45,6 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
     for date in reversed(dates):
         if any(map(str.isdigit, date.text)):
             undated = f"{undated[: date.start]} {undated[date.end :]}"
-    bare, named = undated, set()
-    for name in sorted(set(speakers).difference(ROLES), key=len, reverse=True):
-        for form in dict.fromkeys((name, name.split()[0] if name.split() else name)):
-            pattern = rf"\b{re.escape(form)}\b(?:['’]s)?" if form.isascii() else re.escape(form)
-            if form.strip() and re.search(pattern, text, re.IGNORECASE):
-                named.add(name.casefold())
-                bare = re.sub(pattern, " ", bare, flags=re.IGNORECASE)
     since = until = None
     if dates:
         since = in_utc(datetime.combine(min(date.day for date in dates), time.min, tzinfo=zone))
@@ -66,8 +52,6 @@ def read_question(text: str, speakers: Collection[str], now: datetime, zone: tzi
     return Question(
         text=text,
         undated=_unless_empty(undated, text),
-        bare=_unless_empty(bare, text),
-        speakers=frozenset(named),
         since=since,
         until=until,
     )

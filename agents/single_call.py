@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import create_model
 
 from hexamem.agents.contract import Batch, Instruction, Manager
-from hexamem.agents.labelling.reading import LabelReading
+from hexamem.agents.labelling.reading import RULES, LabelReading
 from hexamem.agents.labelling.schemas import BatchLabels, salvaged, salvaged_labels
 from hexamem.agents.labelling.task import LabelTask
 from hexamem.agents.managers.changes import ItemChange, operations_of
 from hexamem.agents.managers.forms import FORMS, ItemOperation
-from hexamem.agents.managers.prompting import own_text, system_text
+from hexamem.agents.managers.prompting import own_text
 from hexamem.agents.managers.reading import Reading, salvaged_operations
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
 from hexamem.intent.contract import Embed, LabelBatch
@@ -77,10 +77,11 @@ class _Task:
 
 
 def single_prompt(forms: Mapping[ItemKind, type[ItemOperation]] = FORMS, prompts: PromptLoader = load_prompt) -> Prompt:
-    """The prompt, with the instructions for each type that does not ship."""
+    """The prompt, with the rules of labelling after its first section, and the instructions for each type that does not ship."""
     prompt = prompts(AGENT)
     further = (f"List {kind}.\n{own_text(form, prompts)}" for kind, form in _further(forms).items())
-    return prompt.with_system("\n\n".join((system_text(prompt), *further)))
+    first, *rest = (text for role, text in prompt.sections if role == "system")
+    return prompt.with_system("\n\n".join((f"{first}\n{prompts(RULES).system}", *rest, *further)))
 
 
 class SingleCall:

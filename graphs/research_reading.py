@@ -83,9 +83,7 @@ def read_round(
             ranking += [record_id for record_id in ids if record_id not in known]
     if recalled and MAIN_NEED in rankings:
         rankings[MAIN_NEED][RECALL] = list(recalled)
-    needs = [
-        Need(text=need or question.bare, rankings=lanes, wide=need == MAIN_NEED) for need, lanes in rankings.items()
-    ]
+    needs = [Need(rankings=lanes, wide=need == MAIN_NEED) for need, lanes in rankings.items()]
     ranked, steps, items = rank_evidence(tx, needs, exclude=seen, read_items=filters.read_items)
     if filters:
         permitted = filters.among(tx, {record.id for need in ranked for record in need.ranked})

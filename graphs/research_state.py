@@ -242,7 +242,7 @@ class ResearchParts:
         ledger: the source of truth.
         lanes: the ways to search, by name.
         catch_up: brings a user's indexes up to the ledger.
-        speakers: the speakers in a user's memory. kinds: the kinds of items that it has.
+        kinds: the kinds of items that a user's memory has.
         light_memory: ``(user, tokens, filter)`` to the memos of pages that may be read, for a planner that is a model.
         scopes: paths of a user's scopes, for the same.
         cut_pages: assigns a user's newest steps to pages, for an answer with whole pages.
@@ -258,7 +258,6 @@ class ResearchParts:
     ledger: Ledger
     lanes: Mapping[str, LaneSearch]
     catch_up: Callable[[str], object]
-    speakers: Callable[[str], frozenset[str]]
     kinds: Callable[[str], tuple[str, ...]]
     light_memory: Callable[[str, int, EvidenceFilter], LightMemory]
     scopes: Callable[[str], tuple[str, ...]]
@@ -297,8 +296,7 @@ class ResearchNode:
         """The analysed question, cached for the run."""
         key = text, now = state["asked_as"], state["now"]
         if key not in context.questions:
-            speakers = self.parts.speakers(context.user)
-            context.questions[key] = read_question(text, speakers, datetime.fromisoformat(now), self.zone(context))
+            context.questions[key] = read_question(text, datetime.fromisoformat(now), self.zone(context))
         return context.questions[key]
 
     def read_sentences(self, context: ResearchContext, state: Mapping[str, Any]) -> ReadSentences:

@@ -8,8 +8,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from sqlalchemy import select
-
 from hexamem.arguments import check_choice, check_count, check_query, kinds_in
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.home import Home
@@ -24,7 +22,6 @@ from hexamem.retrieval.search import Searcher
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.ledger import recall_row
 from hexamem.stores.ledger.labels import count_labels, read_labels
-from hexamem.stores.ledger.schema import steps
 from hexamem.stores.projections import Projector
 from hexamem.stores.vocabulary import Vocabulary
 
@@ -156,7 +153,6 @@ class Researching:
             ledger=home.ledger,
             lanes=lanes.by_name(),
             catch_up=projector.catch_up,
-            speakers=self.speakers,
             kinds=lanes.item_kinds,
             light_memory=self._light_memory,
             scopes=self._scopes,
@@ -212,14 +208,6 @@ class Researching:
             if model is not None:
                 agents[name] = agent(model, prompts=tier.prompts, method=method)
         return agents
-
-    def speakers(self, user: str) -> frozenset[str]:
-        """The speakers in a user's memory: names, or roles of those without one."""
-        with self._ledger.read(user) as tx:
-            if not tx.user_id:
-                return frozenset()
-            rows = tx.all(select(steps.c.name, steps.c.role).where(steps.c.user_id == tx.user_id).distinct())
-        return frozenset(row.name or row.role for row in rows)
 
     def _light_memory(self, user: str, tokens: int, filters: EvidenceFilter) -> LightMemory:
         """The light memory; with a filter only of pages all of whose steps pass it."""

@@ -125,9 +125,6 @@ def page_header(
     """
     if not steps:
         return ""
-    chinese = sum(len(CJK.findall(step.text[:200])) for step in steps[:8]) * 4 > sum(
-        len(step.text[:200]) for step in steps[:8]
-    )
     who = list(dict.fromkeys(step.speaker for step in steps))
     named = who[:4] + ([f"+{len(who) - 4}"] if len(who) > 4 else [])
     first, last = (in_zone(step.occurred_at, zone) for step in (steps[0], steps[-1]))
@@ -138,11 +135,6 @@ def page_header(
     )
     when = f"{first:%F %H:%M}" + (f"–{end}" if end else "")
     ending = _last_parts(before, 26)
-    if chinese:
-        parts = ["、".join(named), when, f"第{session}次" if session > 1 else ""]
-        line = "，".join(part for part in parts if part)
-        line += f"。主题：{scope}" if scope else ""
-        return line + (f"。此前（{in_zone(before_at, zone):%F}）：{ending}" if ending and before_at else "")
     parts = [" and ".join(named) if len(named) < 3 else ", ".join(named), when]
     parts.append(f"session {session}" if session > 1 else "")
     line = ", ".join(part for part in parts if part)
@@ -153,19 +145,9 @@ def page_header(
 def _last_parts(memo: str, words: float) -> str:
     """The last parts of a memo within a number of words."""
     chosen: list[str] = []
-    speaker = ""
     for piece in reversed(memo.split(_BAR)) if memo else ():
         words -= size_of(piece)
         if words < 0 and chosen:
             break
         chosen.append(piece if size_of(piece) <= 28 else clipped(piece, 24))
-        speaker = piece
-        if words < 6:
-            break
-    if chosen and not re.match(r"[^:：]{1,40}[:：]", speaker):  # add the speaker of the first part
-        for piece in reversed(memo.split(_BAR)[: -len(chosen)]):
-            named = re.match(r"([^:：·]{1,40})[:：]", piece)
-            if named:
-                chosen[-1] = f"{named[1]}: {chosen[-1]}"
-                break
     return _BAR.join(reversed(chosen))

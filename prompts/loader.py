@@ -81,6 +81,11 @@ class Prompt:
         ready |= {name: self._bare(name, given[name]) for name in self.values}
         return [(role, _PLACE.sub(lambda found: ready[found.group(1)], text)) for role, text in self.sections]
 
+    @property
+    def system(self) -> str:
+        """The text of the system sections."""
+        return "\n\n".join(text for role, text in self.sections if role == "system")
+
     def with_system(self, text: str) -> Prompt:
         """The prompt with another system text, which may use what its own text left out."""
         used = self.unused.intersection(_PLACE.findall(text))

@@ -37,12 +37,10 @@ class Need:
     """One need of a question, with the rankings for it.
 
     Attributes:
-        text: the need in words.
         rankings: lane → record ids, best first.
         wide: whether neighbours of matches are candidates too.
     """
 
-    text: str
     rankings: Mapping[str, Sequence[str]]
     wide: bool = True
 

@@ -52,27 +52,19 @@ def item(text: str, *sources: Source) -> Passage:
     return Passage(id="item_1", kind="semantic", text=text, sources=sources, round=1)
 
 
-def asking(text: str, *speakers: str) -> Question:
-    return read_question(text, speakers, NOW, UTC)
+def asking(text: str) -> Question:
+    return read_question(text, NOW, UTC)
 
 
 def quotes(question: str, *passages: Passage) -> list[str]:
     return [claim.quote for claim in extract(score_sentences(asking(question), (), passages, encode), UTC, 1).claims]
 
 
-def test_a_question_names_speakers_by_their_first_names_and_is_searched_without_them() -> None:
-    question = asking("What are Nora's cats called?", "Nora Quinn", "Theo")
-    assert (question.speakers, question.bare) == ({"nora quinn"}, "What are cats called?")
-    assert asking("诺拉的猫叫什么？", "诺拉", "西奥").speakers == {"诺拉"}
-    assert asking("Is the user theoretically right?", "Nora", "Theo").speakers == frozenset()
-    assert asking("What did the user say?", "user", "assistant").speakers == frozenset()
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_can_be_read_as_a_question_and_scored(text: str) -> None:
-    question = asking(text, "Nora")
-    assert question.bare or not question.text
+    question = asking(text)
+    assert question.undated or not question.text
     score_sentences(question, (), [step(1, text or "x")], encode)
 
 

@@ -27,9 +27,9 @@ from hexamem.intent.vocabulary import TypeVocabulary
 from hexamem.memory_types.local_time import in_zone
 from hexamem.prompts import Prompt
 
-__all__ = ["AGENT", "SURE", "LabelReading"]
+__all__ = ["AGENT", "RULES", "SURE", "LabelReading"]
 
-AGENT = "intent_labeler"
+AGENT, RULES = "intent_labeler", "label_rules"
 SURE = 0.9
 """The confidence of a model's labels; that of a person's is 1."""
 _MOST_MEANINGS = 12  # replacements in one step

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from hexamem.agents.contract import Job, WorkOutcome
 from hexamem.agents.labelling.batches import read_task, write_task
-from hexamem.agents.labelling.reading import AGENT, LabelReading
+from hexamem.agents.labelling.reading import AGENT, RULES, LabelReading
 from hexamem.agents.labelling.schemas import BatchLabels, salvaged_labels
 from hexamem.agents.labelling.task import LabelTask
 from hexamem.intent.contract import Embed, LabelBatch
@@ -84,7 +84,8 @@ class LabelRefining:
     ) -> None:
         self._ledger, self._embed, self._notices = ledger, embed, notices
         self._batch, self._below, self._wait, self._tokens = batch, below, wait, tokens
-        self._budget, self._prompt = budget, prompts(AGENT)
+        self._budget, own = budget, prompts(AGENT)
+        self._prompt = own.with_system(f"{own.system}\n\n{prompts(RULES).system}")
         self._call = StructuredCall(model, BatchLabels, agent=AGENT, method=method, salvage=_salvaged)
 
     # ------------------------------------------------------------------ queueing
