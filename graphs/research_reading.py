@@ -9,10 +9,11 @@ from typing import Any
 from hexamem.agents.embedded_research import MAIN_NEED
 from hexamem.agents.research_question import Question
 from hexamem.graphs.research_lanes import EvidenceFilter
-from hexamem.graphs.research_state import LaneFound, ResearchSettings
+from hexamem.graphs.research_state import LaneFound
 from hexamem.memory_types import MemoryItem
 from hexamem.retrieval.evidence import (
     RECALL,
+    EvidenceWeights,
     Need,
     Ranked,
     RankedNeed,
@@ -31,6 +32,7 @@ from hexamem.stores.secrets import format_references
 __all__ = ["Reading", "candidates", "passages_of", "permitted_pages", "read_round"]
 
 _PAGE_TEXT = 12_000
+_CANDIDATES = 80  # for the question, stored for later rounds
 _BESIDE_MAIN = 3  # in the first round one passage for the sub-questions follows so many for the question
 
 
@@ -59,7 +61,6 @@ def read_round(
     pool: Sequence[Sequence[Any]],
     seen: Collection[str],
     embedder: Embedder,
-    settings: ResearchSettings,
     *,
     number: int,
     passages: int,
@@ -99,7 +100,7 @@ def read_round(
         tx,
         needs,
         embedder,
-        settings.weights,
+        EvidenceWeights(),
         exclude=seen,
         bags=bags,
         speakers=speakers,
@@ -133,7 +134,7 @@ def read_round(
         [record for record in aside if record.id not in chosen],
         share,
     )
-    reading.pool = [_as_json(record) for record in rest if record.id not in read][: settings.candidates]
+    reading.pool = [_as_json(record) for record in rest if record.id not in read][:_CANDIDATES]
     return reading
 
 

@@ -151,7 +151,7 @@ class Researching:
     def parts(self) -> ResearchParts:
         """The stores, lanes and agents of the graph."""
         from hexamem.graphs.research_lanes import ResearchLanes
-        from hexamem.graphs.research_state import ResearchParts, ResearchSettings
+        from hexamem.graphs.research_state import ResearchParts
 
         home, projector = self._home, self._projector
         lanes = ResearchLanes(
@@ -179,7 +179,6 @@ class Researching:
             bags=self._searcher.caches.bags,
             spoke=self._spoke.of,
             worths=self._worths.of,
-            settings=ResearchSettings(),
             budget=self._tier.budget,
             **self._models(),
         )

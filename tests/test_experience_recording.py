@@ -22,8 +22,7 @@ from langgraph.types import Command, interrupt
 
 from hexamem import Memory, UserMemory
 from hexamem.errors import HexamemError
-from hexamem.graphs.experience import MARK, add_reflection, trouble_of
-from hexamem.graphs.experience import ExperienceMiddleware
+from hexamem.graphs.experience import MARK, ExperienceMiddleware, add_reflection, trouble_of
 from hexamem.graphs.experience_recording import RunRecordingHandler, task_in
 
 from .learners import INVOICE, INVOICES, Learner, alice, attempt, learner, lesson, replies, taught  # noqa: F401
