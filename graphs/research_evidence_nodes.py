@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EvidenceNodes"]
 
-_TOLD_HITS = 10
+_BEST = 10  # of the ids that a lane found, in the report of a round
+_PASSAGES, _FIRST_PASSAGES = 14, 12  # read in a round; the second with a model in tier ``auto``
+_PROMPT_TOKENS, _FIRST_TOKENS = 6_000, 1_000  # of passages in a prompt, likewise
 
 
 class EvidenceNodes(ResearchNode):
@@ -60,7 +62,6 @@ class EvidenceNodes(ResearchNode):
         from hexamem.agents.integrator import IntegrateTask
 
         context = run_context()
-        settings = self.settings(context)
         update: dict[str, Any] = {
             name: state[name]
             for name in ("number", "current", "tier", "chosen", "why_tier", "round_calls", "spent")
@@ -71,7 +72,7 @@ class EvidenceNodes(ResearchNode):
             source["step_id"] for one in state["read"] if one["kind"] == "page" for source in one["sources"]
         }
         brief = state["chosen"] == "auto" and self.parts.integrator is not None  # the model may ask for more
-        passages = state.get("passages") or (settings.first_passages if brief else settings.passages)
+        passages = state.get("passages") or (_FIRST_PASSAGES if brief else _PASSAGES)
         filters = EvidenceFilter.of(state["filters"])
         recalled, failed = self._recalled(context, state, question, filters)
         with self.parts.ledger.read(context.user) as tx:
@@ -82,7 +83,6 @@ class EvidenceNodes(ResearchNode):
                     state.get("found") or (),
                     state["pool"],
                     seen,
-                    settings,
                     number=state["number"],
                     passages=passages,
                     filters=filters,
@@ -104,7 +104,7 @@ class EvidenceNodes(ResearchNode):
             number=state["number"],
             now=datetime.fromisoformat(state["now"]),
             zone=self.zone(context),
-            tokens=settings.first_tokens if brief else settings.prompt_tokens,
+            tokens=_FIRST_TOKENS if brief else _PROMPT_TOKENS,
             count=count_tokens,
             parts=reading.parts,
             encode=self.parts.encode,
@@ -177,7 +177,7 @@ class EvidenceNodes(ResearchNode):
         self, context: ResearchContext, state: ResearchState, question: Question, filters: EvidenceFilter
     ) -> tuple[PlainRecall, list[str]]:
         """A plain recall of the question, and lines for ``degraded``; empty if its two lanes are not both used."""
-        if state["number"] > 1 or not {"vector", "keyword"}.issubset(self.settings(context).lanes):
+        if state["number"] > 1 or not {"vector", "keyword"}.issubset(context.settings.lanes):
             return PlainRecall(), []
         try:
             return self.parts.recalled(context.user, question.text, filters), []
@@ -293,7 +293,7 @@ class EvidenceNodes(ResearchNode):
     def finish(self, state: ResearchState) -> dict[str, Any]:
         """The outcome as a record."""
         context = run_context()
-        settings = self.settings(context)
+        settings = context.settings
         rounds = [*state["rounds"], state["current"]]
         if state.get("form") == "pages" and state["answerable"]:
             self.parts.cut_pages(context.user)
@@ -334,7 +334,7 @@ def _source_steps(passage: Mapping[str, Any]) -> set[str]:
 
 
 def _report(lane: LaneFound) -> dict[str, Any]:
-    ids = [record_id for ranking in lane["rankings"].values() for record_id in ranking[:_TOLD_HITS]]
+    ids = [record_id for ranking in lane["rankings"].values() for record_id in ranking[:_BEST]]
     return {
         "lane": lane["lane"],
         "queries": lane["queries"],

@@ -20,7 +20,6 @@ from hexamem.graphs.research_state import (
     LaneInput,
     ResearchContext,
     ResearchNode,
-    ResearchSettings,
     ResearchState,
     claims_in,
     run_context,
@@ -32,7 +31,11 @@ from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types import utc_now
 from hexamem.memory_types.research import LANES, TIERS, AnswerForm, ResearchPlan, SearchRequest
 
-__all__ = ["PlanNodes"]
+__all__ = ["SEARCHES", "PlanNodes"]
+
+SEARCHES, _REQUESTS = 10, 40  # searches of a model's plan, and of a round, at most
+_POOL, _NARROW_POOL = 150, 40  # records that a search for the question returns, and one for a single need
+_MEMORY_TOKENS = 1_500  # of memos in a prompt
 
 
 class PlanNodes(ResearchNode):
@@ -41,8 +44,8 @@ class PlanNodes(ResearchNode):
     def plan(self, state: ResearchState) -> Waiting:
         """The searches of a round: by the planner for tier ``deep``, otherwise by the encoder."""
         context, update, question = self._begun(state)
-        planner, settings, number = self.parts.planner, self.settings(context), update["number"]
-        lanes = tuple(lane for lane in LANES if lane in settings.lanes)
+        planner, number = self.parts.planner, update["number"]
+        lanes = tuple(lane for lane in LANES if lane in context.settings.lanes)
         if planner is None or update["chosen"] != "deep":
             kinds = self._kinds(context, update) if number == 1 else ()
             requests = embedded_plan(question, update["needs"], first=number == 1, lanes=lanes, kinds=kinds)
@@ -57,11 +60,11 @@ class PlanNodes(ResearchNode):
             rounds=self.rounds(context, update),
             asked=searched({**update, "asked": state["asked"]}) if number > 1 else (),
             claims=claims_in(update),
-            memory=self.parts.light_memory(context.user, settings.memory_tokens, filters),
+            memory=self.parts.light_memory(context.user, _MEMORY_TOKENS, filters),
             labels=self.parts.scopes(context.user),
             lanes=lanes,
             kinds=self._kinds(context, update),
-            most=settings.searches,
+            most=SEARCHES,
             now=datetime.fromisoformat(update["now"]),
             zone=self.zone(context),
             seen_pages=frozenset(passage["id"] for passage in update["read"] if passage["kind"] == "page"),
@@ -130,18 +133,17 @@ class PlanNodes(ResearchNode):
 
     def _kinds(self, context: ResearchContext, update: Mapping[str, Any]) -> tuple[str, ...]:
         """The kinds of items that may be searched; with a time in the filter, any kind."""
-        if "kind" not in self.settings(context).lanes:
+        if "kind" not in context.settings.lanes:
             return ()
         filters = EvidenceFilter.of(update["filters"])
         kinds = self.parts.kinds(context.user) if filters.moment is None else tuple(self.parts.ledger.types)
         return tuple(kind for kind in kinds if filters.kinds is None or kind in filters.kinds)
 
     def _planned(self, context: ResearchContext, update: dict[str, Any], plan: ResearchPlan) -> dict[str, Any]:
-        most = self.settings(context).requests
         degraded: list[str] = list(plan.degraded)
-        if len(plan.requests) > most:
-            degraded.append(f"plan: {len(plan.requests) - most} searches beyond {most} were left out")
-        requests = [request.model_dump(mode="json") for request in plan.requests[:most]]
+        if len(plan.requests) > _REQUESTS:
+            degraded.append(f"plan: {len(plan.requests) - _REQUESTS} searches beyond {_REQUESTS} were left out")
+        requests = [request.model_dump(mode="json") for request in plan.requests[:_REQUESTS]]
         update["requests"] = requests
         update["current"] = {
             "number": update["number"],
@@ -170,7 +172,6 @@ class PlanNodes(ResearchNode):
     def lane(self, name: str, state: LaneInput) -> dict[str, Any]:
         """One lane: a failure is reported in ``degraded`` and does not stop the others."""
         context = run_context()
-        settings = self.settings(context)
         filters = EvidenceFilter.of(state["filters"])
         began = time.time() - state["began"]
         rankings: dict[str, list[str]] = {}
@@ -180,7 +181,7 @@ class PlanNodes(ResearchNode):
         for values in state["requests"]:
             request = filters.narrowing(SearchRequest(**values))
             try:
-                search_found = self._search(context.user, name, request, settings)
+                search_found = self._search(context.user, name, request)
             except GraphBubbleUp:
                 raise
             except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`
@@ -215,9 +216,9 @@ class PlanNodes(ResearchNode):
         )
         return {"found": [lane_found], "degraded": list(dict.fromkeys(degraded))}
 
-    def _search(self, user: str, name: str, request: SearchRequest, settings: ResearchSettings) -> SearchFound:
+    def _search(self, user: str, name: str, request: SearchRequest) -> SearchFound:
         search = self.parts.lanes[name]
-        pool = settings.pool if request.need == MAIN_NEED else settings.narrow_pool
+        pool = _POOL if request.need == MAIN_NEED else _NARROW_POOL
         try:
             return search(user, request, pool)
         except CorruptFileError:  # an index was damaged since it was checked

@@ -9,7 +9,7 @@ from typing import Any
 from hexamem.agents.embedded_research import MAIN_NEED
 from hexamem.agents.research_question import Question
 from hexamem.graphs.research_lanes import EvidenceFilter
-from hexamem.graphs.research_state import LaneFound, ResearchSettings
+from hexamem.graphs.research_state import LaneFound
 from hexamem.memory_types import MemoryItem
 from hexamem.prompts.fences import one_line
 from hexamem.retrieval.evidence import (
@@ -28,6 +28,7 @@ from hexamem.stores.secrets import format_references
 __all__ = ["Reading", "candidates", "passages_of", "permitted_pages", "read_round"]
 
 _PAGE_TEXT = 12_000
+_CANDIDATES = 80  # for the question, stored for later rounds
 _BESIDE_MAIN = 3  # in the first round one passage for the sub-questions follows so many for the question
 
 
@@ -55,7 +56,6 @@ def read_round(
     found: Iterable[LaneFound],
     pool: Sequence[Sequence[Any]],
     seen: Collection[str],
-    settings: ResearchSettings,
     *,
     number: int,
     passages: int,
@@ -112,7 +112,7 @@ def read_round(
         [record for record in aside if record.id not in chosen],
         share,
     )
-    reading.pool = [_as_json(record) for record in rest if record.id not in read][: settings.candidates]
+    reading.pool = [_as_json(record) for record in rest if record.id not in read][:_CANDIDATES]
     return reading
 
 

@@ -19,7 +19,7 @@ from hexamem.agents.research_question import Question, read_question
 from hexamem.graphs.memory_scope import run_context as context_of_run
 from hexamem.graphs.research_lanes import EvidenceFilter, LaneSearch
 from hexamem.memory_types import LightMemory
-from hexamem.memory_types.research import Claim, Passage
+from hexamem.memory_types.research import LANES, Claim, Passage
 from hexamem.memory_types.times import read_zone
 from hexamem.stores.ledger import Ledger
 
@@ -51,38 +51,21 @@ __all__ = [
     "this_round",
 ]
 
+_ROUNDS = 3
 CALLS_A_ROUND = 3
 """Plan, integrate, reflect: the most model calls of a round, repairs included."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResearchSettings:
-    """The settings of research; a call's arguments override them.
+    """The limits of one research.
 
     Attributes:
-        rounds: at most.
-        passages: read in a round, at most; with a model in tier ``auto`` at most ``first_passages``.
         lanes: ways to search that may be used.
-        pool, narrow_pool: how many records a search for the question returns, and a search for a single need.
-        candidates: how many candidates for the question are stored for later rounds.
-        requests: searches of a round, at most. searches: of a model's plan, at most.
-        prompt_tokens, memory_tokens: token budgets for passages and for memos in a prompt; ``first_tokens`` for passages in
-            tier ``auto``.
-        calls, tokens, seconds: the budget of one research; None for no limit of its own.
+        calls, tokens, seconds: the budget; None for no limit of its own.
     """
 
-    rounds: int = 3
-    passages: int = 14
-    first_passages: int = 12
-    lanes: tuple[str, ...] = ("vector", "keyword", "page", "intent", "time", "kind")
-    pool: int = 150
-    narrow_pool: int = 40
-    candidates: int = 80
-    requests: int = 40
-    searches: int = 10
-    prompt_tokens: int = 6_000
-    first_tokens: int = 1_000
-    memory_tokens: int = 1_500
+    lanes: tuple[str, ...] = LANES
     calls: int | None = None
     tokens: int | None = None
     seconds: float | None = None
@@ -210,14 +193,14 @@ class ResearchContext:
         user: whose memory it is.
         budget: of the run's model calls, beside the settings.
         usage: counts the model calls.
-        settings: override the graph's own.
+        settings: its limits.
         questions, sentences: caches of the run, by the question and its time.
     """
 
     user: str = ""
     budget: Budget | None = None
     usage: UsageMeter | None = None
-    settings: ResearchSettings | None = None
+    settings: ResearchSettings = field(default_factory=ResearchSettings)
     questions: dict[tuple[str, str], Question] = field(default_factory=dict)
     sentences: dict[tuple[str, str], ReadSentences] = field(default_factory=dict)
 
@@ -249,7 +232,6 @@ class ResearchParts:
         clean: ``(user, question)`` to the question without secrets.
         repair: repairs a damaged index of a user; returns whether it could.
         recalled: ``(user, question, filter)`` to a plain recall of the question; empty without trained weights.
-        settings: of research.
         encode: the bundled encoder, which extracts sentences if no model integrates.
         planner, integrator, reflector: the model tier; for each that is None the embedded engine does the work.
         budget: of all model calls while the memory is open.
@@ -266,7 +248,6 @@ class ResearchParts:
     repair: Callable[[str], bool] = lambda user: False
     cut_pages: Callable[[str], object] = lambda user: None
     recalled: Callable[[str, str, EvidenceFilter], PlainRecall] = lambda user, question, filters: PlainRecall()
-    settings: ResearchSettings = field(default_factory=ResearchSettings)
     planner: ModelPlanner | None = None
     integrator: ModelIntegrator | None = None
     reflector: ModelReflector | None = None
@@ -283,10 +264,6 @@ class ResearchNode:
 
     def __init__(self, parts: ResearchParts) -> None:
         self.parts = parts
-
-    def settings(self, context: ResearchContext) -> ResearchSettings:
-        """The settings of this run."""
-        return context.settings or self.parts.settings
 
     def zone(self, context: ResearchContext) -> tzinfo:
         """The user's timezone."""
@@ -305,11 +282,11 @@ class ResearchNode:
 
     def rounds(self, context: ResearchContext, state: Mapping[str, Any]) -> int:
         """The most rounds of this run."""
-        return int(state.get("max_rounds") or self.settings(context).rounds)
+        return int(state.get("max_rounds") or _ROUNDS)
 
     def last(self, context: ResearchContext, state: Mapping[str, Any]) -> bool:
         """Whether this round is the last, by rounds, calls, tokens or time."""
-        settings = self.settings(context)
+        settings = context.settings
         spent = state["spent"]
         if state["number"] >= self.rounds(context, state):
             return True
@@ -324,7 +301,7 @@ class ResearchNode:
         """The budget of the next call: what is left of the round, of this research, and of the memory."""
         from hexamem.models import Budget
 
-        settings = self.settings(context)
+        settings = context.settings
         spent: Mapping[str, float] = state["spent"]
         calls = CALLS_A_ROUND - int(state["round_calls"])
         if settings.calls is not None:

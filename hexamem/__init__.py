@@ -76,7 +76,7 @@ _HOME = {
     "AttemptResult": ".experience.exploring",
     "ChromaStore": ".stores.chroma_store",
     "VectorStore": ".stores.vectors",
-    "ExperienceMiddleware": ".graphs.experience_middleware",
+    "ExperienceMiddleware": ".graphs.experience",
     "MemoryMiddleware": ".middleware",
     "MemoryScope": ".graphs.memory_scope",
     "MiddlewareSettings": ".middleware",

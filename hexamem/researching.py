@@ -138,7 +138,7 @@ class Researching:
     def parts(self) -> ResearchParts:
         """The stores, lanes and agents of the graph."""
         from hexamem.graphs.research_lanes import ResearchLanes
-        from hexamem.graphs.research_state import ResearchParts, ResearchSettings
+        from hexamem.graphs.research_state import ResearchParts
 
         home, projector = self._home, self._projector
         lanes = ResearchLanes(
@@ -161,7 +161,6 @@ class Researching:
             repair=projector.repair,
             cut_pages=self._paging.cut,
             recalled=self._recalled,
-            settings=ResearchSettings(),
             budget=self._tier.budget,
             **self._models(),
         )

@@ -52,25 +52,16 @@ from hexamem.agents.meta_manager import ModelMetaManager
 from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
 from hexamem.agents.single_call import SingleCall
 from hexamem.background import JobRunner
+from hexamem.graphs import waiting_nodes
 from hexamem.graphs.ingest_nodes import IngestNodes
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.embedders import static
 from hexamem.stores.projections import Projector
 
-_PARTS = ("_prepare", "_finish")  # of a node that calls a model
 _STAGES: dict[str, list[tuple[Any, str]]] = {
     "record": [(UserMemory, "remember")],
     "label": [(IntentLabeling, "label"), (IngestNodes, "label")],
-    "manage": [
-        (IngestNodes, f"{name}{part}")
-        for name, parts in (
-            ("route", ("", *_PARTS)),
-            ("manage", ("",)),
-            ("agent", ("_input", "_output")),
-            ("single", _PARTS),
-        )
-        for part in parts
-    ],
+    "manage": [(waiting_nodes, "_advance"), (IngestNodes, "manage")],  # a node between its calls of a model
     "apply": [(IngestNodes, "apply")],
     "project": [(Projector, "_advance_all"), (IngestNodes, "project")],
     "queue": [(JobRunner, "run_one")],

@@ -16,7 +16,8 @@ from hexamem.agents.embedded_research import NOT_HELD
 from hexamem.cli.output import write
 from hexamem.cli.reading import _research_blocks
 from hexamem.graphs.memory_scope import MemoryScope
-from hexamem.graphs.research_state import CALLS_A_ROUND, ResearchSettings
+from hexamem.graphs.research_plan_nodes import SEARCHES
+from hexamem.graphs.research_state import CALLS_A_ROUND
 from hexamem.stores.ledger.usage import all_usage
 from hexamem.tools.operations import OPERATIONS, OperationCall
 
@@ -266,7 +267,7 @@ def test_a_plan_is_bounded_and_what_it_cannot_name_is_left_out(researcher: Resea
         assert words in reported
     user, _ = researcher.follow(plan={"needs": [], "searches": [search("keyword", f"query {n}") for n in range(200)]})
     research = user.research(WRIST, 1)
-    assert len(research.rounds[0].plan.requests) == 2 + ResearchSettings().searches
+    assert len(research.rounds[0].plan.requests) == 2 + SEARCHES
     assert any("190 searches beyond 10" in line for line in research.degraded)
 
 
