@@ -73,5 +73,5 @@ def test_logits_of_any_size_are_probabilities_without_a_warning() -> None:
 def test_classifiers_read_vectors_of_any_length_without_a_warning() -> None:
     far = np.full(384, -1e6, np.float32)
     for vector in (far, -far):
-        sentence_classifiers.load_sentence_classifiers("bundled").read("I live in Cork.", vector)
+        sentence_classifiers.load_sentence_classifiers("bundled").read(["I live in Cork."], vector[None])
         label_classifiers.load_classifiers("bundled").entities_of(vector)
