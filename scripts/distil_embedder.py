@@ -127,8 +127,7 @@ def main() -> int:
     stored = json.loads((args.out / "metadata.json").read_text("utf-8")) if args.lexicon_only else None
     metadata = describe(files, stored["versions"] if stored else {p: importlib.metadata.version(p) for p in PACKAGES})
     if args.check:
-        written = json.loads((args.out / "metadata.json").read_text("utf-8"))
-        found = written.get("distilled", written["fingerprint"])  # train_static.py goes on from what is distilled
+        found = json.loads((args.out / "metadata.json").read_text("utf-8"))["fingerprint"]
         print(f"    distilled {metadata['fingerprint']}, stored {found}")
         return 0 if found == metadata["fingerprint"] else 1
     args.out.mkdir(parents=True, exist_ok=True)

@@ -3,8 +3,9 @@
     python scripts/train_ranking.py                  # for the bundled encoder
     python scripts/train_ranking.py --embedder static
 
-The conversations and trajectories are those of the validation part, which encoder and static model were not trained on: on
-others their vectors would seem better than they are. Synthetic trajectories are added.
+For the encoder the conversations and trajectories are those of the validation part, which it was not trained on: on others
+its vectors would seem better than they are. The static model has seen none, so all that are not sealed are used. Both also
+learn from made-up trajectories.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--more", nargs=argparse.REMAINDER, default=[], help="further options of `hexamem train`")
     arguments = parser.parse_args()
-    conversations = validation_files("open")
+    unseen = validation_files if arguments.embedder == "bundled" else open_files
+    conversations = unseen("open", "*.json")
     trajectories = [
         path
-        for path in (*open_files("intent/dev", "*_turns.jsonl"), *validation_files("trajectories", "*_turns.jsonl"))
+        for path in (*open_files("intent/dev", "*_turns.jsonl"), *unseen("trajectories", "*_turns.jsonl"))
         if path.with_name(path.name.replace("_turns", "_questions")).exists()
     ]
     out = arguments.out or ROOT / "retrieval" / "weights" / f"{arguments.embedder}.safetensors"
