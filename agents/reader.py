@@ -38,7 +38,7 @@ _LONGEST = 600
 _SHORTEST = 4
 _MOST_SENTENCES = 200
 """Sentences of a message that are read; a longer message is a document."""
-_MOST_PAIRS, _LEAST_COSINE = 2, 0.30
+_MOST_PAIRS, _LEAST_COSINE = 2, 0.3
 """The known items that are compared with a new statement: the most, and their least cosine."""
 
 
