@@ -40,6 +40,8 @@ class RecallFilter:
         kinds: the requested kinds; None for all.
         wants_steps: whether steps may be hits.
         narrows_steps: whether only some steps may be hits.
+        wants_items: whether items may be hits.
+        narrows_items: whether only some items may be hits.
         items: ids of the items that may be hits with their present text; None for all.
         believed: with a belief time, the items as of that time.
         former: those of ``believed`` whose text is no longer in the indexes.
@@ -53,22 +55,34 @@ class RecallFilter:
         self.wants_steps = self.kinds is None or "step" in self.kinds
         self.narrows_steps = self.wants_steps and not self.kinds_only
         self._item_kinds = None if self.kinds is None else [kind for kind in tx.types if kind in self.kinds]
+        self.wants_items = self._item_kinds != []
+        self.narrows_items = self._item_kinds is not None or not self.kinds_only
         self.believed: dict[str, MemoryItem] = {}
         self.former: dict[str, MemoryItem] = {}
-        if request.known_at is not None and self._item_kinds != []:
+        if request.known_at is not None and self.wants_items:
             self._read_believed(request.known_at)
 
     @cached_property
     def items(self) -> set[str] | None:
-        """The items that may be hits, read on demand: a search of one kind by words does not need them."""
+        """The items that may be hits; only needed where too few of the nearest are."""
         request, kinds = self._request, self._item_kinds
-        if self.kinds_only and kinds is None:
+        if not self.narrows_items:
             return None
-        if kinds == []:
+        if not self.wants_items:
             return set()
         if request.known_at is not None:
             return self.believed.keys() - self.former.keys()
         return select_item_ids(self._tx, kinds=kinds, where=request.where, as_of=request.as_of)
+
+    def items_among(self, item_ids: Collection[str]) -> set[str]:
+        """Those of the items that may be hits, without reading all that may."""
+        if not self.narrows_items:
+            return set(item_ids)
+        request = self._request
+        if not self.wants_items or request.known_at is not None:
+            return (self.items or set()).intersection(item_ids)
+        where, as_of = request.where, request.as_of
+        return select_item_ids(self._tx, kinds=self._item_kinds, where=where, as_of=as_of, among=item_ids)
 
     def _read_believed(self, known_at: datetime) -> None:
         request = self._request
@@ -99,7 +113,7 @@ class RecallFilter:
         """Those of the steps and items that may be hits."""
         steps = {record_id for record_id in record_ids if record_id.startswith("step_")}
         items = set(record_ids) - steps
-        return self.steps_among(steps) | (items if self.items is None else items & self.items)
+        return self.steps_among(steps) | self.items_among(items)
 
     def all_ids(self) -> set[str]:
         """All steps and items that may be hits, where items are filtered."""

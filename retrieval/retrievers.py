@@ -15,9 +15,9 @@ from hexamem.stores.expected_counts import holds_documents
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.vectors import VectorIndex
 
-__all__ = ["Retrievers"]
+__all__ = ["WIDEN", "Retrievers"]
 
-_WIDEN = 4
+WIDEN = 4  # of a filtered search, so many times the hits wanted are read before all that may be hits
 """Factor on the pool of a search whose hits are filtered afterwards."""
 
 
@@ -38,15 +38,15 @@ class Retrievers:
 
     def dense_items(self, run: Run, vector: npt.NDArray[np.float32], pool: int) -> list[tuple[str, float]]:
         """The nearest items, including those with another text at the belief time."""
-        allowed = run.filter.items
         ranking: list[tuple[str, float]] = []
-        if allowed is None:
+        if not run.filter.narrows_items:
             ranking += _widened(run, "dense", partial(self._vectors.query, run.key, "items", vector), pool)
-        elif allowed:
-            wide = run.by_document("dense", self._vectors.query(run.key, "items", vector, pool * _WIDEN))
+        elif run.filter.wants_items:
+            wide = run.by_document("dense", self._vectors.query(run.key, "items", vector, pool * WIDEN))
+            allowed = run.filter.items_among([hit[0] for hit in wide])
             near = [hit for hit in wide if hit[0] in allowed][:pool]
-            if len(near) < min(pool, len(allowed)):
-                ids = self._with_passages(run, allowed)
+            if len(near) < pool and (all_allowed := run.filter.items):
+                ids = self._with_passages(run, all_allowed)
                 near = _widened(run, "dense", partial(self._vectors.query_among, run.key, "items", vector, ids), pool)
             ranking += near
         if run.former and run.former_vectors is not None:
@@ -57,7 +57,7 @@ class Retrievers:
         """The nearest steps."""
         if not run.filter.narrows_steps:
             return self._vectors.query(run.key, "steps", vector, pool)
-        wide = self._vectors.query(run.key, "steps", vector, pool * _WIDEN)
+        wide = self._vectors.query(run.key, "steps", vector, pool * WIDEN)
         allowed = run.filter.steps_among([hit[0] for hit in wide])
         near = [hit for hit in wide if hit[0] in allowed][:pool]
         if len(near) == pool or len(near) >= len(run.filter.all_steps):
@@ -69,14 +69,14 @@ class Retrievers:
         filters, query = run.filter, run.request.query
         kinds = None if filters.kinds is None else LexicalFilter(kinds=filters.kinds)
         texts: dict[str, str] = {}
-        if not filters.narrows_steps and (filters.kinds_only or filters.items is None):
+        if filters.kinds_only:
             ranking = self._by_words(run, pool, kinds)
         else:
-            hits = self._lexical.search(run.key, query, pool * _WIDEN, filters=kinds)
+            hits = self._lexical.search(run.key, query, pool * WIDEN, filters=kinds)
             wide = run.by_document("bm25", hits)
             allowed = filters.among([hit[0] for hit in wide])
             ranking = [hit for hit in wide if hit[0] in allowed][:pool]
-            if len(ranking) < pool and len(hits) == pool * _WIDEN:
+            if len(ranking) < pool and len(hits) == pool * WIDEN:
                 ranking = self._by_words(run, pool, LexicalFilter(ids=self._with_passages(run, filters.all_ids())))
             texts = {item_id: item.text for item_id, item in run.former.items()}
         ranked = {record_id for record_id, _ in ranking}
@@ -107,4 +107,4 @@ def _widened(run: Run, signal: str, search: Callable[[int], Ranking], pool: int)
         ranking = run.by_document(signal, hits)
         if len(ranking) >= pool or len(hits) < wide:
             return ranking[:pool]
-        wide *= _WIDEN
+        wide *= WIDEN

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, exists, func, insert, or_, select, update
 
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import MemoryItem, Source, TypeRegistry, Where
-from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
-from hexamem.stores.ledger.schema import changes, items, operations, sources
-from hexamem.stores.ledger.steps import has_metadata, select_step_ids
+from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
+from hexamem.stores.ledger.steps import has_metadata, select_step_ids, step_conditions
 
 __all__ = [
     "STATED_AT",
@@ -248,8 +249,12 @@ def _matching_steps(tx: Transaction, where: Where, among: Collection[str]) -> se
     """
     if not _filters_steps(where):
         return None
-    of_steps = Where(thread_id=where.thread_id, agent_id=where.agent_id, speaker=where.speaker)
-    return select_step_ids(tx, of_steps, among=among, forgotten=True)
+    return select_step_ids(tx, _of_steps(where), among=among, forgotten=True)
+
+
+def _of_steps(where: Where) -> Where:
+    """The conditions of a filter that an item meets by its sources."""
+    return Where(thread_id=where.thread_id, agent_id=where.agent_id, speaker=where.speaker)
 
 
 def _filters_steps(where: Where) -> bool:
@@ -274,45 +279,40 @@ def select_item_ids(
     where: Where | None = None,
     as_of: datetime | None = None,
     superseded: bool = True,
+    among: Collection[str] | None = None,
 ) -> set[str]:
-    """The ids of the items that a search may return: exact, from the ledger alone, without parsing their records."""
+    """The ids of the items that a search may return, of all or ``among`` some: exact, from the ledger alone.
+
+    A condition on thread, agent or speaker is met by an item that cites such a step.
+    """
     conditions = _status_conditions(as_of, superseded)
     if kinds is not None:
         conditions.append(items.c.kind.in_(list(kinds)))
+    if among is not None:
+        if len(among) > IN_LIMIT:
+            among_some = partial(select_item_ids, tx, kinds=kinds, where=where, as_of=as_of, superseded=superseded)
+            return set().union(*(among_some(among=part) for part in chunks(among)))
+        conditions.append(items.c.id.in_(list(among)))
+    where = where or Where()
     columns = [items.c.id]
-    if where is not None:
-        if where.since is not None:
-            conditions.append(items.c.event_at >= where.since)
-        if where.until is not None:
-            conditions.append(items.c.event_at <= where.until)
-        columns += [items.c.labels] if where.labels else []
-        columns += [items.c.metadata] if where.metadata else []
+    if where.since is not None:
+        conditions.append(items.c.event_at >= where.since)
+    if where.until is not None:
+        conditions.append(items.c.event_at <= where.until)
+    columns += [items.c.labels] if where.labels else []
+    columns += [items.c.metadata] if where.metadata else []
+    if _filters_steps(where):
+        cited = and_(sources.c.user_id == tx.user_id, sources.c.item_id == items.c.id, sources.c.step_id == steps.c.id)
+        conditions.append(exists().where(cited, *step_conditions(tx, _of_steps(where))))
     rows = tx.all(select(*columns).where(items.c.user_id == tx.user_id, *conditions))
-    if where is None or where.empty:
-        return {row.id for row in rows}
     # By position: ``metadata`` is reserved as an attribute of SQLAlchemy's rows.
     position = {column.name: number for number, column in enumerate(columns)}
-    matching = {
+    return {
         row.id
         for row in rows
         if set(where.labels) <= set(row[position["labels"]] if where.labels else ())
         and (not where.metadata or has_metadata(row[position["metadata"]], where.metadata))
     }
-    citing = _cited_steps(tx, matching) if matching and _filters_steps(where) else None
-    if citing is None:
-        return matching
-    step_ids = _matching_steps(tx, where, {step_id for cited in citing.values() for step_id in cited}) or set()
-    return {item_id for item_id in matching if not step_ids.isdisjoint(citing.get(item_id, ()))}
-
-
-def _cited_steps(tx: Transaction, item_ids: Collection[str]) -> dict[str, set[str]]:
-    """The steps that items cite, by item."""
-    own = select(sources.c.item_id, sources.c.step_id).where(sources.c.user_id == tx.user_id)
-    cited: dict[str, set[str]] = {}
-    for row in tx.all(own):  # of all items: faster than a list of ids, and hardly more rows
-        if row.item_id in item_ids:
-            cited.setdefault(row.item_id, set()).add(row.step_id)
-    return cited
 
 
 _CHANGED = Prepared(

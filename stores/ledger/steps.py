@@ -32,6 +32,7 @@ __all__ = [
     "set_step_status",
     "set_step_texts",
     "shown_steps",
+    "step_conditions",
     "step_from",
     "thread_steps",
 ]
@@ -311,17 +312,27 @@ def select_step_ids(
     ``forgotten`` also forgotten ones.
     """
     if among is not None and len(among) > IN_LIMIT:
-        return set().union(
-            *(select_step_ids(tx, where, as_of, known_at, part, forgotten=forgotten) for part in chunks(among))
-        )
-    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
+        parts = chunks(among)
+        return set().union(*(select_step_ids(tx, where, as_of, known_at, part, forgotten=forgotten) for part in parts))
+    where = where or Where()
+    conditions = step_conditions(tx, where)
     if not forgotten:
         conditions.append(steps.c.status == "active")
     if as_of is not None:
         conditions.append(steps.c.occurred_at <= as_of)
     if known_at is not None:
         conditions.append(steps.c.created_at <= known_at)
-    where = where or Where()
+    if among is not None:
+        conditions.append(steps.c.id.in_(list(among)))
+    if not where.metadata:
+        return {row.id for row in tx.all(select(steps.c.id).where(*conditions))}
+    rows = tx.all(select(steps.c.id, steps.c.metadata).where(*conditions))
+    return {row.id for row in rows if has_metadata(row._mapping["metadata"] or {}, where.metadata)}
+
+
+def step_conditions(tx: Transaction, where: Where) -> list[ColumnElement[bool]]:
+    """The conditions of a filter on the user's steps, except that on metadata, which databases compare differently."""
+    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
     for column, value in ((steps.c.thread_id, where.thread_id), (steps.c.agent_id, where.agent_id)):
         if value is not None:
             conditions.append(column == value)
@@ -333,12 +344,7 @@ def select_step_ids(
         conditions.append(steps.c.id.in_(steps_carrying(tx, label)))
     if where.speaker is not None:
         conditions.append(spoken_by(tx, where.speaker))
-    if among is not None:
-        conditions.append(steps.c.id.in_(list(among)))
-    if not where.metadata:
-        return {row.id for row in tx.all(select(steps.c.id).where(*conditions))}
-    rows = tx.all(select(steps.c.id, steps.c.metadata).where(*conditions))
-    return {row.id for row in rows if has_metadata(row._mapping["metadata"] or {}, where.metadata)}
+    return conditions
 
 
 def spoken_by(tx: Transaction, speaker: str) -> ColumnElement[bool]:
