@@ -8,17 +8,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select
 
 from hexamem.errors import NotFoundError
 from hexamem.memory_types import ItemKind, MemoryItem, Operation, OperationKind, Step, new_id
+from hexamem.memory_types.item_keys import secret_key, slot_of, statement_key
 from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Transaction, get_items
 from hexamem.stores.ledger.history import get_operation, item_change, record_operations
+from hexamem.stores.ledger.items import items_with_key
 from hexamem.stores.ledger.ledger import chunks
-from hexamem.stores.ledger.schema import INDEX_TEXT, items
+from hexamem.stores.ledger.schema import INDEX_TEXT
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
@@ -27,7 +29,6 @@ from hexamem.stores.vault_writes import StagedSecrets, vault_items
 __all__ = [
     "Cleaned",
     "Cleaner",
-    "KnownItem",
     "KnownItems",
     "earlier_copies",
     "keyed_id",
@@ -35,16 +36,6 @@ __all__ = [
 ]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-
-
-class KnownItem(NamedTuple):
-    """The fields read of every item of a kind, to choose the few that are read completely; ``folded`` is for comparing."""
-
-    id: str
-    text: str
-    folded: str
-    status: str
-    metadata: Mapping[str, Any]
 
 
 class KnownItems:
@@ -55,27 +46,25 @@ class KnownItems:
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self._kinds: dict[str, dict[str, KnownItem]] = {}
         self._whole: dict[str, MemoryItem | None] = {}
         self._planned: list[tuple[Operation, list[MemoryItem]]] = []
 
-    def of_kind(self, kind: ItemKind) -> list[KnownItem]:
-        """The active and superseded items of a kind, oldest first."""
-        return [item for item in self._all(kind).values() if item.status in ("active", "superseded")]
+    def stating(self, kind: ItemKind, statement: str) -> list[MemoryItem]:
+        """The active and superseded items of a kind with this :func:`statement_key`, oldest first."""
+        found = items_with_key(self._tx, kind, statement=statement)
+        return [item for item in self._present(kind, found) if statement_key(item) == statement]
 
-    def _all(self, kind: ItemKind) -> dict[str, KnownItem]:
-        if kind not in self._kinds:
-            statement = (
-                select(items.c.id, items.c.text, items.c.status, items.c.metadata)
-                .where(items.c.user_id == self._tx.user_id, items.c.kind == kind)
-                .order_by(items.c.created_at, items.c.id)
-            )
-            self._kinds[kind] = {
-                row.id: KnownItem(row.id, row.text, row.text.casefold(), row.status, row._mapping["metadata"] or {})
-                for row in self._tx.all(statement)
-            }
-            self._note([item for _, after in self._planned for item in after if item.kind == kind])
-        return self._kinds[kind]
+    def in_slot(self, kind: ItemKind, slot: str) -> list[MemoryItem]:
+        """The active and superseded items of a slot, oldest first."""
+        found = items_with_key(self._tx, kind, slot=slot)
+        return [item for item in self._present(kind, found) if slot_of(item.metadata) == slot]
+
+    def _present(self, kind: ItemKind, item_ids: Sequence[str]) -> list[MemoryItem]:
+        """Items as the planned operations leave them, with all planned ones of the kind."""
+        planned = [item.id for _, after in self._planned for item in after if item.kind == kind]
+        present = self.whole(list(dict.fromkeys([*item_ids, *planned])))
+        active = [item for item in present if item.status in ("active", "superseded")]
+        return sorted(active, key=lambda item: (item.created_at, item.id))
 
     def get(self, item_id: str) -> MemoryItem | None:
         """An item in whatever status; one whose addition was undone counts as removed."""
@@ -122,7 +111,6 @@ class KnownItems:
         )
         self._planned.append((operation, after))
         self._whole.update((item.id, item) for item in after)
-        self._note(after)
         return operation
 
     @property
@@ -134,21 +122,12 @@ class KnownItems:
         """Discard the operations planned after the first ``planned`` ones."""
         if len(self._planned) > planned:
             del self._planned[planned:]
-            self._kinds = {}
             self._whole = {item.id: item for _, after in self._planned for item in after}
 
     def write(self) -> None:
         """Write the planned operations."""
         planned, self._planned = self._planned, []
         record_operations(self._tx, planned)
-
-    def _note(self, after: Sequence[MemoryItem]) -> None:
-        for item in after:
-            known = self._kinds.get(item.kind)
-            if known is None:
-                continue
-            known.pop(item.id, None)
-            known[item.id] = KnownItem(item.id, item.text, item.text.casefold(), item.status, item.metadata)
 
 
 def keyed_id(cipher: Cipher, user: str, prefix: str, *parts: str) -> str:
@@ -248,9 +227,7 @@ def plan_changes(
     """Plan items as one operation, and a vault item for each secret that was taken out of them and has none yet."""
     operation = known.plan(kind, changes, actor=actor, reason=reason, operation_id=operation_id)
     if replaced:
-        stored = known.whole([item.id for item in known.of_kind("vault")])
-        described = {getattr(item, "secret_id", None) for item in stored}
-        new = {secret_id: span for secret_id, span in replaced.items() if secret_id not in described}
+        new = {name: span for name, span in replaced.items() if not known.stating("vault", secret_key(name))}
         sources = [source for _, item in changes for source in item.sources]
         if added := [(None, item) for item in vault_items(tx.user, new, sources)]:
             known.plan("add", added, actor="rules", reason="a secret was found and taken out")

@@ -6,7 +6,6 @@ their words are the same.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
@@ -20,16 +19,9 @@ from hexamem.memory_types import (
     Source,
     VaultItem,
 )
+from hexamem.memory_types.item_keys import fold, statement_of
 
-__all__ = ["fold", "join_sources", "same_fact", "same_statement", "statement_of"]
-
-_PUNCTUATION = ".,;:!?…。，；：！？、\"'“”‘’()（）*•"
-
-
-def fold(text: str) -> str:
-    """A text without letter case, width, spacing, and punctuation at the ends of words."""
-    words = (word.strip(_PUNCTUATION) for word in unicodedata.normalize("NFKC", text).casefold().split())
-    return " ".join(word for word in words if word)
+__all__ = ["join_sources", "same_fact", "same_statement"]
 
 
 def join_sources(first: Sequence[Source], second: Iterable[Source]) -> tuple[Source, ...]:
@@ -47,21 +39,6 @@ def _covers(outer: Source, inner: Source) -> bool:
     if outer.start is None or outer.end is None or inner.start is None or inner.end is None:
         return outer.quote == inner.quote
     return outer.start <= inner.start and inner.end <= outer.end
-
-
-def statement_of(item: MemoryItem) -> str:
-    """The text of an item without its label or name."""
-    match item:
-        case CoreItem():
-            return item.value
-        case SemanticItem() | EpisodicItem():
-            return item.summary
-        case ProceduralItem():
-            return "\n".join((item.summary, *item.steps))
-        case VaultItem():
-            return item.caption
-        case _:
-            return item.text
 
 
 def same_statement(known: MemoryItem, new: MemoryItem) -> bool:

@@ -14,10 +14,10 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from hexamem.agents.applying.own_words import in_own_words
-from hexamem.agents.applying.slots import slot_of
 from hexamem.agents.contract import Batch, BatchStep
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import Source, Step
+from hexamem.memory_types.item_keys import slot_of
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.stores.ledger import is_spaced_letter
 from hexamem.stores.lexical.tokens import tokenize_document

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from hexamem.agents.applying.duplicates import fold, join_sources, same_fact, statement_of
+from hexamem.agents.applying.duplicates import join_sources, same_fact
 from hexamem.agents.applying.item_edits import Changes, CheckedProposal, ItemEdits
-from hexamem.agents.applying.slots import Placement, closed, place, slot_of
+from hexamem.agents.applying.slots import Placement, closed, place
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import CoreItem, MemoryItem, OperationKind, Sensitivity, VaultItem
 from hexamem.memory_types.base import utc_now
+from hexamem.memory_types.item_keys import fold, slot_of, statement_key
 from hexamem.memory_types.proposals import Outcome
 from hexamem.stores.ledger.items import STATED_AT
 
 __all__ = ["ItemChanges"]
 
 _MOST_REMOVALS = 10  # of one batch, however much a model was talked into
-_LATEST_COMPARED = 20  # the latest items of a kind, which are searched for a duplicate
 _LATE = timedelta(minutes=5)  # after a longer delay an item records when its source was stated
 _STRICTNESS: tuple[Sensitivity, ...] = ("low", "medium", "high")
 
@@ -117,9 +117,8 @@ class ItemChanges(ItemEdits):
 
     def _add_secret(self, checked: CheckedProposal, new: VaultItem, target: MemoryItem | None) -> Outcome:
         """Add the item of a secret, or describe the one that it has better; it supersedes ``target``, if there is one."""
-        items = self.known.whole([item.id for item in self.known.of_kind("vault")])
-        same = (item for item in items if isinstance(item, VaultItem) and item.secret_id == new.secret_id)
-        known = next(same, None)
+        same = self.known.stating("vault", statement_key(new))
+        known = next((item for item in same if isinstance(item, VaultItem)), None)
         item = new if known is None else _described(known, new, "sensitivity" in checked.values)
         changes: Changes = []
         if item != known:
@@ -182,15 +181,9 @@ class ItemChanges(ItemEdits):
 
     def _known(self, new: MemoryItem) -> MemoryItem | None:
         """The active item that states the same as a new one."""
-        longest = max(fold(statement_of(new)[:2_000]).split(), key=len, default="")
-        items = [item for item in self.known.of_kind(new.kind) if item.status == "active" and longest in item.folded]
-        if new.kind in ("core", "semantic"):  # compared within a label or name, which is the first line
-            head = new.text.partition("\n")[0].casefold()
-            items = [item for item in items if item.folded.partition("\n")[0] == head]
-        else:
-            items = items[-_LATEST_COMPARED:]
-        known = self.known.whole([item.id for item in items if item.id != new.id])
-        return next((item for item in known if same_fact(item, new, self.zone)), None)
+        same = self.known.stating(new.kind, statement_key(new))
+        others = (item for item in same if item.status == "active" and item.id != new.id)
+        return next((item for item in others if same_fact(item, new, self.zone)), None)
 
 
 def _described(known: VaultItem, new: VaultItem, sets_sensitivity: bool) -> VaultItem:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
-from hexamem.agents.applying.duplicates import fold, join_sources
+from hexamem.agents.applying.duplicates import join_sources
 from hexamem.agents.applying.proposal_values import fit_into
-from hexamem.agents.applying.slots import DatedItem, closed, overlaps, slot_of
+from hexamem.agents.applying.slots import DatedItem, closed, overlaps
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import CoreItem, ItemKind, MemoryItem, OperationKind, SemanticItem, Source
 from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.coarse_dates import PRECISION
+from hexamem.memory_types.item_keys import fold, slot_of
 from hexamem.memory_types.proposals import Outcome, Proposal, ProposalKind
 from hexamem.stores.applying import KnownItems, keyed_id, plan_changes
 from hexamem.stores.ledger import Transaction, get_steps
@@ -152,7 +153,7 @@ class ItemEdits:
 
     def in_slot(self, kind: ItemKind, slot: str) -> list[MemoryItem]:
         """The active and superseded items of a slot."""
-        return self.known.whole([item.id for item in self.known.of_kind(kind) if slot_of(item.metadata) == slot])
+        return self.known.in_slot(kind, slot)
 
     def dated(self, items: Sequence[MemoryItem]) -> list[DatedItem]:
         """Items with the times of their sources; without sources, the start of their validity or the time they were stored."""

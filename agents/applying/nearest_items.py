@@ -36,16 +36,12 @@ def nearest_items(
         together: in place of these limits, the most items of all kinds together.
     """
     with ledger.read(user) as tx:
-        counts = count_items(tx) if tx.user_id else {}
-        active = {
-            kind: select_item_ids(tx, kinds=[kind], superseded=False) for kind in kinds if counts.get(kind, 0) > 0
-        }
-    if together is not None:
-        most, small = together, together if sum(map(len, active.values())) <= together else 0
-    nearest: dict[ItemKind, list[str]] = {
-        kind: sorted(ids, reverse=True) for kind, ids in active.items() if len(ids) <= small
-    }
-    many = {kind: ids for kind, ids in active.items() if len(ids) > small}
+        counts = {kind: count for kind, count in (count_items(tx) if tx.user_id else {}).items() if kind in kinds}
+        if together is not None:
+            most, small = together, together if sum(counts.values()) <= together else 0
+        few = {kind: select_item_ids(tx, kinds=[kind], superseded=False) for kind, n in counts.items() if n <= small}
+    nearest: dict[ItemKind, list[str]] = {kind: sorted(ids, reverse=True) for kind, ids in few.items()}
+    many = counts.keys() - few.keys()
     queries = list(dict.fromkeys(text for text in texts if text.strip()))[:_MOST_TEXTS]
     if not many or not queries:
         return nearest
@@ -53,7 +49,7 @@ def nearest_items(
     for vector in embedder.embed_documents(queries):
         for item_id, score in vectors.query(user_key(user), "items", vector, most * len(many)):
             likeness[item_id] = max(score, likeness.get(item_id, -1.0))
-    wanted = set().union(*many.values()) & likeness.keys()
-    ranked = sorted(wanted, key=lambda item_id: (-likeness[item_id], item_id))[:together]
-    nearest |= {kind: [item_id for item_id in ranked if item_id in ids][:most] for kind, ids in many.items()}
-    return nearest
+    with ledger.read(user) as tx:
+        wanted = {kind: select_item_ids(tx, kinds=[kind], superseded=False, among=likeness) for kind in many}
+    ranked = sorted(set().union(*wanted.values()), key=lambda item_id: (-likeness[item_id], item_id))[:together]
+    return nearest | {kind: [item_id for item_id in ranked if item_id in ids][:most] for kind, ids in wanted.items()}

@@ -11,33 +11,16 @@ The result does not depend on the order of arrival.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from hexamem.agents.applying.duplicates import same_statement
 from hexamem.memory_types import MemoryItem, Source, new_id, utc_now
 
-__all__ = ["DatedItem", "Placement", "closed", "overlaps", "place", "slot_name", "slot_of"]
+__all__ = ["DatedItem", "Placement", "closed", "overlaps", "place"]
 
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
-_SEPARATOR = re.compile(r"\W+")
-
-
-def slot_name(name: str) -> str:
-    """The normalized name of a slot: ``Home City`` and ``user.home_city`` are ``home_city``."""
-    parts = unicodedata.normalize("NFKC", name).casefold().split(".")
-    parts = [part for part in (_SEPARATOR.sub("_", part).strip("_") for part in parts) if part]
-    return ".".join(parts[1:] if len(parts) > 1 and parts[0] == "user" else parts)
-
-
-def slot_of(metadata: Mapping[str, Any]) -> str:
-    """The slot in an item's metadata, normalized by :func:`slot_name`; empty where there is none."""
-    name = metadata.get("slot")
-    return slot_name(name) if isinstance(name, str) and not metadata.get("overflow_of") else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ def check_row(table: Table, row: Any, types: TypeRegistry, place: str) -> None:
         raise _refused(table, row, str(error), place) from None
 
 
-_DERIVED = ("payload", "text", "labels", "metadata")
+_DERIVED = ("payload", "text", "statement_key", "slot", "labels", "metadata")
 
 
 def checked_items(rows: list[dict[str, Any]], types: TypeRegistry, user: str, place: str) -> list[dict[str, Any]]:

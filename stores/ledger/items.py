@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, exists, func
 
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import MemoryItem, Source, TypeRegistry, Where
+from hexamem.memory_types.item_keys import slot_of, statement_key
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
@@ -27,10 +28,12 @@ __all__ = [
     "item_from",
     "item_row",
     "items_citing",
+    "items_with_key",
     "read_items",
     "select_item_ids",
     "valid_at",
     "write_items",
+    "write_keys",
 ]
 
 STATED_AT = "said_at"
@@ -38,7 +41,7 @@ STATED_AT = "said_at"
 
 
 _WRITTEN = [column.name for column in items.columns if not column.primary_key]
-_COLUMNS = [name for name in _WRITTEN if name not in ("change", "event_at")]
+_COLUMNS = [name for name in _WRITTEN if name not in ("change", "event_at", "statement_key", "slot")]
 _REPLACE = Prepared(
     update(items)
     .where(items.c.user_id == bindparam("own_user"), items.c.id == bindparam("own_id"))
@@ -69,7 +72,24 @@ def write_items(tx: Transaction, new: Sequence[MemoryItem], *, status: str | Non
 def item_row(item: MemoryItem) -> dict[str, Any]:
     """The columns of an item, less its keys and change number."""
     values = {name: getattr(item, name) for name in _COLUMNS}
-    return {**values, "labels": list(item.labels), "event_at": event_time(item)}
+    keys = {"statement_key": statement_key(item), "slot": slot_of(item.metadata)}
+    return {**values, **keys, "labels": list(item.labels), "event_at": event_time(item)}
+
+
+def items_with_key(tx: Transaction, kind: str, *, statement: str | None = None, slot: str | None = None) -> list[str]:
+    """The ids of the active and superseded items of a kind with a statement's key or in a slot."""
+    wanted = items.c.statement_key == statement if slot is None else items.c.slot == slot
+    conditions = (items.c.user_id == tx.user_id, items.c.kind == kind, wanted)
+    return [
+        row.id for row in tx.all(select(items.c.id).where(*conditions, items.c.status.in_(("active", "superseded"))))
+    ]
+
+
+def write_keys(tx: Transaction, item_ids: Collection[str]) -> None:
+    """Compute the keys of items anew, whose texts were rewritten."""
+    for item in get_items(tx, item_ids, undone=True).values():
+        keys = {"statement_key": statement_key(item), "slot": slot_of(item.metadata)}
+        tx.connection.execute(update(items).where(items.c.user_id == tx.user_id, items.c.id == item.id).values(**keys))
 
 
 def has_own_time(item: MemoryItem) -> bool:

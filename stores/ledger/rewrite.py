@@ -11,6 +11,7 @@ from sqlalchemy import Row, Table, delete, select, update
 
 from hexamem.stores.ledger.columns import JsonText, LosslessText
 from hexamem.stores.ledger.derived_texts import clear_derived
+from hexamem.stores.ledger.items import write_keys
 from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.pages import next_page_change
 from hexamem.stores.ledger.schema import (
@@ -199,6 +200,7 @@ class _Rewriter:
             if table not in (steps, pages, digests, sources, labels, scopes, intents):
                 self._table(table)
         self._sources()
+        write_keys(self._tx, self._ids.get("items", ()))
         return self._ids
 
     def _table(self, table: Table) -> None:

@@ -166,6 +166,8 @@ items = Table(
     Column("kind", String(16), nullable=False),
     Column("payload", JsonText, nullable=False),
     Column("text", LosslessText, nullable=False),
+    Column("statement_key", String(24), nullable=False),  # of the same statements the same; see memory_types/item_keys.py
+    Column("slot", LosslessText, nullable=False, default=""),
     Column("labels", JsonText, nullable=False, default=list),
     Column("event_at", Micros, nullable=False),  # when it happened, else became valid, else was learned
     Column("valid_from", Micros),
@@ -178,6 +180,8 @@ items = Table(
     Column("metadata", JsonText, nullable=False, default=dict),
     Index("ix_items_change", "user_id", "change"),
     Index("ix_items_kind", "user_id", "kind", "status"),
+    Index("ix_items_statement", "user_id", "kind", "statement_key"),
+    Index("ix_items_slot", "user_id", "kind", "slot"),
 )
 
 sources = Table(
