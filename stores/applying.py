@@ -48,23 +48,29 @@ class KnownItems:
         self._tx = tx
         self._whole: dict[str, MemoryItem | None] = {}
         self._planned: list[tuple[Operation, list[MemoryItem]]] = []
+        self._by_key: dict[tuple[ItemKind, str], set[str]] = {}  # the planned items with a statement's key or in a slot
 
     def stating(self, kind: ItemKind, statement: str) -> list[MemoryItem]:
         """The active and superseded items of a kind with this :func:`statement_key`, oldest first."""
-        found = items_with_key(self._tx, kind, statement=statement)
-        return [item for item in self._present(kind, found) if statement_key(item) == statement]
+        found = [*items_with_key(self._tx, kind, statement=statement), *self._by_key.get((kind, statement), ())]
+        return [item for item in self._present(found) if statement_key(item) == statement]
 
     def in_slot(self, kind: ItemKind, slot: str) -> list[MemoryItem]:
         """The active and superseded items of a slot, oldest first."""
-        found = items_with_key(self._tx, kind, slot=slot)
-        return [item for item in self._present(kind, found) if slot_of(item.metadata) == slot]
+        found = [*items_with_key(self._tx, kind, slot=slot), *self._by_key.get((kind, slot), ())]
+        return [item for item in self._present(found) if slot_of(item.metadata) == slot]
 
-    def _present(self, kind: ItemKind, item_ids: Sequence[str]) -> list[MemoryItem]:
-        """Items as the planned operations leave them, with all planned ones of the kind."""
-        planned = [item.id for _, after in self._planned for item in after if item.kind == kind]
-        present = self.whole(list(dict.fromkeys([*item_ids, *planned])))
+    def _present(self, item_ids: Sequence[str]) -> list[MemoryItem]:
+        """Items as the planned operations leave them."""
+        present = self.whole(list(dict.fromkeys(item_ids)))
         active = [item for item in present if item.status in ("active", "superseded")]
         return sorted(active, key=lambda item: (item.created_at, item.id))
+
+    def _note(self, after: Sequence[MemoryItem]) -> None:
+        for item in after:
+            self._whole[item.id] = item
+            for key in (statement_key(item), slot_of(item.metadata)):
+                self._by_key.setdefault((item.kind, key), set()).add(item.id)
 
     def get(self, item_id: str) -> MemoryItem | None:
         """An item in whatever status; one whose addition was undone counts as removed."""
@@ -110,7 +116,7 @@ class KnownItems:
             changes=tuple(item_change(before, item) for before, item in changes),
         )
         self._planned.append((operation, after))
-        self._whole.update((item.id, item) for item in after)
+        self._note(after)
         return operation
 
     @property
@@ -122,7 +128,8 @@ class KnownItems:
         """Discard the operations planned after the first ``planned`` ones."""
         if len(self._planned) > planned:
             del self._planned[planned:]
-            self._whole = {item.id: item for _, after in self._planned for item in after}
+            self._whole, self._by_key = {}, {}
+            self._note([item for _, after in self._planned for item in after])
 
     def write(self) -> None:
         """Write the planned operations."""
