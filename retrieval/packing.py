@@ -164,18 +164,6 @@ def tells_day(text: str, day: date) -> bool:
     return named and any(int(number) == day.day for number in _NUMBER.findall(text))
 
 
-def _tells_month(text: str, day: str) -> bool:
-    """Whether a day is the first of a month or year that a text contains: "in March 2026", "2026-03", 2026年."""
-    year, month, first = (*day.split("-"), "")[:3]
-    if first != "01":
-        return False
-    name = f"{date(int(year), int(month), 1):%B}"
-    coarse = rf"(?<![\d-]){year}-{month}(?!-?\d)|(?<!\d ){name} (?:of )?{year}|{year}年{int(month)}月(?!\d)"
-    if month == "01":
-        coarse += rf"|\b(?:in|since|from|until|of) {year}\b(?!-)|{year}年(?!\d)"
-    return re.search(coarse, text) is not None
-
-
 def hit_text(hit: Hit) -> str:
     """The text of a hit in a prompt: of an item :func:`item_text`, of a document the passage."""
     return hit.text if hit.kind == "step" or hit.place is not None else item_text(hit.kind, hit.text)
@@ -226,8 +214,9 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
         else:
             said = "" if hit.said_at is None else _moment(hit.said_at, clock, "step")
             when = f"[{said}] " if said else ""
-            if own != said and not all(part in text for part in own.split()) and not _tells_month(text, own):
-                what = f"{hit.kind}, {'on' if hit.kind == 'episodic' else 'from'} {own}"
+            if own != said and not all(part in text for part in own.split()):
+                at = "from" if hit.kind != "episodic" else "in" if hit.precision else "on"
+                what = f"{hit.kind}, {at} {own}"
     who = f"{one_line(hit.speaker)}: " if hit.speaker else f"({what}) "
     return f"{when}{who}{text}{' (no longer believed)' if hit.superseded else ''}"
 

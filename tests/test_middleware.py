@@ -206,10 +206,17 @@ def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory:
     event = {"kind": "episodic", "sources": [{"step_id": steps[0]}]}
     texts = (
         ("Leo and Alba turned older on 2024-12-09", "2024-12-09"), ("The party of Leo and Alba", "2024-12-14"),
-        ("Dinner of Leo and Alba", "2024-12-14T19:00"), ("Alba and Leo moved in March 1996", "1996-03-01"),
+        ("Dinner of Leo and Alba", "2024-12-14T19:00"),
     )  # fmt: skip
     for text, day in texts:
         alice.add({**event, "summary": text, "occurred_at": day})
+    for summary, day, precision in (
+        ("Alba and Leo moved", "1996-03-01", "month"),
+        ("Leo and Alba learned to swim", "2023-01-01", "year"),
+        ("Leo and Alba camped", "2024-06-01", "season"),
+        ("Alba and Leo were ill", "2024-11-11", "week"),
+    ):
+        alice.add({**event, "summary": summary, "occurred_at": day, "metadata": {"precision": precision}})
     alice.add({**event, "kind": "semantic", "name": "Leo", "summary": "Leo has a sister, Alba"})
     text = prompt_of(memory, "How old are Leo and Alba?", prompt=PromptSettings(k=20))
     lines = [line for line in text.splitlines() if line.startswith("[")]
@@ -221,7 +228,10 @@ def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory:
         "[2024-11-22 10:00] (episodic) Leo and Alba turned older on 2024-12-09",
         "[2024-11-22 10:00] (episodic, on 2024-12-14) The party of Leo and Alba",
         "[2024-11-22 10:00] (episodic, on 2024-12-14 19:00) Dinner of Leo and Alba",
-        "[2024-11-22 10:00] (episodic) Alba and Leo moved in March 1996",  # no day is known
+        "[2024-11-22 10:00] (episodic, in 1996-03) Alba and Leo moved",
+        "[2024-11-22 10:00] (episodic, in 2023) Leo and Alba learned to swim",
+        "[2024-11-22 10:00] (episodic, in summer 2024) Leo and Alba camped",
+        "[2024-11-22 10:00] (episodic, in week of 2024-11-11) Alba and Leo were ill",
         "[2024-11-22 10:00] (semantic) Leo has a sister, Alba",
     }
     bob = memory.user("bob")
