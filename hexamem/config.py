@@ -29,8 +29,6 @@ class Settings:
         timezone: IANA name in which naive times are read, for users who have none of their own.
         strategy: the ranking that ``recall`` uses when none is named.
         weights: file with weights of the learned ranking, from ``hexamem train``; None for those that ship.
-        explore: how often, 0 to 1, a learned recall tries another set of the operations that cost nothing, so that feedback
-            shows what they are worth to this user.
         k: how many hits ``recall`` returns by default.
         labels: "embedded" to give each step its contextual intent (scope, event types, entity types) by small classifiers
             before it is indexed; "model" to have a model refine all of them in the background, "uncertain" only those of
@@ -82,7 +80,6 @@ class Settings:
     timezone: Annotated[str, check_zone] = "UTC"
     strategy: str = "learned"
     weights: str | None = None
-    explore: Share = 0.0
     k: Annotated[int, Field(ge=1, le=1_000)] = 10
     labels: LabelTier = "embedded"
     label_batch: Annotated[int, Field(ge=8, le=20)] = 12

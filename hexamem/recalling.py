@@ -17,10 +17,8 @@ from hexamem.memory_types import Hit, RankingOperation, Recall, Signal, Where, n
 from hexamem.model_tier import ModelTier
 from hexamem.models.reranker import open_reranker
 from hexamem.redactions import Redactions
-from hexamem.retrieval.feedback_learning import RankingAdjustment, learn_offsets
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.packing import pack, with_attached
-from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_operations import ABSTAIN, NAMES
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.reranking import CANDIDATES, rerank, scored
@@ -28,7 +26,7 @@ from hexamem.retrieval.search import Searcher, SearchResult
 from hexamem.retrieval.strategies import Strategy, strategy_named
 from hexamem.stores.known_secrets import replace_known
 from hexamem.stores.ledger import log_recalls, recall_row
-from hexamem.stores.ledger.recalls import RecallRow, read_judged, write_adjustment
+from hexamem.stores.ledger.recalls import RecallRow
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor
 
@@ -38,8 +36,6 @@ _WIDER, _WIDEST = 3, 60
 """A model reorders this many times ``k`` hits, and at most this many."""
 _SCORED = 100
 """Candidates that a host's own ranking scores, or ``k`` if that is more."""
-_TAUGHT = frozenset({"learned", "learned_full"})
-"""Strategies from whose feedback the gate is learned."""
 
 
 class RecallLog:
@@ -178,7 +174,7 @@ class Recalling:
         recall_id = new_id("recall")
         try:
             scores = [(hit.id, hit.score) for hit in with_attached(hits)]
-            row = recall_row(recall_id, query, preset.name, scores, utc_now(), logged_operations(result))
+            row = recall_row(recall_id, query, preset.name, scores, utc_now())
             log.add(row, erasures)
         except HexamemError as error:  # the hits are right; the rows stay in the log for the next write
             degraded.append(f"the recall could not be logged: {error}")
@@ -203,8 +199,6 @@ class Recalling:
         preset = strategy_named(name, self._strategies)
         if operations is not None:
             preset = with_operations(preset, operations)
-        if preset.learned and settings.explore:
-            preset = replace(preset, explore=settings.explore)
         return preset
 
     def _find(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None) -> SearchResult:
@@ -277,32 +271,6 @@ class Recalling:
         degraded = (*result.degraded, *dict.fromkeys(models.degraded))
         return replace(result, hits=hits[: request.k], degraded=degraded)
 
-    def learn(self, user: str) -> RankingAdjustment:
-        """Learn the gate's offsets from a user's feedback; see :meth:`hexamem.UserMemory.learn_ranking`."""
-        with self._ledger.read(user) as tx:
-            judged = [recall for recall in read_judged(tx) if recall.strategy in _TAUGHT] if tx.user_id else []
-        self._projector.catch_up(user)
-        examples, verdicts = [], 0
-        for recall in judged:
-            example = self._searcher.replayed(user, recall, strategy_named("learned"))
-            if example is not None:
-                examples.append(example)
-                verdicts += len(recall.helped) + len(recall.hurt)
-        learned = learn_offsets(examples, verdicts)
-        if learned.accepted:
-            ranker = self._searcher.ranker
-            assert isinstance(ranker, Ranker)
-            row = {"weights": ranker.weights.digest, "offsets": dict(learned.offsets), "at": utc_now().isoformat()}
-            with self._ledger.write(user, create=False) as tx:
-                write_adjustment(tx, row)
-        return learned
-
-    def unlearn(self, user: str) -> None:
-        """Delete what was learned: the user's recalls are ranked by the weights alone again."""
-        with self._ledger.write(user, create=False) as tx:
-            if tx.user_id:
-                write_adjustment(tx, None)
-
 
 def in_order(hits: Sequence[Hit], best: Sequence[str]) -> list[Hit]:
     """Hits in a model's order: those with the ids ``best`` first, the others after them in their order.
@@ -360,14 +328,6 @@ def shown_operations(
         RankingOperation.of_fields(name=name, on=name in on, gate=weight, reason=reasons[name])
         for name, weight in result.gate.items()
     )
-
-
-def logged_operations(result: SearchResult) -> dict[str, object] | None:
-    """What is logged of the gate's decision, to learn from it later; None for a ranking without a gate."""
-    if result.gate is None:
-        return None
-    gate = {name: round(value, 4) for name, value in result.gate.items()}
-    return {"gate": gate, "on": sorted(result.on), "chance": round(result.chance, 6)}
 
 
 def check_probability(value: object, strategy: Strategy) -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.errors import ConfigError, HexamemError
+from hexamem.errors import HexamemError
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Hit, MemoryItem
 from hexamem.retrieval.decide_and_rank import (
@@ -20,12 +20,9 @@ from hexamem.retrieval.decide_and_rank import (
     decide_operations,
     outdated_steps,
     rank,
-    replay,
     sub_questions,
 )
-from hexamem.retrieval.feedback_learning import FeedbackExample
 from hexamem.retrieval.fusion import Candidate, Ranking, add_ranking, best, fuse, spread
-from hexamem.retrieval.gates import OperationGate
 from hexamem.retrieval.hits import LeaveOut, hits_of
 from hexamem.retrieval.label_density import QueryIntent, by_density, weighted_labels
 from hexamem.retrieval.late import late_ranking
@@ -39,7 +36,6 @@ from hexamem.retrieval.strategies import FALLBACK, LabelWeights, Strategy, strat
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger, Transaction, neighbours, user_key
 from hexamem.stores.ledger.labels import carried_labels
-from hexamem.stores.ledger.recalls import JudgedRecall, read_adjustment
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.vector_cache import embed_texts
 from hexamem.stores.vectors import VectorIndex
@@ -57,7 +53,6 @@ class SearchResult:
         gate: operation → its weight, from 0 to 1.
         answerable: the probability that memory contains the answer.
         on: the operations that ran.
-        chance: the probability with which these were chosen.
         reasons: operation → what decided whether it ran.
         searches: the number of searches.
         degraded: why the ranking is not the requested one.
@@ -67,7 +62,6 @@ class SearchResult:
     gate: dict[str, float] | None = None
     answerable: float | None = None
     on: frozenset[str] = frozenset()
-    chance: float = 1.0
     reasons: Mapping[str, str] = field(default_factory=dict)
     searches: int = 1
     degraded: tuple[str, ...] = ()
@@ -173,7 +167,6 @@ class Searcher:
                 gate=decision.gate,
                 answerable=decision.answerable,
                 on=decision.on,
-                chance=decision.chance,
                 reasons=decision.reasons,
                 searches=len(measured),
             )
@@ -183,10 +176,7 @@ class Searcher:
                 return SearchResult(hits=[])
             run = self._run(tx, request, question.parsed.vector, former, unindexed)
             measured = self._learned.measure(run, question, strategy)
-            gate = OperationGate(ranker.weights, self._offsets(tx, ranker))
-            decision = decide_operations(
-                run, measured, ranker, gate, strategy, question.steps, self._embedder.slow, parts
-            )
+            decision = decide_operations(run, measured, ranker, strategy, question.steps, self._embedder.slow, parts)
             if "multi_step" not in decision.on:
                 return result(run, decision, [measured])
             texts = sub_questions(run, decision.parts, measured)
@@ -218,52 +208,26 @@ class Searcher:
                 ],
             )
 
-    @staticmethod
-    def _offsets(tx: Transaction, ranker: Ranker) -> Mapping[str, float] | None:
-        """The offsets learned from the user's feedback with these weights."""
-        adjustment = read_adjustment(tx)
-        if adjustment is None or adjustment.get("weights") != ranker.weights.digest:
-            return None
-        offsets: Mapping[str, float] = adjustment["offsets"]
-        return offsets
+    def searches(
+        self, user: str, request: Request, strategy: Strategy, *, further: bool = True
+    ) -> RecallSearches | None:
+        """The measured searches of a recall, for training and evaluation; None for an unknown user.
 
-    def replayed(self, user: str, judged: JudgedRecall, strategy: Strategy) -> FeedbackExample | None:
-        """A recall with feedback, repeated with every set of operations; None where it has no candidates now.
-
-        Raises:
-            ConfigError: there are no weights for the embedder.
+        Args:
+            further: whether to make the further searches of a multi-step recall too.
         """
-        ranker = self.ranker
-        if isinstance(ranker, str):
-            raise ConfigError(f"nothing can be learned from feedback: {ranker}")
-        k = max(len(judged.hits), 1)
-        searches = self.searches(user, Request(query=judged.query, k=k), strategy)
-        if searches is None or not len(searches.searches[0].features.pool):
-            return None
-        return replay(searches, judged, ranker, k)
-
-    def searches(self, user: str, request: Request, strategy: Strategy) -> RecallSearches | None:
-        """All measured searches of a multi-step recall, on which the gate is trained; None for an unknown user."""
         question = self._learned.read(user, request)
         with self._ledger.read(user) as tx:
             if question is None or not tx.user_id:
                 return None
             run = self._run(tx, request, question.parsed.vector)
             measured = self._learned.measure(run, question, strategy)
-            texts = sub_questions(run, (), measured)
-        with self._search_again(user, run, texts, question.steps, strategy) as (run, further):
+            texts = sub_questions(run, (), measured) if further else ()
+        with self._search_again(user, run, texts, question.steps, strategy) as (run, others):
             searches = tuple(
-                Search(search.features, outdated_steps(run, search.features)) for search in (measured, *further)
+                Search(search.features, outdated_steps(run, search.features)) for search in (measured, *others)
             )
         return RecallSearches(question=question.parsed, searches=searches, steps=question.steps)
-
-    def measure(self, user: str, request: Request, strategy: Strategy) -> Measured | None:
-        """The candidates of a question with their features, on which the learned ranking is trained; None for an unknown user."""
-        question = self._learned.read(user, request)
-        with self._ledger.read(user) as tx:
-            if question is None or not tx.user_id:
-                return None
-            return self._learned.measure(self._run(tx, request, question.parsed.vector), question, strategy)
 
     def search(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None = None) -> list[Hit]:
         """The k best hits, best first; equal scores in order of id. The indexes must be up to date."""

@@ -69,7 +69,6 @@ class Strategy:
         learned: rank by trained weights (``ranker.py``); without weights for the embedder the ranking is :data:`FALLBACK`.
         operations: operations of a learned ranking (``operations.py``) that are always on (True) or off (False), regardless
             of the gate.
-        explore: how often a learned ranking tries another set of the operations of almost no cost, to learn from feedback.
         rerank: whether the cross-encoder reorders the best hits.
         scorer: reorders the candidates; None for none.
         full: whether a learned ranking calls a model for the parts of a question and the order of the best hits.
@@ -87,7 +86,6 @@ class Strategy:
     density: LabelWeights | None = None
     learned: bool = False
     operations: Mapping[str, bool] = field(default_factory=dict)
-    explore: float = 0.0
     rerank: bool = False
     scorer: Scorer | None = None
     full: bool = False

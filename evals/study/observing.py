@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexamem.evals.answers import spread
-from hexamem.evals.asked_questions import asked_question, record_turns, unanswerable
+from hexamem.evals.asked_questions import AskedQuestion, turns_of_candidates, unanswerable
 from hexamem.evals.asking import RESEARCH, Progress, ask, counted, spent, turns_of
-from hexamem.evals.gate_training import Operable
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.runner import store_conversation
 from hexamem.evals.study.data_sets import StudySet
@@ -87,9 +86,14 @@ def _observed(
     searched = memory.searcher.searches(user, Request(query=question.text, k=CUT), strategy_named("learned"))
     if searched is None:
         return None
-    operable = Operable(searched, record_turns(searched, turn_of))
-    asked = asked_question(conversation.id, question, searched.searches[0].features, turn_of, operable)
-    return Observation(conversation, asked, operable)
+    first = searched.searches[0].features
+    asked = AskedQuestion(conversation.id, question, first, turns_of_candidates(first, turn_of))
+    turns = {
+        name: turns
+        for search in searched.searches
+        for name, turns in zip(search.features.pool.ids, turns_of_candidates(search.features, turn_of), strict=True)
+    }
+    return Observation(conversation, asked, searched, turns)
 
 
 def _ask(user: Any, observation: Observation, turn_of: Mapping[str, str], *, full: bool) -> None:

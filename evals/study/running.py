@@ -9,13 +9,13 @@ from typing import Any
 
 from hexamem.errors import HomeNotWritableError, InvalidInputError
 from hexamem.evals.asking import Progress
+from hexamem.evals.learning import LearningSettings
 from hexamem.evals.report import Section, markdown, tables_data, write_json
 from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.experiments import EXPERIMENTS
 from hexamem.evals.study.laboratory import Laboratory
 from hexamem.evals.study.observing import observe
 from hexamem.evals.study.records import Observation
-from hexamem.retrieval.learning import LearningSettings
 from hexamem.retrieval.ranker import Ranker
 
 __all__ = ["run_study", "study_data", "study_markdown", "write_study"]

@@ -84,7 +84,6 @@ _CONTENTS: dict[Column[Any], Any] = {
     tables.runs.c.shown: _Ids,
     tables.runs.c.metadata: _Object,
     tables.recalls.c.hits: list[Annotated[tuple[_Id, float], Field(strict=False)]],
-    tables.recalls.c.operations: _Object,
     tables.feedback.c.verdict: Literal["helped", "hurt"],
 }
 

@@ -45,7 +45,7 @@ _UNCHANGED = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
     pages: {"thread_id"},
     digests: {"covers"},
-    recalls: {"hits", "operations"},
+    recalls: {"hits"},
 }
 _OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")
 # Fields of items, and of labels and intents in the history, that contain no text of a user.

@@ -55,7 +55,6 @@ users = Table(
     Column("key", String(32), nullable=False, unique=True),
     Column("name", LosslessText, nullable=False),
     Column("timezone", IdText, nullable=False, default="UTC"),
-    Column("settings", JsonText, nullable=False, default=dict),
     Column("change", BigInteger, nullable=False, default=0),
     Column("created_at", Micros, nullable=False),
 )
@@ -366,7 +365,6 @@ recalls = Table(
     Column("strategy", IdText, nullable=False),
     Column("hits", JsonText, nullable=False),
     Column("created_at", Micros, nullable=False),
-    Column("operations", JsonText),  # of a learned ranking: the gate's weights, what ran, and with which probability
     Index("ix_recalls_user", "user_id", "created_at"),
 )
 
