@@ -8,13 +8,12 @@ from pydantic import Field
 
 from hexamem.memory_types.settings import check_zone, validated_settings
 
-__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "MemoTier", "ModelMethod", "QueryTier", "Settings"]
+__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "ModelMethod", "QueryTier", "Settings"]
 
 DEFAULT_HOME = "~/.hexamem"
 LabelTier = Literal["embedded", "model", "uncertain", "off"]
 IngestMode = Literal["auto", "embedded", "single_call", "agents", "off"]
 QueryTier = Literal["embedded", "model"]
-MemoTier = Literal["embedded", "model"]
 ModelMethod = Literal["json_schema", "function_calling", "json_mode"]
 Count = Annotated[int, Field(ge=1)]
 Limit = Annotated[int | None, Field(ge=0)]
@@ -56,8 +55,6 @@ class Settings:
         page_steps, page_tokens: a page has no more steps, and no more tokens unless one step has.
         page_gap: hours; a longer pause in a thread, or another ``session`` in the metadata, begins a new session, and a
             new page.
-        memos: "embedded" to make memos of memos from their first sentences; "model" to have a model write them anew in the background, a
-            call each (it needs one). Headers and memos of pages are a model's where it labels, without further calls.
         experience: whether agents are given what earlier runs teach, and it is learned; without it runs are recorded
             and counted only, so that the gain can be measured.
         keep_reasoning: whether reasoning blocks of models are stored with their step.
@@ -100,7 +97,6 @@ class Settings:
     page_steps: Count = 24
     page_tokens: Count = 1_200
     page_gap: Count = 6
-    memos: MemoTier = "embedded"
     experience: bool = True
     keep_reasoning: bool = False
     find_secrets: bool = True

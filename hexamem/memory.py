@@ -128,7 +128,7 @@ class Memory:
             max_attempts=settings.max_job_attempts,
         )
         self.redactions = Redactions(home, projector, handlers)
-        self.paging = Paging(home, projector, tier, handlers)
+        self.paging = Paging(home, projector)
         self.ingesting = Ingesting(
             home,
             projector,

@@ -54,7 +54,6 @@ def resolved_settings(settings: Settings, models: Models, strategies: Mapping[st
     )
     agents = ("managers", "meta_manager", *(f"{kind}_manager" for kind in _MANAGERS))
     for name, agent, needed in (
-        ("memos", "memorizer", settings.memos == "model"),
         ("labels", _LABELER, by_model),
         ("query_intent", _LABELER, settings.query_intent == "model"),
         ("mode", "managers", mode == "single_call" or (mode == "agents" and not any(map(models.of, agents)))),

@@ -31,7 +31,6 @@ __all__ = [
 AGENTS: Mapping[str, str | None] = MappingProxyType(
     {
         "intent_labeler": None,
-        "memorizer": None,
         "meta_manager": None,
         "managers": None,
         "core_manager": "managers",

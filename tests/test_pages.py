@@ -18,13 +18,12 @@ from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.light_memory import light_memory
-from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
+from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.intent.page_bounds import BoundStep, PageLimits, cut_pages
 from hexamem.intent.page_memos import MemoStep, digest_text, page_memo
 from hexamem.memory_types.page import LightMemory
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger import thread_steps, user_key
-from hexamem.stores.ledger.digests import DigestRow, read_digests
 from hexamem.stores.ledger.pages import PageRow, page_steps, read_pages
 from hexamem.stores.lexical.records import EXACT, STEMMED, open_index
 
@@ -319,8 +318,7 @@ def stated(user: UserMemory, canary: str = CANARY) -> tuple[str, ...]:
     texts[0] = f"My boat is called {canary}."
     steps = user.remember(talk(*texts), thread_id=canary).step_ids
     user.search_pages("beans")
-    with user.memory.ledger.read(user.name) as tx:
-        assert any(canary in digest.text for digest in read_digests(tx))
+    assert canary in user.light_memory(10_000).text
     first, second, *_ = user.pages(canary)
     assert canary in first.memo
     assert canary in second.header
@@ -333,8 +331,6 @@ def test_forgetting_takes_the_words_out_of_pages_at_once_and_undo_brings_them_ba
         alice = memory.user("alice")
         steps = stated(alice)
         operation = alice.forget([steps[0]])
-        with memory.ledger.read("alice") as tx:
-            assert not any(CANARY in one.text for one in read_digests(tx))
         assert all(CANARY not in page.header + page.memo for page in alice.pages())
         assert alice.pages()[0].memo, "written anew of what is left"
         assert CANARY not in alice.light_memory(10_000).text
@@ -381,7 +377,6 @@ def test_redacting_takes_the_words_out_of_pages_for_good_and_erasing_leaves_no_p
         stated(alice, "quokkazanzibar")
         receipt = alice.erase()
         assert receipt.rows["pages"] == 20
-        assert receipt.rows["digests"] >= 2
         assert not (tmp_path / "lexical" / f"{alice.key}.pages").exists()
         assert memory.vectors.count(alice.key, "pages") == 0
         assert alice.pages() == []
@@ -425,8 +420,8 @@ def test_an_export_carries_pages_and_what_is_there_goes_on(tmp_path: Path) -> No
 # -- the light memory -------------------------------------------------------------------------------------------------
 
 
-def light(count: int, budget: int, every: int) -> LightMemory:
-    """The light memory of so many pages, each ``every`` of which have a memo of memos."""
+def light(count: int, budget: int) -> LightMemory:
+    """The light memory of so many pages."""
     pages = [
         PageRow(
             id=f"page_{number}", seq=number, thread_id="t", first_turn=number, last_turn=number, steps=1, tokens=9,
@@ -435,21 +430,13 @@ def light(count: int, budget: int, every: int) -> LightMemory:
         )
         for number in range(count)
     ]  # fmt: skip
-    groups = [pages[start : start + every] for start in range(0, count - every + 1, every)]
-    digests = [
-        DigestRow(
-            id=f"digest_{number}", seq=group[0].seq, level=1, covers=tuple(page.id for page in group),
-            text=f"kept memo {number}", started_at=group[0].started_at, ended_at=group[-1].ended_at, created_at=NOON,
-        )
-        for number, group in enumerate(groups)
-    ]  # fmt: skip
-    return light_memory(pages, digests, budget, zone=ZoneInfo("UTC"), count=count_tokens, scopes={})
+    return light_memory(pages, budget, zone=ZoneInfo("UTC"), count=count_tokens, scopes={})
 
 
 @with_settings(max_examples=40, deadline=None)
-@given(st.integers(0, 60), st.integers(64, 3_000), st.integers(2, 9))
-def test_the_light_memory_keeps_its_budget_and_stands_for_every_page(count: int, budget: int, every: int) -> None:
-    found = light(count, budget, every)
+@given(st.integers(0, 60), st.integers(64, 3_000))
+def test_the_light_memory_keeps_its_budget_and_stands_for_every_page(count: int, budget: int) -> None:
+    found = light(count, budget)
     assert count_tokens(found.text) == found.tokens <= budget
     assert [page_id for memo in found.memos for page_id in memo.page_ids] == [f"page_{n}" for n in range(count)]
     assert len(found.text.splitlines()) == len(found.memos)
@@ -457,15 +444,15 @@ def test_the_light_memory_keeps_its_budget_and_stands_for_every_page(count: int,
 
 
 def test_older_memos_are_folded_first_and_nothing_is_folded_without_need() -> None:
-    whole = light(24, 10_000, 8)
+    whole = light(24, 10_000)
     assert [memo.level for memo in whole.memos] == [0] * 24
-    levels = [memo.level for memo in light(24, whole.tokens * 3 // 4, 8).memos]
+    levels = [memo.level for memo in light(24, whole.tokens * 9 // 10).memos]
     assert levels[0] == 1
     assert levels == sorted(levels, reverse=True)
     assert levels[-8:] == [0] * 8
 
 
-def test_memos_of_memos_are_made_as_pages_close(tmp_path: Path) -> None:
+def test_the_light_memory_of_a_user_covers_every_closed_page(tmp_path: Path) -> None:
     with small(tmp_path, page_steps=2) as memory:
         alice = memory.user("alice")
         for part in range(6):
@@ -474,11 +461,6 @@ def test_memos_of_memos_are_made_as_pages_close(tmp_path: Path) -> None:
         assert memory_of_400.tokens <= 400
         closed = [page.id for page in alice.pages() if page.closed]
         assert sorted(page_id for memo in memory_of_400.memos for page_id in memo.page_ids) == sorted(closed)
-        with memory.ledger.read("alice") as tx:
-            digests = read_digests(tx)
-        covered = [one for digest in digests if digest.level == 1 for one in digest.covers]
-        assert len(covered) == len(set(covered))
-        assert {digest.level for digest in digests} == {1, 2}
         with pytest.raises(InvalidInputError, match="64"):
             alice.light_memory(10)
 
@@ -487,11 +469,9 @@ def test_memos_of_memos_are_made_as_pages_close(tmp_path: Path) -> None:
 
 
 def noting(memo: str, header: str | None = "Ann and Ben are at home.") -> Callable[[Request], Reply]:
-    """A model that gives every page that is listed this memo, and memos of memos too."""
+    """A model that gives every page that is listed this memo."""
 
     def reply(request: Request) -> Reply:
-        if request.name == "MemoReply":
-            return Reply(content={"memo": memo})
         found = answer(request)
         shown = re.search(r"<pages>\n(.*?)\n</pages>", request.text, re.S)
         handles = re.findall(r"^(P\d+): ", shown[1] if shown else "", re.M)
@@ -543,30 +523,3 @@ def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(
         first, second = alice.pages()
         assert (first.tier, second.tier) == ("embedded", "embedded")
         assert "They love the garden." not in first.header + second.header
-
-
-@pytest.mark.parametrize(
-    ("memo", "tier"), [("They dug beds of beans in March.", "model"), ("他们挖了菜地。", "embedded")]
-)
-def test_memos_of_memos_are_written_anew_by_a_model_in_the_background(
-    tmp_path: Path,
-    scripted_server: ServerFactory,  # noqa: F811
-    memo: str,
-    tier: str,
-) -> None:
-    server = scripted_server(noting(memo))
-    settings = Settings(background=False, page_steps=2, memos="model", mode="off", labels="off")
-    with pytest.raises(ConfigError, match="memos"):
-        Memory.open(tmp_path / "without a model", settings=settings)
-    with Memory.open(tmp_path, embedder="static", model=server.chat_model(), settings=settings) as memory:
-        alice = memory.user("alice")
-        alice.remember(talk(*(f"We planted {number} beans in March." for number in range(34))))
-        alice.pages()
-        assert server.calls == 0
-        assert alice.flush()
-        with memory.ledger.read("alice") as tx:
-            assert [(one.tier, one.text == memo) for one in read_digests(tx)] == [(tier, tier == "model")] * 2
-        if tier == "model":
-            assert memo in alice.light_memory(150).text
-            assert server.calls == 2
-        assert {request.name for request in server.requests} == {"MemoReply"}

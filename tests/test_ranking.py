@@ -197,5 +197,3 @@ def test_shipped_weights_fit_their_embedder_and_say_what_they_learned_from(name:
     assert weights.parameters < 1_000_000
     assert len(weights.answerable) == 3 * len(ANSWER_SIGNS) + 1
     assert weights.card["licenses"] == ["Apache-2.0"]
-
-

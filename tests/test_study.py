@@ -15,6 +15,7 @@ from hexamem import Memory, Settings
 from hexamem.cli.app import run
 from hexamem.errors import CorruptFileError, HomeNotWritableError, InvalidInputError
 from hexamem.evals import load_conversations
+from hexamem.evals.learning import LearningSettings
 from hexamem.evals.metrics import Interval
 from hexamem.evals.report import Section
 from hexamem.evals.study import (
@@ -31,7 +32,6 @@ from hexamem.evals.study.experiments import COLUMNS_OF, recovered_share
 from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
 from hexamem.evals.study.observing import observe
 from hexamem.evals.study.records import FULL, RANKINGS, Observation, difference, recalls
-from hexamem.evals.learning import LearningSettings
 from hexamem.retrieval.signals.features import FEATURES
 
 from .scripted_server import KEY, Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401

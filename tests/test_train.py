@@ -15,9 +15,6 @@ from hexamem.cli.app import run
 from hexamem.errors import InvalidInputError
 from hexamem.evals import load_conversations
 from hexamem.evals.asked_questions import AskedQuestion, unanswerable
-from hexamem.evals.records import Question
-from hexamem.evals.small_memories import small_memories
-from hexamem.evals.training import calibration_error, cross_validate, train
 from hexamem.evals.learning import (
     Example,
     LearningSettings,
@@ -26,6 +23,9 @@ from hexamem.evals.learning import (
     learn_ranking,
     logistic_regression,
 )
+from hexamem.evals.records import Question
+from hexamem.evals.small_memories import small_memories
+from hexamem.evals.training import calibration_error, cross_validate, train
 from hexamem.retrieval.ranker import Ranker, large_share
 from hexamem.retrieval.ranking_weights import load_weights
 from hexamem.retrieval.signals.cues import CUES

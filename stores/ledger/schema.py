@@ -141,22 +141,6 @@ pages = Table(
     Index("ix_pages_seq", "user_id", "seq"),
 )
 
-# Memos of memos: each summarizes several consecutive closed pages, or several digests of the level below.
-digests = Table(
-    "digests",
-    metadata,
-    *_key(),
-    Column("seq", BigInteger, nullable=False),  # of the first step that it covers
-    Column("level", Integer, nullable=False),
-    Column("covers", JsonText, nullable=False),  # ids of pages, or of digests one level below, in order
-    Column("text", LosslessText, nullable=False),
-    Column("tier", String(16), nullable=False, default="embedded"),
-    Column("started_at", Micros, nullable=False),
-    Column("ended_at", Micros, nullable=False),
-    Column("created_at", Micros, nullable=False),
-    Index("ix_digests_level", "user_id", "level", "seq"),
-)
-
 items = Table(
     "items",
     metadata,
