@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -13,8 +13,7 @@ from hexamem.arguments import check_count, check_query, check_text, kinds_in
 from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, ModelFileError, NotFoundError
 from hexamem.home import Home
 from hexamem.labels import refuse_unknown
-from hexamem.memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
-from hexamem.model_tier import ModelTier
+from hexamem.memory_types import RankingOperation, Recall, Where, new_id, utc_now
 from hexamem.models.reranker import open_reranker
 from hexamem.redactions import Redactions
 from hexamem.retrieval.hits import LeaveOut
@@ -32,8 +31,6 @@ from hexamem.stores.redaction import Redactor
 
 __all__ = ["RecallLog", "Recalling"]
 
-_WIDER, _WIDEST = 3, 60
-"""A model reorders this many times ``k`` hits, and at most this many."""
 _SCORED = 100
 """Candidates that a host's own ranking scores, or ``k`` if that is more."""
 
@@ -103,12 +100,11 @@ class Recalling:
         home: Home,
         projector: Projector,
         searcher: Searcher,
-        tier: ModelTier,
         redactions: Redactions,
         strategies: Mapping[str, Strategy],
     ) -> None:
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
-        self._projector, self._searcher, self._tier, self._redactions = projector, searcher, tier, redactions
+        self._projector, self._searcher, self._redactions = projector, searcher, redactions
         self._strategies = strategies
 
     def recall(
@@ -202,11 +198,9 @@ class Recalling:
         return preset
 
     def _find(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None) -> SearchResult:
-        """Bring the indexes up to the ledger and search them, with the models that the strategy uses."""
+        """Bring the indexes up to the ledger and search them, as the strategy asks."""
         unindexed = self._bring_up(user, request, strategy)
         find = partial(self._search, user, unindexed=unindexed, leave_out=leave_out)
-        if strategy.full:
-            return self._full(user, request, strategy, find)
         if strategy.scorer is not None:
             result = find(replace(request, k=max(request.k, _SCORED)), strategy)
             return replace(result, hits=scored(request.query, result.hits, strategy)[: request.k])
@@ -215,7 +209,7 @@ class Recalling:
     def _bring_up(self, user: str, request: Request, strategy: Strategy) -> Mapping[str, str]:
         """Bring the indexes up to the ledger. If only a few new steps are missing, which the background thread will
         index, return their texts by id instead, to be searched unindexed."""
-        if self._settings.background and not strategy.full and self._searcher.reads_unindexed(request, strategy):
+        if self._settings.background and self._searcher.reads_unindexed(request, strategy):
             unindexed = self._projector.unindexed(user)
             if unindexed is not None:
                 return unindexed
@@ -227,7 +221,6 @@ class Recalling:
         user: str,
         request: Request,
         strategy: Strategy,
-        parts: tuple[str, ...] = (),
         *,
         unindexed: Mapping[str, str],
         leave_out: LeaveOut | None,
@@ -235,13 +228,13 @@ class Recalling:
         if self._projector.embedder_error is not None:
             return self._by_keywords(user, request, leave_out, self._projector.embedder_error)
         try:
-            return self._searcher.find(user, request, strategy, parts, unindexed, leave_out)
+            return self._searcher.find(user, request, strategy, unindexed, leave_out)
         except ModelFileError as error:
             return self._by_keywords(user, request, leave_out, str(error))
         except CorruptFileError:  # an index was damaged since it was checked
             if not self._projector.repair(user):
                 raise
-            return self._searcher.find(user, request, strategy, parts, unindexed, leave_out)
+            return self._searcher.find(user, request, strategy, unindexed, leave_out)
 
     def _by_keywords(self, user: str, request: Request, leave_out: LeaveOut | None, reason: str) -> SearchResult:
         """Search where the embedder's model cannot be loaded."""
@@ -257,36 +250,6 @@ class Recalling:
             note = f"the hits are not reranked: {error}"
             return replace(result, hits=result.hits[: request.k], degraded=(*result.degraded, note))
         return replace(result, hits=hits[: request.k])
-
-    def _full(self, user: str, request: Request, strategy: Strategy, find: Callable[..., SearchResult]) -> SearchResult:
-        """Search with chat models: one splits the question into parts, one reorders three times as many hits."""
-        models = self._tier.full_recall()
-        question = self._home.without_secrets(user, request.query)
-        parts = models.parts(user, question) if strategy.operations.get("multi_step", True) else ()
-        reranks = strategy.operations.get("semantic_reranking", True)
-        wide = replace(request, k=min(_WIDER * request.k, _WIDEST)) if reranks else request
-        result = find(wide, strategy, parts)
-        order = models.order(user, question, result.hits, request.k) if reranks else None
-        hits = result.hits if order is None else in_order(result.hits, order)
-        degraded = (*result.degraded, *dict.fromkeys(models.degraded))
-        return replace(result, hits=hits[: request.k], degraded=degraded)
-
-
-def in_order(hits: Sequence[Hit], best: Sequence[str]) -> list[Hit]:
-    """Hits in a model's order: those with the ids ``best`` first, the others after them in their order.
-
-    The scores are the same values, reassigned in descending order; the difference is each hit's signal "model".
-    """
-    place = {hit_id: number for number, hit_id in enumerate(best)}
-    ordered = sorted(hits, key=lambda hit: place.get(hit.id, len(place)))
-    rescored = []
-    for hit, score in zip(ordered, sorted((hit.score for hit in hits), reverse=True), strict=True):
-        by_model = Signal(
-            name="model", rank=None if hit.id not in place else place[hit.id] + 1, share=score - hit.score
-        )
-        why = tuple(sorted((*hit.why, by_model), key=lambda signal: -signal.share))
-        rescored.append(hit.model_copy(update={"score": score, "why": why}))
-    return rescored
 
 
 def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strategy:

@@ -118,8 +118,7 @@ class UserReading(UserBase):
     ) -> Recall:
         """The k best steps and items for a query, each with the signals that ranked it.
 
-        Everything that was acknowledged before the call is searched. Calls no LLM, except for a strategy that asks
-        models (``learned_full``), and for one that matches labels with ``Settings.query_intent="model"``.
+        Everything that was acknowledged before the call is searched. Calls no LLM.
 
         Args:
             query: the question or keywords, in any language.

@@ -30,7 +30,6 @@ __all__ = [
 # Agent → the group whose model it uses if it has none of its own.
 AGENTS: Mapping[str, str | None] = MappingProxyType(
     {
-        "intent_labeler": None,
         "meta_manager": None,
         "managers": None,
         "core_manager": "managers",

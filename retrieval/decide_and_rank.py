@@ -29,9 +29,9 @@ __all__ = [
     "Decision",
     "RecallSearches",
     "decide_operations",
+    "further_query",
     "outdated_steps",
     "rank",
-    "sub_questions",
 ]
 
 _MOST_NAMED = 8
@@ -55,7 +55,6 @@ class Decision:
         on: the operations that run.
         reasons: operation → what decided whether it runs.
         answerable: the probability that memory contains the answer; None where it is unknown.
-        parts: the parts of the question from a model.
         x: the standardised features; None without candidates.
     """
 
@@ -64,7 +63,6 @@ class Decision:
     on: frozenset[str]
     reasons: dict[str, str]
     answerable: float | None
-    parts: tuple[str, ...]
     x: FloatArray | None = None
 
 
@@ -84,12 +82,10 @@ def decide_operations(
     strategy: Strategy,
     steps: WorkingSet,
     slow: bool,
-    parts: tuple[str, ...],
 ) -> Decision:
     """Score the first search and choose the operations.
 
     Args:
-        parts: the parts of the question from a model; if there are any, the recall is multi-step.
         slow: whether each further search costs time or money; then the gate alone does not make the recall multi-step.
     """
     features = measured.features
@@ -99,9 +95,6 @@ def decide_operations(
     weights = gate_weights(features.cues)
     forced = dict(strategy.operations)
     reasons = dict.fromkeys(forced, "by the strategy")
-    if parts:
-        forced.setdefault("multi_step", True)
-        reasons.setdefault("multi_step", "by the parts that a model found")
     if slow:
         forced.setdefault("multi_step", False)
         reasons.setdefault("multi_step", "by the embedder, which takes time for each search")
@@ -109,7 +102,7 @@ def decide_operations(
     reasons = dict.fromkeys(weights, "by the gate") | reasons
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     scores = usual if on >= USUAL else ranker.score(features, x, on)
-    return Decision(scores, weights, on, reasons, answerable, parts, x)
+    return Decision(scores, weights, on, reasons, answerable, x)
 
 
 def _without_repetitions(run: Run, features: Features, scores: FloatArray) -> FloatArray:
@@ -127,14 +120,14 @@ def _without_repetitions(run: Run, features: Features, scores: FloatArray) -> Fl
     return np.where([record_id in repeating for record_id in pool.ids], scores.min(), scores)
 
 
-def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured) -> tuple[str, ...]:
-    """The further queries of a multi-step recall: the parts, then the question with the text of the best step."""
+def further_query(run: Run, measured: Measured) -> str | None:
+    """The further query of a multi-step recall: the question with the text of the best step; None without steps."""
     features = measured.features
     if not features.pool.steps:
-        return parts
+        return None
     best = int(np.argmax(features.column("fused_beside")[: features.pool.steps]))
     step = plain_steps(run.tx, [features.pool.ids[best]]).get(features.pool.ids[best])
-    return parts if step is None else (*parts, f"{measured.question.text} {step.line[:_LONGEST_HOP]}")
+    return None if step is None else f"{measured.question.text} {step.line[:_LONGEST_HOP]}"
 
 
 def outdated_steps(run: Run, features: Features) -> frozenset[str]:

@@ -3,8 +3,8 @@
 - ``temporal_ordering``: the score includes how the day of a candidate relates to the dates of the question. Candidates are
   not sorted by time before the cut, which would lose answers.
 - ``latest_filtering``: superseded candidates, and those that a newer one restates, are demoted.
-- ``multi_step``: searches also for the parts of the question that a model names, and for the question with the text of the
-  best step (a second hop); the rankings are mixed as probabilities.
+- ``multi_step``: searches also for the question with the text of the best step (a second hop); the rankings are mixed as
+  probabilities.
 - ``threshold_filtering``: no hits where the calibrated probability of an answer is too low.
 - ``semantic_reranking``: adds the hidden units of the scorer, and chooses hits one by one among the best, at least three
   times as many as are wanted; a candidate that repeats a chosen one is demoted.

@@ -119,7 +119,7 @@ def test_labels_may_be_left_out_and_turned_on_later(tmp_path: Path, labelers: La
         says(memory.user("a"), "more")
         assert memory.user("a").labels.of(step).scope == "Work"
         assert step in dense(memory.user("a"), memory.user("a").labels.show("Work").id)
-    with pytest.raises(ConfigError, match="input should be 'embedded', 'model', 'uncertain' or 'off'"):
+    with pytest.raises(ConfigError, match="input should be 'embedded' or 'off'"):
         Settings(labels="guess")  # type: ignore[arg-type]
 
 

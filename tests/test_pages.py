@@ -483,16 +483,12 @@ def noting(memo: str, header: str | None = "Ann and Ben are at home.") -> Callab
     return reply
 
 
-@pytest.mark.parametrize(
-    "how", [{"labels": "model", "label_batch": 8, "mode": "off"}, {"mode": "single_call", "batch_size": 8}]
-)
 def test_headers_and_memos_come_with_the_labels_at_no_further_call(
     tmp_path: Path,
     scripted_server: ServerFactory,  # noqa: F811
-    how: dict[str, Any],
 ) -> None:
     server = scripted_server(noting("Ann and Ben dug beds on 2025-03-03."))
-    settings = Settings(background=False, page_steps=6, **how)
+    settings = Settings(background=False, page_steps=6, mode="single_call", batch_size=8)
     with Memory.open(tmp_path, embedder="static", model=server.chat_model(), settings=settings) as memory:
         alice = memory.user("alice")
         alice.remember(chatter(16))
@@ -514,7 +510,7 @@ def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(
     scripted_server: ServerFactory,  # noqa: F811
 ) -> None:
     server = scripted_server(noting("Ann and Ben dug beds of the garden.", "They love the garden."))
-    settings = Settings(background=False, page_steps=4, labels="model", label_batch=8, mode="off")
+    settings = Settings(background=False, page_steps=4, mode="single_call", batch_size=8)
     with Memory.open(tmp_path, embedder="static", model=server.chat_model(), settings=settings) as memory:
         alice = memory.user("alice")
         steps = alice.remember(chatter(8)).step_ids

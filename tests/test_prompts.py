@@ -172,11 +172,11 @@ def folder_with(folder: Path, **texts: str) -> Path:
 
 
 def test_a_file_takes_the_place_of_the_shipped_prompt_and_may_leave_inputs_out(tmp_path: Path) -> None:
-    shipped = load_prompt("question_parts")
-    own = PromptFolder(folder_with(tmp_path, question_parts="inputs: question\n\n## user\nSplit:\n{{question}}\n"))
+    shipped = load_prompt("answer_judge")
+    own = PromptFolder(folder_with(tmp_path, answer_judge="inputs: question\n\n## user\nJudge:\n{{question}}\n"))
     assert own("planner") is load_prompt("planner")
     given = {**dict.fromkeys(shipped.inputs, "Who?"), **dict.fromkeys(shipped.values, 3)}
-    assert own("question_parts").render(**given) == [("user", "Split:\n<question>\nWho?\n</question>")]
+    assert own("answer_judge").render(**given) == [("user", "Judge:\n<question>\nWho?\n</question>")]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from hexamem.evals.study import (
 from hexamem.evals.study.experiments import COLUMNS_OF, recovered_share
 from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
 from hexamem.evals.study.observing import observe
-from hexamem.evals.study.records import FULL, RANKINGS, Observation, difference, recalls
+from hexamem.evals.study.records import RANKINGS, Observation, difference, recalls
 from hexamem.retrieval.signals.features import FEATURES
 
 from .scripted_server import KEY, Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -189,7 +189,7 @@ def test_one_pass_asks_every_ranking_of_answerable_questions_alone_and_spends_no
     assert len(observations) == 9
     for one in observations:
         assert one.kind != "5"
-        assert set(one.rankings) == set(RANKINGS) - {FULL}
+        assert set(one.rankings) == set(RANKINGS)
         for ranked in one.rankings.values():
             assert len(set(ranked.turns)) == len(ranked.turns)
             assert set(ranked.turns) <= set(one.conversation.tokens)
@@ -238,14 +238,13 @@ def test_held_out_weights_were_not_trained_on_what_they_are_measured_on(observat
 
 def test_the_main_comparison_has_every_ranking_and_names_the_one_that_needs_a_model(study: Study) -> None:
     by_ranking = {row["ranking"]: row for row in rows(study, "main", "Rankings") if row["data set"] == "one"}
-    assert set(by_ranking) == {*RANKINGS, HELD_OUT, SHIPPED} - {FULL}
+    assert set(by_ranking) == {*RANKINGS, HELD_OUT, SHIPPED}
     for row in by_ranking.values():
         assert 0 <= row["recall@5"] <= row["recall@10"] <= row["recall@20"] <= 1
         assert 0 <= row["recall in tokens"] <= 1
         assert row["tokens"] > 0
         assert (row["calls"], row["model tokens"]) == (0, 0)
     assert (by_ranking["rrf"]["against rrf"], by_ranking["dense"]["against rrf"].n) == (None, 2)
-    assert f"`{FULL}`: not run, since the memory has no model" in study[0]["main"].remarks
     by_language = rows(study, "main", "one: recall@10 by language of the question")[0]
     assert list(by_language) == ["ranking", "Chinese (3)", "Chinese against rrf", "English (3)", "English against rrf"]
     assert "two: recall@10 by language of the question" not in study[0]["main"].tables
@@ -289,7 +288,6 @@ def test_a_study_is_written_as_markdown_and_json(study: Study, tmp_path: Path) -
     files = write_study(sections, facts, tmp_path / "out")
     assert [file.name for file in files] == ["study.md", "study.json"]
     assert json.loads((tmp_path / "out" / "study.json").read_text("utf-8")) == study_data(sections, facts)
-    assert "not run, since the memory has no model" in (tmp_path / "out" / "study.md").read_text("utf-8")
     (tmp_path / "file").write_text("x", "utf-8")
     with pytest.raises(HomeNotWritableError, match="--out"):
         write_study([], {}, tmp_path / "file" / "out")
@@ -323,7 +321,7 @@ def test_the_command_writes_a_study_with_the_calls_of_a_model(
     assert (data["facts"]["model"], list(data["experiments"])) == ("openai:scripted", ["main", "ablation"])
     assert "at least two conversations" in data["experiments"]["ablation"]["remarks"][0]
     main = data["experiments"]["main"]
-    (figures,) = [row for row in main["tables"]["Rankings"] if row["ranking"] == FULL]
+    (figures,) = [row for row in main["tables"]["Rankings"] if row["ranking"] == "research"]
     assert min(figures["calls"], figures["model tokens"]) > 0
     # What gave no answer in its form falls back and is listed.
-    assert any(FULL in line for line in main["remarks"] if line.startswith("degraded"))
+    assert any("research" in line for line in main["remarks"] if line.startswith("degraded"))

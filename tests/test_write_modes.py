@@ -106,12 +106,6 @@ def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripte
         user.remember(["FACT Bo: paints boats in Kerry"] * 10)
         assert user.flush()
         assert [request.name for request in server.requests] == ["RoutingReply", *["semantic_manager"] * 2]
-    server.follow(answer)
-    with opened(tmp_path / "labels", server, "agents", labels="model") as memory:
-        memory.user("ann").remember(["FACT Bo: paints boats in Kerry"] * 10)
-        assert memory.flush()
-    names = Counter(request.name for request in server.requests)
-    assert names == {"BatchLabels": 1, "RoutingReply": 1, "semantic_manager": 2}
 
 
 def test_a_kind_without_a_model_is_extracted_without_one(tmp_path: Path, scripted_server: ServerFactory) -> None:
@@ -319,7 +313,5 @@ def test_a_mode_that_cannot_work_is_refused_in_one_line(tmp_path: Path, monkeypa
     for words, refusal in (
         ("--mode agents", "--mode agents needs a model: give --model"),
         ("--mode single_call", "--mode single_call needs a model: give --model"),
-        ("--label-by uncertain", "--label-by uncertain needs a model: give --model"),
-        ("--mode single_call --label-by model --model openai:x", "would pay for it twice"),
     ):
         assert refusal in hexamem("demo", "--home", tmp_path / "home", *words.split()).error

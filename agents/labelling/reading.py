@@ -19,7 +19,7 @@ from hexamem.agents.labelling.checks import (
 )
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
 from hexamem.agents.labelling.scopes import ScopeBoard
-from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes, shown_steps
+from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes
 from hexamem.agents.page_texts import checked_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
 from hexamem.intent.label_names import label_types
@@ -27,9 +27,9 @@ from hexamem.intent.vocabulary import TypeVocabulary
 from hexamem.memory_types.local_time import in_zone
 from hexamem.prompts import Prompt
 
-__all__ = ["AGENT", "RULES", "SURE", "LabelReading"]
+__all__ = ["RULES", "SURE", "LabelReading"]
 
-AGENT, RULES = "intent_labeler", "label_rules"
+RULES = "label_rules"
 SURE = 0.9
 """The confidence of a model's labels; that of a person's is 1."""
 _MOST_MEANINGS = 12  # replacements in one step
@@ -56,7 +56,7 @@ class LabelReading:
         task: LabelTask,
         embed: Embed,
         prompt: Prompt,
-        agent: str = AGENT,
+        agent: str,
         *,
         shown: Iterable[str] = (),
     ) -> None:
@@ -84,10 +84,6 @@ class LabelReading:
             "earlier": shown_earlier(self.task, self.board),
             "pages": shown_pages(self.task.pages, numbers),
         }
-
-    def messages(self) -> list[tuple[str, str]]:
-        """The prompt, as pairs of role and text."""
-        return self.prompt.render(**self.inputs(), steps=shown_steps(self.task, self.board))
 
     def _event_types(self) -> str:
         """The coarse event types, one a line, each with its fine types in use."""

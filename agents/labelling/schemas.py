@@ -1,4 +1,4 @@
-"""The schemas of replies that label steps or a question, and the parts of an invalid reply that can be salvaged."""
+"""The schema of replies that label steps, and the parts of an invalid reply that can be salvaged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ __all__ = [
     "BatchLabels",
     "PageNote",
     "PageNotes",
-    "QueryLabels",
     "ScopeGist",
     "StepLabels",
     "salvaged",
@@ -91,14 +90,6 @@ class BatchLabels(ModelReply):
     steps: list[str]
     gists: list[ScopeGist]
     pages: PageNotes = Field(default=[])
-
-
-class QueryLabels(ModelReply):
-    """The labels that a question asks for; a list stays empty where the question does not say."""
-
-    scopes: list[str] = Field(description="Handles of the scopes that the question is about.")
-    events: list[str] = Field(description="Event types that it asks about, from the list.")
-    entities: list[str] = Field(description="Entity types that it asks about, from the list.")
 
 
 def salvaged(data: object, form: type[M], **missing: object) -> list[M]:

@@ -26,7 +26,7 @@ from hexamem.evals.study.laboratory import (
     Laboratory,
     Table,
 )
-from hexamem.evals.study.records import CUT, FULL, RANKINGS, Observation, Values, arm_recalls, halves, recalls
+from hexamem.evals.study.records import CUT, RANKINGS, Observation, Values, arm_recalls, halves, recalls
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
 from hexamem.retrieval.signals.cues import operations_of
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
@@ -112,8 +112,6 @@ def main(lab: Laboratory) -> tuple[_Tables, list[str]]:
             )
     if not lab.folds:
         remarks.append(f"`{HELD_OUT}` takes at least two conversations: left out")
-    if not lab.has(lab.observations, FULL):
-        remarks.append(f"`{FULL}`: not run, since the memory has no model")
     rankings = [(arm, ranked) for observation in lab.observations for arm, ranked in observation.rankings.items()]
     degraded = {f"{arm}: {what}" for arm, ranked in rankings for what in ranked.degraded}
     remarks += [f"degraded, {what}" for what in sorted(degraded)[:10]]

@@ -16,7 +16,7 @@ import numpy as np
 from hexamem.evals.answers import spread
 from hexamem.evals.learning import LearningSettings, learn_ranking
 from hexamem.evals.metrics import Interval, recall_at_k
-from hexamem.evals.study.records import CUT, FULL, RANKINGS, Observation, Ranked, Values, arm_recalls, difference
+from hexamem.evals.study.records import CUT, RANKINGS, Observation, Ranked, Values, arm_recalls, difference
 from hexamem.retrieval.ranker import USUAL, Ranker
 from hexamem.retrieval.ranking_operations import NAMES
 from hexamem.retrieval.ranking_weights import RankingWeights
@@ -200,12 +200,8 @@ class Laboratory:
     # -- recall by configuration
 
     def ranking_table(self, observations: Sequence[Observation]) -> Table:
-        """Recall under every fixed ranking: those without trained weights and without a model."""
-        return {
-            name: arm_recalls(observations, name)
-            for name in self.arms(observations)
-            if name in RANKINGS and name != FULL
-        }
+        """Recall under every fixed ranking: those without trained weights."""
+        return {name: arm_recalls(observations, name) for name in self.arms(observations) if name in RANKINGS}
 
     def operation_table(self, observations: Sequence[Observation]) -> Table:
         """Recall under every set of operations, by scorers that did not see the conversation."""

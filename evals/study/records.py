@@ -18,7 +18,6 @@ from hexamem.retrieval.ranking_operations import order
 __all__ = [
     "CUT",
     "DEPTH",
-    "FULL",
     "RANKINGS",
     "Observation",
     "Ranked",
@@ -30,7 +29,6 @@ __all__ = [
     "recalls",
 ]
 
-FULL = "learned_full"
 RANKINGS: Mapping[str, str] = {
     "dense": "cosine of the embedder's vectors",
     "bm25": "BM25 over stems and bigrams",
@@ -38,7 +36,6 @@ RANKINGS: Mapping[str, str] = {
     "rrf_neighbours": "the same, with a share of each step's score added to the steps next to it",
     "label_density": "STITCH: label density first, similarity breaks ties",
     "research": "rounds of plan, search, integrate and reflect; without a model, no calls",
-    FULL: "the learned ranking in full: the memory's model decomposes the question and reranks the best hits",
 }
 """The rankings that are asked of the memory, in the order of the tables, with a description for the report."""
 CUT = 10

@@ -56,10 +56,9 @@ def run_study(
         raise InvalidInputError(f"experiment {unknown[0]!r} is unknown; use {', '.join(EXPERIMENTS)}")
     advance = progress or (lambda what, done, total: None)
     with memory_factory() as memory:
-        full = bool(memory.model_tier.models)
         ranker = memory.searcher.ranker
         lab = Laboratory(
-            observe(memory, sets, questions=questions, full=full, progress=progress),
+            observe(memory, sets, questions=questions, progress=progress),
             fingerprint=memory.embedder.fingerprint,
             shipped=ranker.weights if isinstance(ranker, Ranker) else None,
             settings=settings or LearningSettings(runs=1, seed=seed),
