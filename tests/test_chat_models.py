@@ -74,7 +74,7 @@ def test_each_agent_has_its_own_model_that_of_its_group_or_the_default_and_one_n
         (ConfigError, lambda: Models(agents={"memoriser": FAKE})),
         (InvalidInputError, lambda: Models(default=FAKE).of("memoriser")),
     ):
-        with pytest.raises(error, match=r"no agent 'memoriser'; the agents are intent_labeler, .*chat"):
+        with pytest.raises(error, match=r"no agent 'memoriser'; the agents are meta_manager, .*chat"):
             ask()
 
 
