@@ -6,10 +6,10 @@ began earlier the memo so far is listed too, so that the memo grows with each ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hexamem.agents.labelling.checks import gist_fits, one_line, scripts_of
+from hexamem.agents.labelling.checks import fits, one_line
 from hexamem.agents.labelling.schemas import PageNote
 from hexamem.intent.contract import PageTexts
 from hexamem.intent.page_memos import MemoStep, page_memo
@@ -112,16 +112,14 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def checked_notes(
-    slots: Sequence[PageSlot], notes: Sequence[PageNote], scripts: Set[str], restore: Callable[[str], str]
+    slots: Sequence[PageSlot], notes: Sequence[PageNote], restore: Callable[[str], str]
 ) -> dict[str, PageTexts]:
-    """Page id → the acceptable texts of a reply: none in a script that is not in the prompt.
+    """Page id → the texts of a reply that are not too long.
 
     Args:
-        scripts: those of the prompt apart from the memos of the pages.
         restore: removes the prompt's escapes from text that was copied from it.
     """
     by_handle = {slot.handle: slot for slot in slots}
-    shown = scripts_of(" ".join(slot.memo for slot in slots)) | scripts
     accepted: dict[str, PageTexts] = {}
     for note in notes[: 2 * len(slots)]:
         own = by_handle.get(note.page.strip())
@@ -129,8 +127,8 @@ def checked_notes(
             continue
         header, memo = (format_references(one_line(restore(text or ""))) for text in (note.header, note.memo))
         texts = PageTexts(
-            header if len(header) <= _LONGEST_HEADER and gist_fits(header, shown) else "",
-            memo if len(memo) <= _LONGEST_MEMO and gist_fits(memo, shown) else "",
+            header if fits(header, _LONGEST_HEADER) else "",
+            memo if fits(memo, _LONGEST_MEMO) else "",
         )
         if any(texts):
             accepted[own.page_id] = texts

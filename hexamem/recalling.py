@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from hexamem.arguments import check_count, check_query, check_text, kinds_in
 from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, ModelFileError, NotFoundError
@@ -189,7 +188,7 @@ class Recalling:
         )
 
     def _preset(self, strategy: str | None, operations: Mapping[str, bool] | None) -> Strategy:
-        """The strategy of a recall, with the operations that the call switches and the exploration that the settings ask for."""
+        """The strategy of a recall, with the operations that the call switches."""
         settings = self._settings
         name = settings.strategy if strategy is None else check_text(strategy, "strategy")
         preset = strategy_named(name, self._strategies)
@@ -200,11 +199,18 @@ class Recalling:
     def _find(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None) -> SearchResult:
         """Bring the indexes up to the ledger and search them, as the strategy asks."""
         unindexed = self._bring_up(user, request, strategy)
-        find = partial(self._search, user, unindexed=unindexed, leave_out=leave_out)
-        if strategy.scorer is not None:
-            result = find(replace(request, k=max(request.k, _SCORED)), strategy)
-            return replace(result, hits=scored(request.query, result.hits, strategy)[: request.k])
-        return self._reranked(request, strategy, find) if strategy.rerank else find(request, strategy)
+        most = _SCORED if strategy.scorer is not None else CANDIDATES if strategy.rerank else request.k
+        wide = replace(request, k=max(request.k, most))
+        result = self._search(user, wide, strategy, unindexed=unindexed, leave_out=leave_out)
+        hits, degraded = result.hits, result.degraded
+        try:
+            if strategy.scorer is not None:
+                hits = scored(request.query, hits, strategy)
+            elif strategy.rerank:
+                hits = rerank(request.query, hits, open_reranker())
+        except ModelFileError as error:
+            degraded = (*degraded, f"the hits are not reranked: {error}")
+        return replace(result, hits=hits[: request.k], degraded=degraded)
 
     def _bring_up(self, user: str, request: Request, strategy: Strategy) -> Mapping[str, str]:
         """Bring the indexes up to the ledger. If only a few new steps are missing, which the background thread will
@@ -240,16 +246,6 @@ class Recalling:
         """Search where the embedder's model cannot be loaded."""
         result = self._searcher.find(user, request, strategy_named("bm25_neighbours"), leave_out=leave_out)
         return replace(result, degraded=(*result.degraded, f"found by keywords alone: {reason}"))
-
-    def _reranked(self, request: Request, strategy: Strategy, find: Callable[..., SearchResult]) -> SearchResult:
-        """Search, and reorder the best hits by the cross-encoder."""
-        result = find(replace(request, k=max(request.k, CANDIDATES)), strategy)
-        try:
-            hits = rerank(request.query, result.hits, open_reranker())
-        except ModelFileError as error:
-            note = f"the hits are not reranked: {error}"
-            return replace(result, hits=result.hits[: request.k], degraded=(*result.degraded, note))
-        return replace(result, hits=hits[: request.k])
 
 
 def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strategy:

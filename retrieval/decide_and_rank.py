@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -175,8 +174,8 @@ def rank(
         for (record_id, column), own in zip(chosen, shares, strict=True):
             changes = ordered.moved.get(record_id, {})
             # The sum of the shares is the score, with more digits.
-            later = partial(_reasons, measured.ranks, record_id, float(late[column]), own, changes)
-            candidates[record_id] = Candidate(record_id, sum(own.tolist()) + sum(changes.values()), later=later)
+            reasons = _reasons(measured.ranks, record_id, float(late[column]), own, changes)
+            candidates[record_id] = Candidate(record_id, sum(own.tolist()) + sum(changes.values()), reasons)
     return {record_id: candidates[record_id] for record_id in ordered.ids}
 
 

@@ -163,7 +163,7 @@ class Searcher:
         def result(run: Run, decision: Decision, measured: Sequence[Measured]) -> SearchResult:
             candidates = rank(run, measured, decision, ranker, question.steps)
             return SearchResult(
-                hits=hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out),
+                hits=hits_of(run, candidates, strategy, self.vocabularies, leave_out),
                 gate=decision.gate,
                 answerable=decision.answerable,
                 on=decision.on,
@@ -252,7 +252,7 @@ class Searcher:
                         origin: [pair for pair in beside if pair[0] in allowed] for origin, beside in around.items()
                     }
                 candidates = spread(candidates, origins, around, strategy)
-            return hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out)
+            return hits_of(run, candidates, strategy, self.vocabularies, leave_out)
 
     def _former(self, user: str, request: Request, *, embed: bool = True) -> _Former:
         if request.known_at is None:
@@ -306,4 +306,4 @@ class Searcher:
                 )
                 for record_id, shares in zip(features.pool.ids, parts, strict=True)
             }
-            return hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out)
+            return hits_of(run, candidates, strategy, self.vocabularies, leave_out)

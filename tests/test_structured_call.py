@@ -226,21 +226,16 @@ def test_the_repair_turn_shows_the_reply_and_its_problems(scripted_server: Serve
     assert "there is no 'moon'" in server.requests[1].text
 
 
-def salvaged(data: object) -> Label | None:
-    scope = data.get("scope") if isinstance(data, dict) else None
-    return Label(scope=str(scope), events=[], certainty=None) if scope else None
-
-
-def test_salvage_makes_a_value_after_the_repair_failed_where_there_is_anything(scripted_server: ServerFactory) -> None:
-    server = scripted_server([])
-    call = structured(server, salvage=salvaged)
-    for content in ({"scope": "a"}, '{"scope": "a", "events": ["pl'):
-        server.follow([Reply(content=content)])
-        result = perform(call)
-        assert (result.value, server.calls) == (Label(scope="a", events=[], certainty=None), 2)
-        assert "a part of it was used" in result.degraded[0]
-    server.follow([Reply(content="")])
-    assert perform(call).value is None
+def test_a_reply_with_problems_after_its_repair_is_used_only_where_parts_of_it_can_be(
+    scripted_server: ServerFactory,
+) -> None:
+    server = scripted_server([Reply(content=GOOD)])
+    for partly in (True, False):
+        result = perform(structured(server), validate=lambda reply: ["no"], partly=partly)
+        assert (result.value, result.degraded[0].endswith("a part of it was used")) == (
+            LABEL if partly else None,
+            partly,
+        )
 
 
 PASSING = {

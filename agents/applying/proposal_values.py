@@ -28,7 +28,7 @@ _LONGEST = {"summary": 600, "title": 200, "name": 200, "label": 100, "caption": 
             "entry_type": 60, "resource_type": 60, "source": 400}  # fmt: skip
 _REST_GOES_TO = {"episodic": "details", "semantic": "details", "resource": "content"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
+_SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s|(?<=[。！？；])")
 _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "address": "medium"}
 """Entry type → default sensitivity, for those in the vault manager's schema that are less than secret."""
 
@@ -141,8 +141,7 @@ def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
         value = read.get(name)
         if not isinstance(value, str) or len(value) <= longest:
             continue
-        read[name], overflow = fit_into(value, longest)
-        rest = "\n".join(overflow)
+        read[name], rest = fit_into(value, longest)
         target = _REST_GOES_TO.get(kind)
         if target is None or (kind == "resource" and name != "summary"):
             metadata = read.setdefault("metadata", {})
@@ -153,49 +152,27 @@ def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
 
 
 class Fitted(NamedTuple):
-    """A text within its limit, and the parts beyond it, in their order."""
+    """A text within its limit, and the rest beyond it."""
 
     value: str
-    overflow: tuple[str, ...]
+    rest: str
 
 
 def fit_into(value: str, limit: int) -> Fitted:
-    """Shorten a text to a limit of characters, deterministically.
+    """Shorten a text to a limit of characters.
 
-    Whitespace is collapsed, and sentences or lines that repeat an earlier one are dropped. If that is not enough, the
-    first sentences and lines that fit remain, and the rest overflows. Only a sentence longer than the limit is cut,
-    between words, and never inside a reference to a secret.
+    It is cut after the last sentence or line that fits, otherwise between words, and never inside a reference to a
+    secret.
 
     Args:
         value: the text, such as the value of a core item.
         limit: characters, at least 1.
     """
     if len(value) <= limit:
-        return Fitted(value, ())
-    seen: set[str] = set()
-    sentences: list[tuple[str, str]] = []  # the separator before it, its text
-    for line in value.split("\n"):
-        separator = "\n"
-        for part in _SENTENCE_END.split(re.sub(r"\s+", " ", line)):
-            sentence = part.strip()
-            key = sentence.casefold().strip(" .!?。！？；;,，-*•")
-            if not key or key in seen:
-                continue
-            seen.add(key)
-            sentences.append((separator, sentence))
-            separator = "" if sentence[-1] in "。！？；" else " "
-    fitting, overflow = "", list[str]()
-    for separator, sentence in sentences:
-        longer = f"{fitting}{separator}{sentence}" if fitting else sentence
-        if not overflow and len(longer) <= limit:
-            fitting = longer
-        elif not fitting:
-            at = _cut(sentence, limit)
-            fitting, rest = sentence[:at].rstrip(), sentence[at:].lstrip()
-            overflow += [rest] if rest else []
-        else:
-            overflow.append(sentence)
-    return Fitted(fitting, tuple(overflow))
+        return Fitted(value, "")
+    ends = [match.start() for match in _SENTENCE_END.finditer(value, 0, limit + 1) if 0 < match.start() <= limit]
+    at = ends[-1] if ends else _cut(value, limit)
+    return Fitted(value[:at].rstrip(), value[at:].lstrip())
 
 
 def _cut(text: str, limit: int) -> int:

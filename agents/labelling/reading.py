@@ -9,14 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hexamem.agents.labelling.checks import (
-    Wording,
-    antecedents_of,
-    gist_fits,
-    one_line,
-    replaced,
-    scripts_of,
-)
+from hexamem.agents.labelling.checks import antecedents_of, fits, one_line, replaced, words_of
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
 from hexamem.agents.labelling.scopes import ScopeBoard
 from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes
@@ -32,6 +25,7 @@ __all__ = ["RULES", "SURE", "LabelReading"]
 RULES = "label_rules"
 SURE = 0.9
 """The confidence of a model's labels; that of a person's is 1."""
+_LONGEST_GIST = 800  # characters
 _MOST_MEANINGS = 12  # replacements in one step
 _MOST_FINE = 12  # fine event types in the prompt below one coarse type
 _MOST_ENTITY_TYPES = 120  # in the prompt
@@ -64,12 +58,11 @@ class LabelReading:
         self.board = ScopeBoard(user, task)
         self.events = TypeVocabulary(user, "event", task.labels, embed)
         self.entities = TypeVocabulary(user, "entity", task.labels, embed)
-        self.known = Wording([*map(self.board.path, self.board.handles), *self.board.gists.values(), *shown])
+        texts = [*map(self.board.path, self.board.handles), *self.board.gists.values(), *shown]
         for labeled in task.window:
-            at = in_zone(labeled.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M")
-            for text in (labeled.step.text, labeled.resolved_text, labeled.step.speaker, at):
-                self.known.add(text)
-        self.board.scripts = self.known.scripts
+            at = in_zone(labeled.step.occurred_at, task.zone)
+            texts += [labeled.step.text, labeled.resolved_text, labeled.step.speaker, f"{at:%Y %m %d %-d %B %A %H:%M}"]
+        self.known = frozenset(word for text in texts for word in words_of(text))
 
     # ------------------------------------------------------------------ the prompt
 
@@ -161,7 +154,7 @@ class LabelReading:
         return LabelBatch(
             steps=tuple(steps),
             labels=tuple(labels_by_id.values()),
-            pages=checked_notes(self.task.pages, notes, self.known.scripts, self.prompt.restore),
+            pages=checked_notes(self.task.pages, notes, self.prompt.restore),
             degraded=tuple(degraded),
         )
 
@@ -229,13 +222,11 @@ class LabelReading:
         for scope_gist in reply.gists if reply is not None else ():
             label_id = self.board.known(scope_gist.scope)
             gist = one_line(self.prompt.restore(scope_gist.gist)).replace("|", "¦")
-            if label_id is not None and gist_fits(gist, self.known.scripts):
+            if label_id is not None and fits(gist, _LONGEST_GIST):
                 gists[label_id] = gist
         return gists
 
 
 def _is_type(name: str) -> bool:
-    """Whether a name is acceptable for a type: up to five words in Latin script, no digit, no reference to a secret."""
-    if not name or len(name) > 60 or len(name.split()) > 5 or "{{" in name:
-        return False
-    return not any(character.isdigit() for character in name) and scripts_of(name) == {"LATIN"}
+    """Whether a name is acceptable for a type: one to five words, no digit, no reference to a secret."""
+    return fits(name, 60) and len(name.split()) <= 5 and "{{" not in name and not any(map(str.isdigit, name))
