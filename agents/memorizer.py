@@ -142,7 +142,7 @@ class Memorizer:
     def _cut(self, tx: Transaction, thread: _Thread, vocabulary: Vocabulary, zone: tzinfo) -> list[PageRow]:
         """The pages of a thread, the last one open; those that are now closed have their texts."""
         opened = thread.open if thread.open is not None and not thread.open.stale else None
-        bounds = [_bound(step, vocabulary) for step in thread.steps]
+        bounds = [_bound(step) for step in thread.steps]
         cuts = cut_pages(bounds, self.limits, max(1, thread.open.session if thread.open is not None else 0))
         rows: list[PageRow] = []
         before: PageRow | None = None
@@ -171,13 +171,9 @@ class Memorizer:
         return _texted(tx, page, read_zone(tx.timezone))
 
 
-def _bound(step: PageStep, vocabulary: Vocabulary) -> BoundStep:
-    root = None
-    if step.scope_id:
-        root = next(reversed(vocabulary.above(step.scope_id)), vocabulary.canonical(step.scope_id))
+def _bound(step: PageStep) -> BoundStep:
     marker = next((str(step.metadata[key]) for key in _SESSION_KEYS if step.metadata.get(key) is not None), None)
-    asks = step.text.rstrip().endswith(("?", "？"))
-    return BoundStep(estimated_tokens(step.text), step.occurred_at, root, marker, asks)
+    return BoundStep(estimated_tokens(step.text), step.occurred_at, marker)
 
 
 def _row(steps: Sequence[PageStep], bounds: Sequence[BoundStep], cut: PageCut, vocabulary: Vocabulary) -> PageRow:

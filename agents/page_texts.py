@@ -51,7 +51,6 @@ class PageSlot:
         steps: ids of those of its steps that are in the batch, in order.
         begun: whether it has steps before the batch.
         memo: the memo of these; "" where there are none.
-        ends: whether it is closed after its steps in the batch.
     """
 
     handle: str
@@ -59,7 +58,6 @@ class PageSlot:
     steps: tuple[str, ...]
     begun: bool
     memo: str
-    ends: bool
 
 
 def read_page_slots(tx: Transaction, step_ids: Collection[str]) -> tuple[PageSlot, ...]:
@@ -82,7 +80,6 @@ def _slot(handle: str, page: PageRow, steps: Sequence[PageStep], chosen: set[str
         else page.memo
         if page.tier == "model"
         else page_memo([memo_step(step) for step in before]),
-        ends=page.closed and bool(own) and steps[-1].id == own[-1].id,
     )
 
 
@@ -97,18 +94,11 @@ def shown_pages(slots: Sequence[PageSlot], numbers: Mapping[str, int]) -> str:
         own = [numbers[step_id] for step_id in slot.steps if step_id in numbers]
         if not own:
             continue
-        line = f"{slot.handle}: step{'s' if len(own) > 1 else ''} {_ranges(own)}"
-        line += "; it ends there" if slot.ends else "; it goes on after these"
+        line = f"{slot.handle}: step{'s' if len(own) > 1 else ''} {', '.join(map(str, own))}"
         if slot.begun:
             line += f"; it began before them. Memo so far: {' '.join(slot.memo.split()) or 'none'}"
         lines.append(line)
     return "\n".join(lines) or "none: leave pages empty"
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    if len(numbers) > 1 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
-        return f"{numbers[0]} to {numbers[-1]}"
-    return ", ".join(map(str, numbers))
 
 
 def checked_notes(

@@ -194,9 +194,9 @@ class SingleCall:
 
 def _problems(task: _Task, reply: SingleReply) -> list[str]:
     """The problems for a repair turn: only where so much is not usable that it is worth a second reply."""
-    problems: list[str] = []
-    if task.labelling is not None and task.labelling.usable(reply) < _USABLE * len(task.batch.steps):
-        problems += task.labelling.problems(reply)
+    problems = task.labelling.problems(reply) if task.labelling is not None else []
+    if len(problems) <= (1 - _USABLE) * len(task.batch.steps):
+        problems = []
     operations = _operations(reply, task.readings)
     count = sum(map(len, operations.values()))
     usable = sum(

@@ -109,7 +109,7 @@ def test_an_item_and_a_page_are_quoted_by_their_step() -> None:
     assert (claim.passage_id, claim.step_ids, claim.quote) == ("page_1", ("step_8",), "I play the oboe.")
 
 
-def test_every_sentence_of_a_passage_is_encoded_once_a_question_in_bounded_batches_and_a_page_in_part() -> None:
+def test_every_sentence_of_a_passage_is_encoded_once_a_question_in_bounded_batches() -> None:
     batches: list[list[str]] = []
 
     def counted(texts: Sequence[str]) -> list[EncodedText]:
@@ -128,9 +128,6 @@ def test_every_sentence_of_a_passage_is_encoded_once_a_question_in_bounded_batch
     assert sum(map(len, batches)) == 3, "the queries and the new passage"
     assert again == score_sentences(question, ("which case QX77",), [later, *first], encode)
     assert again[0].text == "The case is QX77."
-    page = step(1, "a page").model_copy(update={"kind": "page"})
-    steps = {page.id: [(f"step_{number}", "It rained all day. " * 600) for number in range(50)]}
-    assert len(score_sentences(asking("weather"), (), [page], encode, steps)) * 19 < 50_000
 
 
 def test_a_follow_up_query_is_the_question_with_the_best_new_sentence() -> None:

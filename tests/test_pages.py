@@ -12,7 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import settings as with_settings
 from hypothesis import strategies as st
 
@@ -66,30 +66,27 @@ def small(home: Path, **changes: Any) -> Memory:
 
 bound_steps = st.lists(
     st.builds(
-        lambda tokens, hours, root, asks: (tokens, hours, root, asks),
+        lambda tokens, hours: (tokens, hours),
         st.integers(1, 60),
         st.sampled_from([0, 0, 0, 0, 0, 7, -9]),
-        st.sampled_from([None, "a", "a", "a", "b", "b"]),
-        st.booleans(),
     ),
     max_size=60,
 )
 
 
-def bounds(rows: list[tuple[int, int, str | None, bool]]) -> list[BoundStep]:
+def bounds(rows: list[tuple[int, int]]) -> list[BoundStep]:
     found, moment = [], NOON
-    for tokens, hours, root, asks in rows:
+    for tokens, hours in rows:
         moment += timedelta(hours=hours, minutes=1)
-        found.append(BoundStep(tokens, moment, root, None, asks))
+        found.append(BoundStep(tokens, moment))
     return found
 
 
 @given(bound_steps, st.integers(1, 9), st.integers(10, 200), st.integers(1, 7))
-@example([*[(1, 0, None, False)] * 4, (44, 0, None, True), (5, 0, None, False)], 5, 48, 3)
 def test_every_step_lies_in_one_page_of_which_only_the_last_is_open_however_the_thread_came(
-    rows: list[tuple[int, int, str | None, bool]], most: int, tokens: int, piece: int
+    rows: list[tuple[int, int]], most: int, tokens: int, piece: int
 ) -> None:
-    steps, limits = bounds(rows), PageLimits(steps=most, tokens=tokens, scope_steps=3)
+    steps, limits = bounds(rows), PageLimits(steps=most, tokens=tokens)
     cuts = cut_pages(steps, limits)
     assert [at for cut in cuts for at in range(cut.start, cut.end)] == list(range(len(steps)))
     assert [cut.closed for cut in cuts] == [True] * (len(cuts) - 1) + [False] * bool(cuts)
@@ -110,17 +107,7 @@ def test_every_step_lies_in_one_page_of_which_only_the_last_is_open_however_the_
     assert closed == [(cut.start, cut.end, cut.session) for cut in cuts if cut.closed]
 
 
-def test_an_aside_makes_no_page_a_question_stays_with_its_answer_and_the_hosts_sessions_go_before_pauses() -> None:
-    def cuts(steps: list[BoundStep], /, **limits: int) -> list[tuple[int, int]]:
-        return [(cut.start, cut.end) for cut in cut_pages(steps, PageLimits(**limits))]
-
-    def roots(text: str) -> list[tuple[int, int]]:
-        return cuts([BoundStep(1, NOON, root) for root in text], scope_steps=3)
-
-    assert roots("aaaabaaaabbaaaa") == [(0, 15)]
-    assert roots("aaaabbbb") == [(0, 4), (4, 8)]
-    assert roots("abbbbbb") == [(0, 7)]  # one step is no page
-    assert cuts([BoundStep(1, NOON, asks=number == 7) for number in range(12)], steps=8) == [(0, 7), (7, 12)]
+def test_the_sessions_of_the_host_go_before_pauses() -> None:
     same = [BoundStep(1, NOON, marker="1"), BoundStep(1, NOON + timedelta(hours=9), marker="1")]
     other = [BoundStep(1, NOON, marker="1"), BoundStep(1, NOON, marker="2")]
     assert [[cut.session for cut in cut_pages(steps, PageLimits())] for steps in (same, other)] == [[1], [1, 2]]
@@ -501,8 +488,8 @@ def test_headers_and_memos_come_with_the_labels_at_no_further_call(
         assert alice.search_pages("beds", k=1)[0].text.endswith("Ann and Ben dug beds on 2025-03-03.")
     assert server.calls == 2, "sixteen steps, eight a batch"
     second = server.requests[1].text
-    assert "P1: steps 1 to 4; it ends there; it began before them. Memo so far: Ann and Ben dug" in second
-    assert "P2: steps 5 to 8; it goes on after these" in second
+    assert "P1: steps 1, 2, 3, 4; it began before them. Memo so far: Ann and Ben dug" in second
+    assert "P2: steps 5, 6, 7, 8" in second
 
 
 def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(

@@ -95,11 +95,11 @@ class LabelReading:
         replied = self._parsed(reply)
         numbers = Counter(labels.step for labels in replied)
         asked = range(1, count + 1)
-        lines = []
-        if missing := [str(number) for number in asked if number not in numbers]:
-            lines.append(f"steps {', '.join(missing)} are missing; label steps 1 to {count}, each once")
-        if doubled := [str(number) for number in asked if numbers[number] > 1]:
-            lines.append(f"steps {', '.join(doubled)} stand there more than once; give each once")
+        lines = [
+            f"step {number} stands there {numbers[number]} times; give each once"
+            for number in asked
+            if numbers[number] != 1
+        ]
         if any(number not in asked for number in numbers):
             lines.append(f"there are steps that were not asked for; the steps are 1 to {count}")
         for labels in replied[:count]:
@@ -108,17 +108,6 @@ class LabelReading:
             if not labels.events:
                 lines.append(f"step {labels.step} has no event type; give one to {MOST_EVENTS}")
         return lines
-
-    def usable(self, reply: BatchLabels) -> int:
-        """How many steps have labels in a reply of which the scope or an event type can be stored."""
-        return len(
-            {
-                labels.step
-                for labels in self._parsed(reply)
-                if 0 < labels.step <= len(self.task.chosen)
-                and (labels.events or (labels.scope is not None and self.board.refusal(labels.scope) is None))
-            }
-        )
 
     @staticmethod
     def _parsed(reply: BatchLabels) -> list[StepLabels]:
