@@ -23,7 +23,6 @@ __all__ = [
     "ManagerInput",
     "ManagerOutput",
     "MetaManager",
-    "NoManager",
     "Proposals",
 ]
 
@@ -137,13 +136,3 @@ class Manager(Protocol):
                 supersede, merge and remove.
         """
         ...
-
-
-@dataclass(slots=True)
-class NoManager:
-    """Proposes nothing: the manager of a type for which there is no embedded one."""
-
-    kind: ItemKind
-
-    def propose(self, batch: Batch, instruction: Instruction, nearest: Mapping[str, MemoryItem]) -> Proposals:
-        return Proposals()

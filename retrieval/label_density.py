@@ -36,15 +36,15 @@ def likely_scopes(
     voters: Sequence[tuple[str, int]],
     settings: LabelWeights,
     vocabulary: Vocabulary,
-    odds: Mapping[str, float] | None = None,
+    odds: Mapping[str, float],
 ) -> dict[str, float]:
     """Scope id → its share of the weight: 1 for the likeliest, falling linearly with its log-odds.
 
     Args:
         voters: (scope id, rank) of the nearest records.
-        odds: the :func:`scope_odds`; None to compute them.
+        odds: the :func:`scope_odds`.
     """
-    odds = dict(scope_odds(query, vocabulary) if odds is None else odds)
+    odds = dict(odds)
     least = min(odds.values(), default=0.0)
     if not query.evidence:
         for scope_id, weight in query.scopes.items():

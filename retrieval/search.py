@@ -97,7 +97,7 @@ class Searcher:
         intent: QueryIntent,
         weights: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
+        self._ledger, self._vectors, self._embedder = ledger, vectors, embedder
         self._weights_file = weights
         self.vocabularies = VocabularyCache()
         self._retrievers = Retrievers(vectors, lexical)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexamem.errors import ConfigError
-from hexamem.models import Budget, BudgetRefusal, Reservation, Usage, UsageMeter, count_tokens
-from hexamem.models.token_estimate import TokenEstimator
+from hexamem.models import Budget, BudgetRefusal, Reservation, Usage, UsageMeter
 
 
 def granted(outcome: Reservation | BudgetRefusal) -> Reservation:
@@ -121,20 +120,3 @@ def test_a_meter_sums_by_operation_and_agent_and_drains_once() -> None:
     rows = [dict(zip(names, row, strict=True)) for row in values]
     assert meter.total == Usage(calls=4, input_tokens=10, output_tokens=4, seconds=0.5)
     assert (meter.rows(), meter.drain(), meter.rows(), meter.total) == (rows, rows, [], Usage())
-
-
-def test_token_estimates_follow_the_reports_and_no_absurd_ones() -> None:
-    estimator = TokenEstimator()
-    text = "The children walk to school. " * 20
-    counted = count_tokens(text)
-    before = estimator.estimate(text)
-    assert before > counted
-    estimator.observe("Hi.", 500)
-    estimator.observe(text, 0)
-    assert estimator.estimate(text) == before
-    estimator.observe(text, 2 * counted)
-    assert estimator.estimate(text) >= 2 * counted  # at once when too low
-    estimator.observe(text, counted)
-    assert 1.5 * counted < estimator.estimate(text) < 2.1 * counted  # slowly when too high
-    estimator.observe(text, 10**9)
-    assert estimator.estimate(text) <= 4 * counted + 1

@@ -253,16 +253,13 @@ POST, AGAIN = called("post", "400", "error", 1), called("post", "401", "error", 
         ([*POST, marked("reflection"), *AGAIN], None),  # turns count from the last reflection
         ([*POST, HumanMessage("go on"), *AGAIN], None),
         ([*POST, *called("get", "404", "error", 2)], None),
-        ([*called("a", "Unknown command", number=1), *called("b", "Nothing happens.", number=2)], "invalid_action"),
         ([*called("a", "x", "error", 1), *called("b", "y", "error", 2), *called("c", "z", "error", 3)], "no_progress"),
         ([*called("look", "a wall"), *called("look", "a wall")] * 2, "no_progress"),
         ([*called("look", "a wall", number=1), *called("look", "a door", number=2)], None),
         ([], None),
     ],
 )
-def test_trouble_is_repeated_errors_invalid_actions_and_no_progress(
-    messages: list[AnyMessage], sort: str | None
-) -> None:
+def test_trouble_is_repeated_errors_and_no_progress(messages: list[AnyMessage], sort: str | None) -> None:
     trouble = trouble_of({"messages": [HumanMessage("do it"), *messages]})
     assert (None if trouble is None else trouble.sort) == sort
 

@@ -51,11 +51,6 @@ class LabelTask:
         """The steps to be labelled, in order."""
         return tuple(labeled for labeled in self.window if labeled.step.id in self.chosen)
 
-    @property
-    def threads(self) -> tuple[str, ...]:
-        """The threads of the steps in the prompt."""
-        return tuple(dict.fromkeys(labeled.step.thread_id for labeled in self.window))
-
 
 def abridged(text: str, most: int) -> str:
     """The beginning of a text on one line, of at most ``most`` characters."""
@@ -83,7 +78,7 @@ def shown_earlier(task: LabelTask, board: ScopeBoard) -> str:
 def _context(labeled: LabeledStep, task: LabelTask, board: ScopeBoard) -> str:
     scope, step = abridged(board.shown(labeled.scope), 120), labeled.step
     text = abridged(labeled.resolved_text, _LONGEST_EARLIER)
-    return f"({scope}) {thread(step.thread_id, task.threads)}{who(step)}: {text}"
+    return f"({scope}) {thread(step.thread_id, (other.step.thread_id for other in task.window))}{who(step)}: {text}"
 
 
 def who(step: StepView | Step) -> str:

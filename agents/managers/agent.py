@@ -107,7 +107,7 @@ class ManagerAgent:
     Args:
         form: the schema of its operations.
         model: a chat model that calls tools. It is not changed.
-        fallback: proposes items where the model proposes nothing usable.
+        fallback: proposes items where the model proposes nothing usable; None for none.
         prompts: loads the prompt.
         retries: which failed requests are retried, and when.
 
@@ -125,7 +125,7 @@ class ManagerAgent:
         self,
         form: type[ItemOperation],
         model: BaseChatModel,
-        fallback: Manager,
+        fallback: Manager | None,
         *,
         prompts: PromptLoader = load_prompt,
         retries: RetryPolicy | None = None,
