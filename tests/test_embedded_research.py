@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hexamem.agents.embedded_research import NOT_HELD, THRESHOLDS, extract, reflect, score_sentences
 from hexamem.agents.research_question import Question, read_question
@@ -58,14 +56,6 @@ def asking(text: str) -> Question:
 
 def quotes(question: str, *passages: Passage) -> list[str]:
     return [claim.quote for claim in extract(score_sentences(asking(question), (), passages, encode), UTC, 1).claims]
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.text(max_size=300))
-def test_any_text_can_be_read_as_a_question_and_scored(text: str) -> None:
-    question = asking(text)
-    assert question.undated or not question.text
-    score_sentences(question, (), [step(1, text or "x")], encode)
 
 
 def test_the_sentence_that_answers_is_quoted_with_its_source_speaker_and_day() -> None:
@@ -137,13 +127,6 @@ def test_a_follow_up_query_is_the_question_with_the_best_new_sentence() -> None:
     second = step(2, "Tom the owner does live in Galway", round=2)
     sentences = score_sentences(question, missing, [first, second], encode)
     assert [claim.quote for claim in extract(sentences, UTC, 2).claims] == [first.text, second.text]
-
-
-def test_a_follow_up_query_alone_makes_no_answer() -> None:
-    question = asking("which submarine did Zebulon buy")
-    sentences = score_sentences(question, ("which submarine tea is green",), [step(1, "green tea is fine")], encode)
-    assert sentences[0].score > sentences[0].direct
-    assert not extract(sentences, UTC, 1).answerable
 
 
 def test_a_distant_sentence_is_no_answer_where_memory_probably_holds_none() -> None:

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.evals import Conversation, detect_format, load_conversations, load_files, read_jsonl
 from hexamem.evals.hotpotqa import load_hotpotqa
-from hexamem.evals.narrativeqa import load_narrativeqa, passages
+from hexamem.evals.narrativeqa import load_narrativeqa
 from hexamem.models.tokens import count_tokens
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -314,13 +312,6 @@ def test_narrativeqa_gives_a_conversation_a_document_with_all_its_questions(tmp_
     ]
     assert [message.content for message in first.messages] == ["One day. It rained.\n\nThen it did not."]
     assert len(load_narrativeqa(file, questions=1)[0].questions) == 1
-
-
-@given(text=st.text(alphabet='ab .!?"\n', max_size=300), words=st.integers(1, 20))
-def test_a_long_text_is_cut_at_paragraphs_and_sentences_and_loses_no_word(text: str, words: int) -> None:
-    assert " ".join(passages(text, words)).split() == text.split()
-    assert list(passages("A b c.\n\nD e f g. H i! J k.", words=6)) == ["A b c.", "D e f g. H i!", "J k."]
-    assert list(passages("A b c.\n\nD e.\n\nF g.", words=5)) == ["A b c.\n\nD e.", "F g."]
 
 
 MISFITS: list[tuple[str, Any, str]] = [

@@ -258,20 +258,6 @@ def test_a_labeler_is_restored_after_labels_were_changed(memory: Memory, labeler
         assert not any("two" in text for text in texts) or name != "redact"
 
 
-def test_a_forgetful_labeler_doubles_no_label(tmp_path: Path) -> None:
-    class Forgetful(WordLabeler):
-        def label(self, steps: Any) -> LabelBatch:
-            self.labels, self.scope = {}, {}
-            return super().label(steps)
-
-    with opened(tmp_path / "home", Forgetful) as memory:
-        user = memory.user("d")
-        for text in ("scope:Trip/Day one", "scope:Trip/Day two"):
-            says(user, text)
-            user.flush()
-        assert {label.path: label.steps for label in user.labels.list("scope")} == {"Trip": 0, "Trip / Day": 2}
-
-
 def rows(home: Path) -> list[str]:
     with closing(sqlite3.connect(home / "ledger.sqlite3")) as database:
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

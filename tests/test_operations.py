@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,6 @@ from hexamem.retrieval.ranking_operations import NAMES, Search, order
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 from hexamem.retrieval.strategies import strategy_named
-
-from .commands import Finished, hexamem
 
 START = datetime(2024, 3, 1, 12, tzinfo=UTC)
 TALK = [
@@ -199,21 +196,3 @@ def test_an_operation_that_does_not_exist_is_refused(iris: Talker) -> None:
     for strategy, operations, message in wrong:
         with pytest.raises(InvalidInputError, match=message):
             iris[0].recall("x", strategy=strategy, operations=operations)
-
-
-def test_the_command_switches_operations(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "home", embedder="static") as memory:
-        talk(memory.user("iris"))
-
-    def recall(*words: str) -> Finished:
-        asked = ("recall", RENT, "--user", "iris", "--home", tmp_path / "home", "-s", "learned")
-        return hexamem(*asked, *words)
-
-    result = recall("--json", "--with", "multi_step", "--without", "semantic_reranking").json
-    reported = {each["name"]: (each["on"], each["reason"].partition(",")[0]) for each in result["operations"]}
-    assert (reported["multi_step"], reported["semantic_reranking"]) == ((True, "by the call"), (False, "by the call"))
-    assert "semantic_reranking" not in {signal["name"] for hit in result["hits"] for signal in hit["why"]}
-    shown = recall("--with", "multi_step", "--why").out.partition("\noperations\n")[2]
-    assert "multi_step          on" in shown or "multi_step on" in shown
-    assert "threshold_filtering off by the strategy (" in shown
-    assert "operations" not in recall().out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -20,7 +19,7 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.light_memory import light_memory
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.intent.page_bounds import BoundStep, PageLimits, cut_pages
-from hexamem.intent.page_memos import MemoStep, digest_text, page_memo
+from hexamem.intent.page_memos import MemoStep, page_memo
 from hexamem.memory_types.page import LightMemory
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger import thread_steps, user_key
@@ -210,14 +209,6 @@ def test_a_memo_has_the_first_sentence_of_each_turn_and_where_it_is_full_those_o
     assert "assistant" not in page_memo(steps)
 
 
-@given(st.lists(st.text(max_size=300), max_size=8))
-def test_a_memo_is_short_whatever_is_said(texts: list[str]) -> None:
-    memo = page_memo(said(*texts))
-    assert "\n" not in memo
-    assert len(memo.split()) <= 160
-    assert len(digest_text([(memo, NOON)] * 3, ZoneInfo("UTC")).split()) <= 200
-
-
 def test_a_header_shows_who_when_and_what_came_before_and_no_secret(tmp_path: Path) -> None:
     with small(tmp_path) as memory:
         alice = memory.user("alice")
@@ -278,14 +269,6 @@ def test_the_index_of_pages_is_rebuilt_from_the_ledger(tmp_path: Path) -> None:
         memory.reindex("alice")
         assert [(hit.id, hit.score) for hit in alice.search_pages("beans in bed 3")] == before
         assert memory.vectors.count(alice.key, "pages") == memory.lexical.count(f"{alice.key}.pages") == 2
-
-
-def test_where_nobody_calls_for_a_while_pages_are_indexed_in_the_background(tmp_path: Path) -> None:
-    with small(tmp_path, background=True, pages=True, mode="off") as memory:
-        alice, waiting = memory.user("alice"), threading.Event()
-        alice.remember(chatter(9))
-        alice.recall("beans")
-        assert any(memory.lexical.count(f"{alice.key}.pages") == 2 or waiting.wait(0.01) for _ in range(3_000))
 
 
 # -- taking out -------------------------------------------------------------------------------------------------------
@@ -428,15 +411,6 @@ def test_the_light_memory_keeps_its_budget_and_stands_for_every_page(count: int,
     assert [page_id for memo in found.memos for page_id in memo.page_ids] == [f"page_{n}" for n in range(count)]
     assert len(found.text.splitlines()) == len(found.memos)
     assert all(found.pages_of(memo.handle) == memo.page_ids for memo in found.memos)
-
-
-def test_older_memos_are_folded_first_and_nothing_is_folded_without_need() -> None:
-    whole = light(24, 10_000)
-    assert [memo.level for memo in whole.memos] == [0] * 24
-    levels = [memo.level for memo in light(24, whole.tokens * 9 // 10).memos]
-    assert levels[0] == 1
-    assert levels == sorted(levels, reverse=True)
-    assert levels[-8:] == [0] * 8
 
 
 def test_the_light_memory_of_a_user_covers_every_closed_page(tmp_path: Path) -> None:

@@ -151,15 +151,6 @@ def test_the_judge_sees_many_answers_at_once_without_their_arms_and_each_once(
     assert not any(word in prompt for prompt in prompts for word in ("recall", "research", "hexamem", "mem0"))
 
 
-def test_what_differs_from_the_work_folder_is_refused(
-    tmp_path: Path, scripted_server: ServerFactory, command: COMMAND
-) -> None:
-    server = scripted_server(script)
-    assert command(*words(tmp_path, server, "--questions", 1)) == 0
-    with pytest.raises(SystemExit, match="was begun with"):
-        command(*words(tmp_path, server, "--model", "judge=another"))
-
-
 def test_without_mem0_its_arm_is_left_out_in_one_clear_line(
     tmp_path: Path,
     scripted_server: ServerFactory,

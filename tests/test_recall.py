@@ -221,18 +221,6 @@ def test_every_strategy_returns_only_what_is_allowed_with_reasons_that_add_up_an
     assert [hit.id for hit in again if hit.id in clear] == clear
 
 
-def test_the_reciprocal_ranks_of_all_signals_are_summed(alice: UserMemory) -> None:
-    alice.remember(["the green parrot talks", "a parrot", "nothing of the kind", "green paint"])
-    preset = STRATEGIES["rrf"]
-    hits = alice.recall("green parrot", strategy="rrf").hits
-    assert hits[0].text == "the green parrot talks"
-    for hit in hits:
-        for reason in hit.why:
-            assert reason.rank is not None
-            assert reason.share == pytest.approx(preset.signals[reason.name] / (preset.rrf_k + reason.rank))
-    assert {reason.name for reason in hits[0].why} == {"dense", "bm25", "late"}
-
-
 @pytest.mark.parametrize("base", ["rrf", "dense", "bm25"])
 def test_a_neighbours_strategy_brings_steps_up_to_two_turns_beside(base: str, alice: UserMemory) -> None:
     filler = [f"weather report number {number}" for number in range(30)]

@@ -549,12 +549,3 @@ def test_lone_surrogates_are_replaced_and_no_messages_refused(
     for messages in ("", [], [("user", "")]):
         with pytest.raises(InvalidInputError, match="no messages"):
             perform(call, messages, asynchronously)
-
-
-def test_settings_that_cannot_work_are_refused(scripted_server: ServerFactory) -> None:
-    with pytest.raises(ConfigError, match="json_schema, function_calling, json_mode"):
-        structured(scripted_server([]), method="telepathy")
-    with pytest.raises(ConfigError, match="LangChain chat model"):
-        StructuredCall("openai:gpt", Label, agent="a")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="tries"):
-        RetryPolicy(tries=0)

@@ -21,17 +21,15 @@ from hexamem.evals.report import Section
 from hexamem.evals.study import (
     EXPERIMENTS,
     StudySet,
-    made_up_sets,
     run_study,
     study_data,
-    study_markdown,
     study_sets,
     write_study,
 )
-from hexamem.evals.study.experiments import COLUMNS_OF, recovered_share
+from hexamem.evals.study.experiments import COLUMNS_OF
 from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
 from hexamem.evals.study.observing import observe
-from hexamem.evals.study.records import RANKINGS, Observation, difference, recalls
+from hexamem.evals.study.records import RANKINGS, Observation
 from hexamem.retrieval.signals.features import FEATURES
 
 from .scripted_server import KEY, Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -149,12 +147,6 @@ def test_a_folder_is_a_data_set_and_files_are_that_of_their_folder(tmp_path: Pat
         study_sets([folder, folder / "rosa.json"])
 
 
-def test_made_up_sets_have_evidence() -> None:
-    sets = made_up_sets(1)
-    assert [data_set.name for data_set in sets] == ["synthetic", "ruler"]
-    assert all(question.evidence for group in sets for talk in group.conversations for question in talk.questions)
-
-
 def test_the_questions_out_of_distribution_are_read_with_their_conversations(tmp_path: Path) -> None:
     (found,) = study_sets([CORPUS / "out_of_distribution"])
     questions = [question for one in found.conversations for question in one.questions]
@@ -174,12 +166,6 @@ def test_the_questions_out_of_distribution_are_read_with_their_conversations(tmp
         study_sets([tmp_path / "strange"])
 
 
-def test_a_file_of_longmemeval_is_a_data_set_of_its_own() -> None:
-    (group,) = study_sets([CORPUS / "other_forms" / "longmemeval.json"])
-    assert (group.name, len(group.conversations)) == ("longmemeval", 8)
-    assert all(question.evidence for one in group.conversations for question in one.questions)
-
-
 # The one pass
 
 
@@ -196,28 +182,7 @@ def test_one_pass_asks_every_ranking_of_answerable_questions_alone_and_spends_no
             assert (ranked.calls, ranked.tokens) == (0, 0)
 
 
-def test_packing_skips_turns_that_do_not_fit(observations: list[Observation]) -> None:
-    one = observations[0]
-    turns = one.rankings["rrf"].turns
-    assert one.packed(turns, 0) == []
-    assert one.packed(turns, one.tokens_of(turns)) == list(turns)
-    least = min(one.tokens_of([turn]) for turn in turns)
-    assert one.packed(turns, least) == [next(turn for turn in turns if one.tokens_of([turn]) == least)]
-
-
-def test_recall_and_differences_are_over_conversations(observations: list[Observation]) -> None:
-    perfect, nothing = recalls(observations, lambda one: one.evidence), recalls(observations, lambda one: ())
-    found = difference(observations, perfect, nothing, samples=20)
-    assert found is not None
-    assert (found.mean, found.low, found.high, found.n) == (1.0, 1.0, 1.0, 3)
-    assert difference(observations[:1], perfect[:1], nothing[:1], samples=20) is None
-
-
 # What the experiments compute
-
-
-def test_the_recovered_share_is_guarded_against_nothing_to_divide_by() -> None:
-    assert (recovered_share(0.7, 0.6, 0.8), recovered_share(0.7, 0.8, 0.8)) == (pytest.approx(0.5), None)
 
 
 def test_held_out_weights_were_not_trained_on_what_they_are_measured_on(observations: list[Observation]) -> None:
@@ -291,12 +256,6 @@ def test_a_study_is_written_as_markdown_and_json(study: Study, tmp_path: Path) -
     (tmp_path / "file").write_text("x", "utf-8")
     with pytest.raises(HomeNotWritableError, match="--out"):
         write_study([], {}, tmp_path / "file" / "out")
-
-
-def test_a_table_of_the_report_escapes_bars_and_marks_missing_values() -> None:
-    section = Section(name="x", title="X", tables={"T": [{"a|b": None}, {"a|b": -0.0001}, {"a|b": "|"}, {}]})
-    table = [line for line in study_markdown([section], {}).splitlines() if line.startswith("|")]
-    assert table == ["| a\\|b |", "|---|", "| – |", "| 0.000 |", "| \\| |", "|  |"]
 
 
 # With a chat model

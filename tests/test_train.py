@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hexamem.cli.app import run
 from hexamem.errors import InvalidInputError
@@ -21,11 +19,10 @@ from hexamem.evals.learning import (
     learn_answerable,
     learn_blend,
     learn_ranking,
-    logistic_regression,
 )
 from hexamem.evals.records import Question
 from hexamem.evals.small_memories import small_memories
-from hexamem.evals.training import calibration_error, cross_validate, train
+from hexamem.evals.training import cross_validate, train
 from hexamem.retrieval.ranker import Ranker, large_share
 from hexamem.retrieval.ranking_weights import load_weights
 from hexamem.retrieval.signals.cues import CUES
@@ -88,12 +85,6 @@ def test_the_same_seed_gives_the_same_weights_and_several_runs_are_one_scorer() 
     assert np.abs(both - first).max() > 1e-4
 
 
-def test_no_evidence_is_nothing_to_learn_from() -> None:
-    (one,) = made_up(1)
-    with pytest.raises(InvalidInputError, match="none of the 1 question"):
-        learn_ranking([Example(values=one.values, cues=one.cues, evidence=np.zeros(20, bool))], QUICK, fingerprint="x")
-
-
 def test_the_probability_of_an_answer_follows_its_signs() -> None:
     random = np.random.default_rng(0)
     signs = random.normal(size=(400, 3)).astype(np.float32)
@@ -103,12 +94,6 @@ def test_the_probability_of_an_answer_follows_its_signs() -> None:
     assert slopes.argmax() == 1
     assert abs(slopes[0]) < 0.5
     assert learn_answerable(signs, np.ones(400, bool)).size == 0
-
-
-def test_calibration_error_is_the_gap_between_said_and_true() -> None:
-    said = np.array([0.85] * 10)
-    assert calibration_error(said, np.array([True] * 8 + [False] * 2)) == pytest.approx(0.05)
-    assert calibration_error(np.array([1.0, 0.0]), np.array([True, False])) == 0
 
 
 def test_leaving_one_out_never_trains_on_it() -> None:
@@ -204,15 +189,3 @@ def test_where_small_memories_end_is_learned() -> None:
     middle, steep = learn_blend(large, small, held, candidates, np.ones(8_000)).tolist()
     assert np.exp(middle) == pytest.approx(80, rel=0.2)
     assert steep == pytest.approx(2, rel=0.4)
-
-
-@given(st.integers(0, 10_000), st.floats(0.1, 10))
-@settings(max_examples=20, deadline=None)
-def test_a_logistic_regression_is_where_its_loss_has_no_slope(seed: int, penalty: float) -> None:
-    random = np.random.default_rng(seed)
-    x, weights = random.normal(size=(30, 4)), random.random(30) + 0.1
-    y = np.arange(30) % 3 == 0
-    theta = logistic_regression(x, y, penalty=penalty, weights=weights)
-    residual = weights * (1 / (1 + np.exp(-(x @ theta[:-1] + theta[-1]))) - y)
-    assert x.T @ residual + penalty * theta[:-1] == pytest.approx(np.zeros(4), abs=1e-4)
-    assert residual.sum() == pytest.approx(0, abs=1e-4)

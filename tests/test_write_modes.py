@@ -267,24 +267,6 @@ def test_when_a_budget_is_used_up_steps_wait_with_the_reason(tmp_path: Path, scr
         assert (user.jobs(), server.calls) == ([], 2)
 
 
-def test_what_is_repeated_from_recall_is_not_learned_again(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, "single_call") as memory:
-        user = memory.user("ann")
-        user.remember("FACT Orla: is a vet in Sligo and keeps seven brown hens")
-        user.flush()
-        before = [(item.id, item.version, len(item.sources)) for item in user.items()]
-        user.recall("Who keeps hens?")
-        user.remember(
-            [
-                ("assistant", "FACT Orla: is a vet in Sligo and keeps seven brown hens"),
-                "what else about hens in Sligo then",
-            ]
-        )
-        user.flush()
-        assert [(item.id, item.version, len(item.sources)) for item in user.items()] == before
-
-
 def test_the_command_line_sets_the_mode(
     tmp_path: Path, scripted_server: ServerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
