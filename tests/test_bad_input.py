@@ -223,7 +223,6 @@ FORMS = {
     "1:56 pm on 8 May, 2023": datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
     "2023/05/20 (Sat) 02:21": datetime(2023, 5, 20, 2, 21, tzinfo=UTC),
     "Tue, 15 Nov 1994 08:12:31 GMT": datetime(1994, 11, 15, 8, 12, 31, tzinfo=UTC),
-    "2023年5月8日 下午1点56分": datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
 }
 
 
