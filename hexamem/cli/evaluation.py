@@ -23,16 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate", "train"]
 
-DataSet = Literal[
-    "locomo", "came", "longmemeval", "hotpotqa", "narrativeqa", "ruler", "synthetic", "writepath", "study"
-]
+DataSet = Literal["locomo", "came", "longmemeval", "hotpotqa", "ruler", "synthetic", "writepath", "study"]
 Results = list[dict[str, Any]]
 _MADE_UP, _RULER, _ANSWERS, _STUDY = "Synthetic", "Ruler and HotpotQA", "Answers", "Study"
 _ROUNDS = 3
 _SAMPLES = 10_000
 _APART = 100
 """Added to the seed of made-up trajectories to train on: those of `hexamem eval synthetic` are others."""
-_OF_FILE = ("hotpotqa", "narrativeqa")  # files so large that a part of their questions is read
+_OF_FILE = ("hotpotqa",)  # files so large that a part of their questions is read
 _ANSWERED = ("locomo", "came", "longmemeval", *_OF_FILE)
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("size", "family", "split"), ("synthetic",)),
@@ -101,7 +99,7 @@ class Choices:
         _option(
             _ANSWERS,
             min=1,
-            help="With --answers, so many questions a conversation, evenly spread; of hotpotqa and narrativeqa the "
+            help="With --answers, so many questions a conversation, evenly spread; of hotpotqa the "
             "first so many of the file; of study so many of each conversation.",
         ),
     ] = None
@@ -163,7 +161,7 @@ def evaluate(
 ) -> None:
     """Measure recall on a data set, in an empty temporary memory; with --home in that folder, which is not deleted.
 
-    locomo, came, longmemeval, hotpotqa and narrativeqa are files with questions whose evidence or answer is known.
+    locomo, came, longmemeval and hotpotqa are files with questions whose evidence or answer is known.
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
     Nor does ruler: it hides needles, chains of variables and frequent words in long texts.
@@ -190,8 +188,6 @@ def evaluate(
         raise InvalidInputError(f"{paths[0]}: {dataset} makes its own conversations; leave the path out")
     if not paths and dataset not in ("synthetic", "ruler"):
         raise InvalidInputError(f"Missing argument 'PATH': {dataset} is measured on files; name them")
-    if dataset == "narrativeqa" and not choices.answers:
-        raise InvalidInputError("narrativeqa does not say where an answer is; score answers: --answers --model M")
     results, sections = _measured(session, dataset, paths or (), names, choices)
     if out != "-":
         _show(sections)
@@ -308,7 +304,7 @@ def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -
 
 
 def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Conversation]:
-    from hexamem.evals import load_files, load_hotpotqa, load_narrativeqa
+    from hexamem.evals import load_files, load_hotpotqa
     from hexamem.evals.ruler import parse_tokens
 
     questions, seed = choices.questions, choices.seed or 0
@@ -323,8 +319,6 @@ def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Con
             for path in paths
             for conversation in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)
         ]
-    if dataset == "narrativeqa":
-        return [conversation for path in paths for conversation in load_narrativeqa(path, questions=questions)]
     return load_files(paths, dataset)  # type: ignore[arg-type]
 
 
