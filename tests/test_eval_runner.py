@@ -15,7 +15,7 @@ import pytest
 from hexamem.errors import InvalidInputError
 from hexamem.evals import Conversation, EvalMessage, Question, compare, evaluate, write_json
 from hexamem.evals.answer_judge import NO_ANSWER, AnswerJudge
-from hexamem.evals.answers import ABSTAINED, answer_scores, evaluate_answers, spread
+from hexamem.evals.answers import ABSTAINED, answer_scores, evaluate_answers
 from hexamem.evals.result_tables import retrieval_section
 from hexamem.models import RetryPolicy
 
@@ -278,13 +278,6 @@ def test_answers_are_scored_by_category_judged_and_what_they_cost_is_counted() -
     assert json.loads(json.dumps(result)) == result
     with pytest.raises(InvalidInputError, match="nothing to ask"):
         evaluate_answers(FakeMemory(), [Conversation("c", ())])
-
-
-def test_a_part_of_the_questions_is_taken_from_all_over_the_conversation() -> None:
-    assert spread("0123456789", 4) == ["0", "2", "5", "7"]
-    assert spread("0123", None) == spread("0123", 4) == spread("0123", 9) == list("0123")
-    with pytest.raises(InvalidInputError, match="ask at least one"):
-        spread("0123", 0)
 
 
 def test_each_data_set_has_its_own_scores() -> None:

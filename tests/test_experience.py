@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hexamem import Memory, UserMemory
 from hexamem.cli import main
@@ -21,9 +19,7 @@ from hexamem.doctor import examine
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.experience import limits
 from hexamem.experience.advising import Lore, advise
-from hexamem.experience.digest import abridged_run
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
-from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger.usage import usage_totals
 
 from .fork_server import python
@@ -204,15 +200,6 @@ def test_runs_and_experience_come_back_from_an_export_and_wait_to_be_distilled(
 
 
 # Recalling.
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.text(max_size=120), min_size=1, max_size=12), st.integers(min_value=20, max_value=200))
-def test_an_abridged_run_stays_within_its_budget(texts: list[str], budget: int) -> None:
-    run = Run(user="alice", task="do it")
-    steps = [RunStep(run_id=run.id, position=n, action=t, observation=t * 3) for n, t in enumerate(texts)]
-    text = abridged_run(run, steps, budget)
-    assert not text or (count_tokens(text) <= budget and text.startswith("Task: do it"))
 
 
 def test_small_talk_gets_no_experience(alice: UserMemory) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -174,16 +173,6 @@ def test_an_attempt_that_fails_is_left_unfinished_unless_it_had_finished_and_the
 
     with pytest.raises(TimeoutError, match="never"):
         alice.experience.explore(INVOICE, fails, 2)
-
-
-def test_an_async_agent_is_awaited_and_the_async_twin_explores(alice: UserMemory) -> None:
-    async def runner(attempt: Attempt) -> float:
-        await asyncio.sleep(0)
-        await attempt.run.astep(action="act")
-        return 1.0
-
-    assert labels_of(asyncio.run(alice.experience.aexplore(INVOICE, runner, 2))) == [True, True]
-    assert alice.experience.explore(INVOICE, runner, 1, mode="sequential").passes == 1
 
 
 @pytest.mark.parametrize(
@@ -393,14 +382,6 @@ def test_focus_points_are_given_while_exploring_and_at_no_other_time(learner: Le
     assert not user.experience.explore(INVOICE, acting(True), 1, env="shop").best_run.shown
     user.experience.retire(points[0].id)
     assert len(user.experience.focus("billing", [INVOICE]).points) == 2, "what was retired may be found again"
-
-
-def test_focus_points_are_at_most_five_stored_once_from_examples_of_any_length(learner: Learner) -> None:
-    user, server = learner(replies(FocusReply=focus_reply(7)))
-    first = user.experience.focus("billing", ["An invoice is due. " * 3_000, INVOICE])
-    assert any("2 of 2 examples" in reason for reason in first.degraded)
-    assert "An invoice is due." in server.requests[0].text
-    assert len(first.points) == len(user.experience.focus("billing", [INVOICE]).points) == 5
 
 
 def test_without_a_model_or_a_usable_reply_there_are_no_new_points_and_the_reason_is_reported(

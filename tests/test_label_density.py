@@ -118,16 +118,6 @@ def test_without_labels_it_is_the_fused_ranking(tmp_path: Path) -> None:
         assert not features.cues[CUES.index("scope_clear") :].any()
 
 
-def test_votes_reach_the_similar_steps_of_a_user_with_many_alike(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "home", embedder="static", settings=QUIET) as memory:
-        user = memory.user("ann")
-        user.remember([f"note {number}: nothing much happened" for number in range(250)])
-        user.remember([f"the heron number {number} stood in the pond" for number in range(8)])
-        hits = density(user, "heron in the pond", k=8).hits
-        assert all("heron" in hit.text for hit in hits)
-        assert len({"votes" in {reason.name for reason in hit.why} for hit in hits}) == 1
-
-
 class Broken(WordLabeler):
     """Labels, but reads no question and cannot be restored."""
 

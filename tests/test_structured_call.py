@@ -8,7 +8,6 @@ import importlib
 import json
 import logging
 import pkgutil
-import random
 import threading
 import time
 from dataclasses import dataclass
@@ -335,58 +334,6 @@ def test_no_key_stands_in_results_logs_warnings_or_output(
         assert result.degraded
     seen = caplog.text + "".join(str(warning.message) for warning in recwarn) + "".join(capfd.readouterr())
     assert KEY not in seen
-
-
-ODD: list[Any] = [
-    None, [], {}, "", 0, -1.5, [None], [[]], "x", True, 1e308, {"role": "user"}, [{"function": None}], [{"type": "x"}]
-]  # fmt: skip
-
-
-def broken(rng: random.Random) -> Reply:
-    """A completion whose content is broken, or in which one or two nodes are something else."""
-    text, finish = json.dumps(GOOD), rng.choice(["stop", "stop", "length", "content_filter", "tool_calls", "odd"])
-    place = rng.randrange(len(text))
-    content = rng.choice(
-        [
-            text, text, text[:place], text[:place] + chr(rng.choice([0, 34, 92, 0x2028, 0x1F600, 125])) + text[place:],
-            json.dumps({key: rng.choice(ODD) for key in GOOD}), rng.choice(["null", "NaN", "[]", '"text"', "{" * 3_000]),
-            "".join(chr(rng.randrange(1, 0x3000)) for _ in range(rng.randrange(200))),
-        ]
-    )  # fmt: skip
-    if rng.random() < 0.5:
-        return Reply(content=content, tool=rng.choice([None, None, "Other", ""]), finish_reason=finish)
-    message = {"role": "assistant", "content": content, "refusal": None, "tool_calls": []}
-    choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
-    usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-    whole: dict[str, Any] = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-    whole["usage"] = usage
-    for _ in range(rng.randrange(1, 3)):
-        node = rng.choice([whole, choice, message, usage])
-        name = rng.choice(list(node) or ["id"])
-        if rng.random() < 0.4:
-            node.pop(name, None)
-        else:
-            node[name] = rng.choice(ODD)
-    return Reply(body=json.dumps(whole).encode())
-
-
-@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-@EACH_METHOD
-def test_replies_of_any_shape_never_raise_or_take_a_third_call(scripted_server: ServerFactory, method: Method) -> None:
-    rng = random.Random(method)
-    server = scripted_server(lambda request: broken(rng))
-    call = structured(server, method=method)
-
-    async def every() -> list[StructuredResult[Label]]:
-        return [await call.ainvoke("x") if number % 2 else call.invoke("x") for number in range(80)]
-
-    results = asyncio.run(every())
-    for result in results:
-        assert result.usage.calls in (1, 2)
-        assert (result.value is None) == bool(result.degraded)
-        assert min(result.usage.input_tokens, result.usage.output_tokens) >= 0
-    assert sum(result.usage.calls for result in results) == server.calls
-    assert {result.value is None for result in results} == {True, False}
 
 
 def test_usage_is_what_the_model_reports_or_is_counted_offline(scripted_server: ServerFactory) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from hexamem import Memory, Settings
 from hexamem.cli.app import run
-from hexamem.errors import CorruptFileError, HomeNotWritableError, InvalidInputError
+from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.evals import load_conversations
 from hexamem.evals.learning import LearningSettings
 from hexamem.evals.metrics import Interval
@@ -22,9 +22,7 @@ from hexamem.evals.study import (
     EXPERIMENTS,
     StudySet,
     run_study,
-    study_data,
     study_sets,
-    write_study,
 )
 from hexamem.evals.study.experiments import COLUMNS_OF
 from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
@@ -245,17 +243,6 @@ def test_ablations_cover_every_part(study: Study) -> None:
 
 
 # What is written
-
-
-def test_a_study_is_written_as_markdown_and_json(study: Study, tmp_path: Path) -> None:
-    sections, facts = list(study[0].values()), study[1]
-    assert (facts["model"], list(facts["data sets"])) == ("none", ["one", "two"])
-    files = write_study(sections, facts, tmp_path / "out")
-    assert [file.name for file in files] == ["study.md", "study.json"]
-    assert json.loads((tmp_path / "out" / "study.json").read_text("utf-8")) == study_data(sections, facts)
-    (tmp_path / "file").write_text("x", "utf-8")
-    with pytest.raises(HomeNotWritableError, match="--out"):
-        write_study([], {}, tmp_path / "file" / "out")
 
 
 # With a chat model
