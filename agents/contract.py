@@ -7,28 +7,23 @@ nearest items of its kind, and proposes operations; only ``apply`` changes memor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from hexamem.memory_types import ItemKind, MemoryItem
 from hexamem.memory_types.proposals import Proposal
 from hexamem.memory_types.step import Step
-from hexamem.stores.ledger import Transaction
 
 __all__ = [
     "Batch",
     "BatchStep",
     "Instruction",
-    "Job",
     "Manager",
     "ManagerInput",
     "ManagerOutput",
     "MetaManager",
-    "NoManager",
     "Proposals",
-    "WorkOutcome",
 ]
 
 
@@ -141,32 +136,3 @@ class Manager(Protocol):
                 supersede, merge and remove.
         """
         ...
-
-
-@dataclass(slots=True)
-class NoManager:
-    """Proposes nothing: the manager of a type for which there is no embedded one."""
-
-    kind: ItemKind
-
-    def propose(self, batch: Batch, instruction: Instruction, nearest: Mapping[str, MemoryItem]) -> Proposals:
-        return Proposals()
-
-
-class Job(Protocol):
-    """A durable job. ``write`` opens a transaction that commits only while this process owns the job; ``complete`` ends the
-    job within it."""
-
-    attempt: int
-
-    def write(self) -> AbstractContextManager[Transaction]: ...
-
-    def complete(self, tx: Transaction) -> None: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkOutcome:
-    """The result of one run of a job: ``failed`` is retried later, ``waits`` when there is budget again."""
-
-    status: Literal["done", "failed", "waits"] = "done"
-    reason: str = ""

@@ -53,7 +53,6 @@ Encode: TypeAlias = "Callable[[Sequence[str]], Sequence[EncodedText]]"
 """Texts → their encodings; see :meth:`hexamem.models.encoder.Encoder.encode`."""
 
 _LONGEST_TEXT = 12_000  # characters of a passage, or of a step of a page, that are read
-_LONGEST_PAGE = 48_000  # characters of all steps of a page that are read
 _WINDOWS = 64  # encoded at a time, since the states of all tokens of a window are large
 _WINDOW = 90  # estimated tokens of the sentences that are encoded together
 _MOST_PASSAGES = 400
@@ -303,13 +302,10 @@ def _windows(passage: Passage, steps: PassageSteps) -> Iterator[_Window]:
         parts = [(passage.sources[0].step_id if passage.sources else "", text)]
     name = title if passage.speaker is None or passage.speaker in ROLES else passage.speaker
     head = f"{name}: " if name else ""
-    room = _LONGEST_PAGE
     for step_id, text in parts:
         window = head
         spans: list[tuple[int, int]] = []
-        beginning = text[: min(_LONGEST_TEXT, room)]
-        room -= len(beginning)
-        for sentence in _sentences(beginning):
+        for sentence in _sentences(text[:_LONGEST_TEXT]):
             if window != head and _tokens(window) + _tokens(sentence) > _WINDOW:
                 if spans:
                     yield _Window(passage, step_id, window, spans)

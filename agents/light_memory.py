@@ -1,7 +1,7 @@
 """The light memory: the memos of all closed pages within the planner's token budget (GAM, section 3.1).
 
-It is folded, not cut, to fit the budget: memos of pages, the oldest first, are replaced by the digest that covers them,
-and digests by digests of higher levels. So every closed page is covered by exactly one line.
+It is folded, not cut, to fit the budget: the oldest memos are replaced by memos of memos, these again, and so on. So every
+closed page is covered by exactly one line.
 """
 
 from __future__ import annotations
@@ -12,32 +12,23 @@ from datetime import tzinfo
 from hexamem.intent.page_memos import DIGEST_WORDS, digest_text
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.page import LightMemory, Memo
-from hexamem.stores.ledger.digests import DigestRow
 from hexamem.stores.ledger.pages import PageRow
 
 __all__ = ["LEAST_BUDGET", "light_memory"]
 
 LEAST_BUDGET = 64
 """The least budget, in tokens."""
-_FOLD = 8
-_SPARED = (0.5, 0.25, 0.1, 0.0)  # the share of the newest pages that are not folded, sweep by sweep
+_FOLD = 8  # memos of one memo of memos
 _HANDLE = "M9999"  # a placeholder while tokens are counted
 
 
 def light_memory(
-    pages: Sequence[PageRow],
-    digests: Sequence[DigestRow],
-    budget: int,
-    *,
-    zone: tzinfo,
-    count: Callable[[str], int],
-    scopes: Mapping[str, str],
+    pages: Sequence[PageRow], budget: int, *, zone: tzinfo, count: Callable[[str], int], scopes: Mapping[str, str]
 ) -> LightMemory:
-    """Fold memos until they fit.
+    """Fold memos until they fit, the oldest first.
 
     Args:
         pages: the closed pages that have steps.
-        digests: the digests over them, lower levels first.
         budget: tokens, at least :data:`LEAST_BUDGET`.
         zone: the user's timezone.
         count: text → its tokens.
@@ -47,53 +38,25 @@ def light_memory(
     def cost(memo: Memo) -> int:
         return count(_line(memo, zone)) + 1
 
-    place = {page.id: number for number, page in enumerate(pages)}
-    memos = {page.id: _of_page(page, scopes) for page in pages}
-    costs = {memo_id: cost(memo) for memo_id, memo in memos.items()}
-    for spared in _SPARED:
-        last = len(pages) * (1 - spared)
-        for digest in digests:
-            if sum(costs.values()) <= budget:
-                break
-            below = [memos[part] for part in digest.covers if part in memos]
-            page_ids = tuple(page_id for memo in below for page_id in memo.page_ids)
-            if not below or len(below) < len(digest.covers) or max(map(place.__getitem__, page_ids)) > last:
-                continue
-            for part in digest.covers:
-                del memos[part], costs[part]
-            memos[digest.id] = Memo(
-                handle=_HANDLE,
-                level=digest.level,
-                text=digest.text,
-                page_ids=page_ids,
-                started_at=digest.started_at,
-                ended_at=digest.ended_at,
-                tier=digest.tier,
-            )
-            costs[digest.id] = cost(memos[digest.id])
-    ordered = sorted(memos.values(), key=lambda memo: (memo.started_at, pages[place[memo.page_ids[0]]].seq))
-    folded = _folded_further(ordered, budget, zone, cost)
-    named = tuple(memo.model_copy(update={"handle": f"M{number}"}) for number, memo in enumerate(folded, 1))
-    text = "\n".join(_line(memo, zone) for memo in named)
-    return LightMemory(memos=named, text=text, tokens=count(text) if text else 0, pages=len(pages))
-
-
-def _folded_further(memos: list[Memo], budget: int, zone: tzinfo, cost: Callable[[Memo], int]) -> list[Memo]:
-    """Fold the oldest memos that no stored digest covers, until all fit."""
+    memos = [_of_page(page, scopes) for page in sorted(pages, key=lambda page: (page.started_at, page.seq))]
     costs = [cost(memo) for memo in memos]
+    level = at = 0
     while sum(costs) > budget and len(memos) > 1:
         # The lowest level first: a memo of a higher level has fewer words for each page.
-        level = min(memo.level for memo in memos)
-        at = next(at for at, memo in enumerate(memos) if memo.level == level)
+        if at >= len(memos) or memos[at].level > level:
+            level, at = level + 1, 0
         start = max(0, min(at, len(memos) - 2))
         end = min(start + _FOLD, len(memos))
         folded = _folded(memos[start:end], DIGEST_WORDS, zone)
         memos[start:end], costs[start:end] = [folded], [cost(folded)]
+        at = start + 1
     words = DIGEST_WORDS
     while memos and cost(memos[0]) > budget and words > 8:
         words = max(8, words * 3 // 4)
         memos = [_folded(memos, words, zone)]
-    return memos
+    named = tuple(memo.model_copy(update={"handle": f"M{number}"}) for number, memo in enumerate(memos, 1))
+    text = "\n".join(_line(memo, zone) for memo in named)
+    return LightMemory(memos=named, text=text, tokens=count(text) if text else 0, pages=len(pages))
 
 
 def _folded(memos: Sequence[Memo], words: int, zone: tzinfo) -> Memo:

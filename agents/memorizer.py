@@ -1,25 +1,24 @@
-"""The memorizer: cuts steps into pages with headers and memos, and folds memos into digests (GAM, arXiv 2511.18423, 3.1).
+"""The memorizer: cuts steps into pages with headers and memos, (GAM, arXiv 2511.18423, 3.1).
 
-A digest is a memo of memos. The memorizer follows the ledger by ``seq``, as labelling does: each call continues where the
+The memorizer follows the ledger by ``seq``, as labelling does: each call continues where the
 last one ended. All its texts are extractive and cost no model call. A labelling model writes headers and memos in the
-same reply (see :mod:`.page_texts`); only digests have a call of their own (see :mod:`.memo_folding`).
+same reply (see :mod:`.page_texts`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
 from hexamem.agents.page_texts import memo_step
 from hexamem.intent.page_bounds import BoundStep, PageCut, PageLimits, cut_pages, estimated_tokens
-from hexamem.intent.page_memos import digest_text, page_header, page_memo
-from hexamem.memory_types.base import new_id, utc_now
+from hexamem.intent.page_memos import page_header, page_memo
+from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.times import read_zone
 from hexamem.stores.ledger import Ledger, Transaction
-from hexamem.stores.ledger.digests import DigestRow, add_digests, read_digests
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.pages import (
     PageRow,
@@ -34,7 +33,6 @@ from hexamem.stores.ledger.pages import (
     page_steps,
     pages_before,
     read_paged,
-    read_pages,
     set_paged,
     stale_pages,
     steps_from,
@@ -45,8 +43,6 @@ __all__ = ["Memorizer"]
 
 _BATCH, _MOST_STALE = 2_000, 500  # new steps and stale pages of one transaction
 _SESSION_KEYS = ("session", "session_id")  # in the metadata of a step
-_FOLD = 8  # memos of one digest
-_FOLD_EARLY = 4  # the least memos of a digest that ends with a thread or session
 
 
 class _Thread(NamedTuple):
@@ -62,20 +58,10 @@ class Memorizer:
     Args:
         ledger: where steps are read and pages written.
         limits: the sizes of pages.
-        folded: called with the ids of new digests in the transaction that writes them, to queue jobs for a model.
-        queued: called after that transaction is committed.
     """
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        limits: PageLimits | None = None,
-        *,
-        folded: Callable[[Transaction, Sequence[str]], None] = lambda tx, digest_ids: None,
-        queued: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, ledger: Ledger, limits: PageLimits | None = None) -> None:
         self._ledger, self.limits = ledger, limits or PageLimits()
-        self._folded, self._queued = folded, queued
 
     def page(self, user: str) -> int:
         """Bring the user's pages up to date with the ledger; returns how many were closed or rewritten."""
@@ -87,8 +73,6 @@ class Memorizer:
             with self._ledger.write(user, create=False) as tx:
                 if tx.user_id:
                     done += self._pass(tx)
-        if done:
-            self.fold(user)
         return done
 
     # ------------------------------------------------------------------ one pass
@@ -158,7 +142,7 @@ class Memorizer:
     def _cut(self, tx: Transaction, thread: _Thread, vocabulary: Vocabulary, zone: tzinfo) -> list[PageRow]:
         """The pages of a thread, the last one open; those that are now closed have their texts."""
         opened = thread.open if thread.open is not None and not thread.open.stale else None
-        bounds = [_bound(step, vocabulary) for step in thread.steps]
+        bounds = [_bound(step) for step in thread.steps]
         cuts = cut_pages(bounds, self.limits, max(1, thread.open.session if thread.open is not None else 0))
         rows: list[PageRow] = []
         before: PageRow | None = None
@@ -186,32 +170,10 @@ class Memorizer:
             return page
         return _texted(tx, page, read_zone(tx.timezone))
 
-    # ------------------------------------------------------------------ digests
 
-    def fold(self, user: str) -> int:
-        """Write the digests that are due, each level over the one below; returns their number.
-
-        A digest covers eight consecutive memos that are in none yet, or at least four where a thread or session ends.
-        """
-        with self._ledger.write(user, create=False) as tx:
-            if not tx.user_id:
-                return 0
-            new = _new_digests(tx)
-            add_digests(tx, new)
-            if new:
-                self._folded(tx, [digest.id for digest in new])
-        if new:
-            self._queued()
-        return len(new)
-
-
-def _bound(step: PageStep, vocabulary: Vocabulary) -> BoundStep:
-    root = None
-    if step.scope_id:
-        root = next(reversed(vocabulary.above(step.scope_id)), vocabulary.canonical(step.scope_id))
+def _bound(step: PageStep) -> BoundStep:
     marker = next((str(step.metadata[key]) for key in _SESSION_KEYS if step.metadata.get(key) is not None), None)
-    asks = step.text.rstrip().endswith(("?", "？"))
-    return BoundStep(estimated_tokens(step.text), step.occurred_at, root, marker, asks)
+    return BoundStep(estimated_tokens(step.text), step.occurred_at, marker)
 
 
 def _row(steps: Sequence[PageStep], bounds: Sequence[BoundStep], cut: PageCut, vocabulary: Vocabulary) -> PageRow:
@@ -259,54 +221,3 @@ def _texted(
         before_at=before.ended_at if before is not None else None,
     )
     return replace(page, header=header, memo=page_memo(memo_steps), tier="embedded")
-
-
-def _new_digests(tx: Transaction) -> list[DigestRow]:
-    """The digests that are due."""
-    stored, zone = read_digests(tx), read_zone(tx.timezone)
-    covered = {covered_id for digest in stored for covered_id in digest.covers}
-    bare = [page for page in read_pages(tx) if page.closed and page.memo and page.id not in covered]
-    new = [
-        _digest(1, group, digest_text([(page.memo, page.started_at) for page in group], zone))
-        for group in _page_groups(bare)
-    ]
-    level = 1
-    while True:
-        below = [digest for digest in (*stored, *new) if digest.level == level and digest.id not in covered]
-        below.sort(key=lambda digest: (digest.seq, digest.id))
-        if len(below) < _FOLD:
-            return new
-        for start in range(0, len(below) - _FOLD + 1, _FOLD):
-            group = below[start : start + _FOLD]
-            new.append(
-                _digest(level + 1, group, digest_text([(lower.text, lower.started_at) for lower in group], zone))
-            )
-        level += 1
-
-
-def _page_groups(bare: Sequence[PageRow]) -> list[list[PageRow]]:
-    """Consecutive pages in groups that are full, or end with a thread or session."""
-    groups: list[list[PageRow]] = []
-    group: list[PageRow] = []
-    for page in bare:
-        if group:
-            last = group[-1]
-            parted = (page.thread_id, page.session) != (last.thread_id, last.session)
-            if len(group) >= _FOLD or (parted and len(group) >= _FOLD_EARLY):
-                groups.append(group)
-                group = []
-        group.append(page)
-    return groups + ([group] if len(group) >= _FOLD else [])
-
-
-def _digest(level: int, below: Sequence[PageRow] | Sequence[DigestRow], text: str) -> DigestRow:
-    return DigestRow(
-        id=new_id("digest"),
-        seq=below[0].seq,
-        level=level,
-        covers=tuple(covered.id for covered in below),
-        text=text,
-        started_at=min(covered.started_at for covered in below),
-        ended_at=max(covered.ended_at for covered in below),
-        created_at=utc_now(),
-    )

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hexamem.agents.contract import Batch, Instruction, MetaManager
-from hexamem.agents.labelling.schemas import salvaged
 from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.managers.showing import shown_before, shown_steps
 from hexamem.memory_types import ItemKind
@@ -98,9 +96,8 @@ class ModelMetaManager:
         if further:
             lines = "\n".join(f"- {kind}: {holds}" for kind, holds in further.items())
             self._prompt = self._prompt.with_system(f"{self._prompt.system}\n\nFurther managers:\n{lines}")
-        form = _reply_for((*FORMS, *further))
         self.call: StructuredCall[RoutingReply] = StructuredCall(
-            model, form, agent=AGENT, method=method, retries=retries, salvage=partial(_salvaged, form)
+            model, _reply_for((*FORMS, *further)), agent=AGENT, method=method, retries=retries
         )
 
     def route(self, batch: Batch) -> Sequence[Instruction]:
@@ -134,6 +131,7 @@ class ModelMetaManager:
             usage=usage,
             operation="manage",
             validate=problems,
+            partly=True,
             carry=(batch, embedded),
         )
 
@@ -170,10 +168,3 @@ def is_small_talk(batch: Batch) -> bool:
         if len(words) > _FEW_WORDS or any(character.isdigit() for character in text) or step.media:
             return False
     return True
-
-
-def _salvaged(form: type[RoutingReply], data: object) -> RoutingReply | None:
-    listed = data.get("managers") if isinstance(data, Mapping) else data
-    entry = get_args(form.model_fields["managers"].annotation)[0]
-    entries = salvaged(listed, entry, steps=[], task="")
-    return form.model_construct(managers=entries) if entries else None

@@ -6,10 +6,10 @@ began earlier the memo so far is listed too, so that the memo grows with each ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hexamem.agents.labelling.checks import gist_fits, one_line, scripts_of
+from hexamem.agents.labelling.checks import fits, one_line
 from hexamem.agents.labelling.schemas import PageNote
 from hexamem.intent.contract import PageTexts
 from hexamem.intent.page_memos import MemoStep, page_memo
@@ -51,7 +51,6 @@ class PageSlot:
         steps: ids of those of its steps that are in the batch, in order.
         begun: whether it has steps before the batch.
         memo: the memo of these; "" where there are none.
-        ends: whether it is closed after its steps in the batch.
     """
 
     handle: str
@@ -59,7 +58,6 @@ class PageSlot:
     steps: tuple[str, ...]
     begun: bool
     memo: str
-    ends: bool
 
 
 def read_page_slots(tx: Transaction, step_ids: Collection[str]) -> tuple[PageSlot, ...]:
@@ -82,7 +80,6 @@ def _slot(handle: str, page: PageRow, steps: Sequence[PageStep], chosen: set[str
         else page.memo
         if page.tier == "model"
         else page_memo([memo_step(step) for step in before]),
-        ends=page.closed and bool(own) and steps[-1].id == own[-1].id,
     )
 
 
@@ -97,31 +94,22 @@ def shown_pages(slots: Sequence[PageSlot], numbers: Mapping[str, int]) -> str:
         own = [numbers[step_id] for step_id in slot.steps if step_id in numbers]
         if not own:
             continue
-        line = f"{slot.handle}: step{'s' if len(own) > 1 else ''} {_ranges(own)}"
-        line += "; it ends there" if slot.ends else "; it goes on after these"
+        line = f"{slot.handle}: step{'s' if len(own) > 1 else ''} {', '.join(map(str, own))}"
         if slot.begun:
             line += f"; it began before them. Memo so far: {' '.join(slot.memo.split()) or 'none'}"
         lines.append(line)
     return "\n".join(lines) or "none: leave pages empty"
 
 
-def _ranges(numbers: Sequence[int]) -> str:
-    if len(numbers) > 1 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
-        return f"{numbers[0]} to {numbers[-1]}"
-    return ", ".join(map(str, numbers))
-
-
 def checked_notes(
-    slots: Sequence[PageSlot], notes: Sequence[PageNote], scripts: Set[str], restore: Callable[[str], str]
+    slots: Sequence[PageSlot], notes: Sequence[PageNote], restore: Callable[[str], str]
 ) -> dict[str, PageTexts]:
-    """Page id → the acceptable texts of a reply: none in a script that is not in the prompt.
+    """Page id → the texts of a reply that are not too long.
 
     Args:
-        scripts: those of the prompt apart from the memos of the pages.
         restore: removes the prompt's escapes from text that was copied from it.
     """
     by_handle = {slot.handle: slot for slot in slots}
-    shown = scripts_of(" ".join(slot.memo for slot in slots)) | scripts
     accepted: dict[str, PageTexts] = {}
     for note in notes[: 2 * len(slots)]:
         own = by_handle.get(note.page.strip())
@@ -129,8 +117,8 @@ def checked_notes(
             continue
         header, memo = (format_references(one_line(restore(text or ""))) for text in (note.header, note.memo))
         texts = PageTexts(
-            header if len(header) <= _LONGEST_HEADER and gist_fits(header, shown) else "",
-            memo if len(memo) <= _LONGEST_MEMO and gist_fits(memo, shown) else "",
+            header if fits(header, _LONGEST_HEADER) else "",
+            memo if fits(memo, _LONGEST_MEMO) else "",
         )
         if any(texts):
             accepted[own.page_id] = texts

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
 from typing import Literal, NamedTuple
 
@@ -22,6 +22,7 @@ from hexamem.agents.sentence_classifiers import SentenceClassifiers, SentenceRea
 from hexamem.errors import ModelFileError
 from hexamem.intent.dates import DateSpan, find_dates
 from hexamem.memory_types import ItemKind, MemoryItem
+from hexamem.memory_types.coarse_dates import PRECISION, precision_of
 from hexamem.memory_types.proposals import Evidence, Proposal
 from hexamem.models.encoder import open_heads
 from hexamem.models.sentences import split_sentences
@@ -31,35 +32,19 @@ from hexamem.stores.secrets import find_references
 PairScorer = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
 """n pairs of an earlier and a later statement → ``(n,)`` scores from 0 to 1."""
 
-__all__ = ["EmbeddedManager", "EmbeddedMetaManager", "Finding", "Reader", "ReaderSettings", "embedded_managers"]
+__all__ = ["EmbeddedManager", "EmbeddedMetaManager", "Finding", "Reader", "embedded_managers"]
 
 _LONGEST = 600
 """Characters of a sentence; a longer one is pasted text, not a statement of the user."""
 _SHORTEST = 4
 _MOST_SENTENCES = 200
 """Sentences of a message that are read; a longer message is a document."""
+_OF_USER, _DATED, _ATTRIBUTE = 0.4, 0.3, 0.5
+"""The least probabilities at which a sentence becomes a core item, is searched for dates, and gives its attribute as label."""
+_SUPERSEDES = 0.97
+"""The least pair score at which an earlier item is superseded."""
 _MOST_PAIRS, _LEAST_COSINE = 2, 0.3
 """The known items that are compared with a new statement: the most, and their least cosine."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderSettings:
-    """Thresholds of the reader. All but ``supersedes`` are probabilities.
-
-    Attributes:
-        bounds: memory type → the least at which a sentence becomes an item; for a type that is missing, the bound of the
-            classifiers, chosen on the validation part of ``evals/corpus``.
-        of_user: the least of being about the user at which a sentence becomes a core item.
-        dated: the least at which a sentence is searched for dates.
-        attribute: the least at which an attribute becomes the label of a core item.
-        supersedes: the least pair score at which an earlier item is superseded.
-    """
-
-    bounds: Mapping[ItemKind, float] = field(default_factory=dict)
-    of_user: float = 0.4
-    dated: float = 0.3
-    attribute: float = 0.5
-    supersedes: float = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +92,10 @@ class Reader:
         embedder: Embedder,
         classifiers: SentenceClassifiers | None = None,
         supersedes: PairScorer | None = None,
-        settings: ReaderSettings | None = None,
     ) -> None:
         self._embedder, self._supersedes = embedder, supersedes
         self._classifiers = classifiers or load_sentence_classifiers(embedder.name)
-        self.settings = settings or ReaderSettings()
-        own = dict(zip(self._classifiers.types, self._classifiers.bounds.tolist(), strict=True))
-        self._bounds = {kind: self.settings.bounds.get(kind, own[kind]) for kind in own}
+        self._bounds = dict(zip(self._classifiers.types, self._classifiers.bounds.tolist(), strict=True))
         self._cache: dict[int, _BatchReading] = {}  # by identity: equal batches may be of different users
 
     @property
@@ -183,7 +165,7 @@ class Reader:
         names = self._subjects([sentence for _, sentence, _, kinds in chosen if "semantic" in kinds])
         for step, sentence, reading, kinds in chosen:
             date = None
-            if reading.dated >= self.settings.dated:
+            if reading.dated >= _DATED:
                 prefer: Literal["past", "future"] = "past" if reading.past >= 0.5 else "future"
                 date = next(iter(find_dates(sentence, step.step.occurred_at, batch.zone, prefer=prefer)), None)
             for kind in kinds:
@@ -199,7 +181,7 @@ class Reader:
 
     def _kinds(self, reading: SentenceReading) -> list[ItemKind]:
         """The kinds of items that a sentence is worth; only sentences about the user become core items."""
-        of_user = reading.of_user >= self.settings.of_user
+        of_user = reading.of_user >= _OF_USER
         return [
             kind for kind, bound in self._bounds.items() if reading.types[kind] >= bound and (of_user or kind != "core")
         ]
@@ -236,7 +218,7 @@ class Reader:
         for score, (earlier, later) in sorted(
             zip(scores, pairs, strict=True), key=lambda scored: (scored[1][1], -scored[0])
         ):
-            if score >= self.settings.supersedes and later not in superseded and earlier not in superseded.values():
+            if score >= _SUPERSEDES and later not in superseded and earlier not in superseded.values():
                 superseded[later] = earlier
         return [superseded.get(later) for later in range(len(known), len(texts))]
 
@@ -320,7 +302,7 @@ class EmbeddedManager:
         return Proposal(
             operation="add" if target is None else "supersede",
             kind=self.kind,
-            values=_values(group, self._reader.settings, zone),
+            values=_values(group, zone),
             target=target,
             key=key,
             evidence=tuple(Evidence(step_id=finding.step.step.id, quote=finding.text) for finding in group),
@@ -348,7 +330,7 @@ def _statement(item: MemoryItem) -> str:
     return str(getattr(item, "value", "") or getattr(item, "summary", "") or item.text)
 
 
-def _values(group: Sequence[Finding], settings: ReaderSettings, zone: tzinfo) -> dict[str, object]:
+def _values(group: Sequence[Finding], zone: tzinfo) -> dict[str, object]:
     """The fields of the item of a group of findings."""
     finding = group[0]
     step = finding.step.step
@@ -357,11 +339,13 @@ def _values(group: Sequence[Finding], settings: ReaderSettings, zone: tzinfo) ->
     shared: dict[str, object] = {"valid_from": began} if began is not None else {}
     match finding.kind:
         case "core":
-            certain = finding.reading.attribute_probability >= settings.attribute
+            certain = finding.reading.attribute_probability >= _ATTRIBUTE
             return {"label": finding.reading.attribute if certain else "about", "value": finding.text, **shared}
         case "episodic":
             occurred = _moment(finding.date, zone) if finding.date is not None else step.occurred_at
-            return {"summary": finding.text, "actor": speaker, "occurred_at": occurred}
+            coarse = precision_of(finding.date.precision) if finding.date is not None else None
+            metadata = {} if coarse is None else {"metadata": {PRECISION: coarse}}
+            return {"summary": finding.text, "actor": speaker, "occurred_at": occurred, **metadata}
         case "semantic":
             return {"name": finding.name or speaker, "summary": finding.text, **shared}
         case "procedural":

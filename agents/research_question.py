@@ -51,11 +51,7 @@ def read_question(text: str, now: datetime, zone: tzinfo) -> Question:
         until = in_utc(datetime.combine(max(date.last_day for date in dates), time.max, tzinfo=zone))
     return Question(
         text=text,
-        undated=_unless_empty(undated, text),
+        undated=" ".join(undated.split()) if any(map(str.isalnum, undated)) else text,
         since=since,
         until=until,
     )
-
-
-def _unless_empty(text: str, whole: str) -> str:
-    return " ".join(text.split()) if any(map(str.isalnum, text)) else whole

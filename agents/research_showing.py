@@ -23,7 +23,7 @@ def shown_passages(
 ) -> tuple[str, dict[str, Passage], int]:
     """The passages as lines with handles, in order of time.
 
-    The best passages are chosen first. One that does not fit is cut, or left out if not even its beginning fits.
+    The best passages are chosen first; one that does not fit is left out.
 
     Args:
         passages: the best first.
@@ -44,11 +44,8 @@ def shown_passages(
             line = line[:_LONGEST_TEXT] + _CUT_MARK
         cost = count(line) + 20
         if cost > left:
-            fits = max(0, int(len(line) * (left - 20) / cost)) if left > 80 else 0
-            if fits < 80:
-                shortened += 1
-                continue
-            line, cost = line[:fits] + _CUT_MARK, left
+            shortened += 1
+            continue
         shortened += line.endswith(_CUT_MARK)
         left -= cost
         chosen.append((rank, passage, line))

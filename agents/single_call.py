@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import create_model
 
 from hexamem.agents.contract import Batch, Instruction, Manager
 from hexamem.agents.labelling.reading import RULES, LabelReading
-from hexamem.agents.labelling.schemas import BatchLabels, salvaged, salvaged_labels
+from hexamem.agents.labelling.schemas import BatchLabels
 from hexamem.agents.labelling.task import LabelTask
 from hexamem.agents.managers.changes import ItemChange, operations_of
 from hexamem.agents.managers.forms import FORMS, ItemOperation
 from hexamem.agents.managers.prompting import own_text
-from hexamem.agents.managers.reading import Reading, salvaged_operations
+from hexamem.agents.managers.reading import Reading
 from hexamem.agents.managers.showing import shown_before, shown_items, shown_steps
 from hexamem.intent.contract import Embed, LabelBatch
 from hexamem.memory_types import ItemKind, MemoryItem
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["AGENT", "SingleCall", "SingleOutcome", "SingleReply", "single_prompt", "single_reply"]
 
 AGENT = "single_call"
-_EMPTY_CHANGE: Mapping[str, Any] = {
-    **dict.fromkeys(("about", "text", "attribute", "when")), "op": "add", "targets": [], "parts": []
-}  # fmt: skip
 _USABLE = 0.75  # the least share of labels, and of operations; below it the reply is asked for again
 
 
@@ -110,9 +106,8 @@ class SingleCall:
     ) -> None:
         self._managers, self._embed, self.forms = managers, embed, forms
         self._prompt = single_prompt(forms, prompts)
-        form = single_reply(forms)
         self.call: StructuredCall[SingleReply] = StructuredCall(
-            model, form, agent=AGENT, method=method, retries=retries, salvage=partial(_salvaged, form, forms)
+            model, single_reply(forms), agent=AGENT, method=method, retries=retries
         )
 
     def prepare(
@@ -170,6 +165,7 @@ class SingleCall:
             usage=usage,
             operation="manage",
             validate=lambda reply: _problems(task, reply),
+            partly=True,
             carry=task,
         )
 
@@ -198,9 +194,9 @@ class SingleCall:
 
 def _problems(task: _Task, reply: SingleReply) -> list[str]:
     """The problems for a repair turn: only where so much is not usable that it is worth a second reply."""
-    problems: list[str] = []
-    if task.labelling is not None and task.labelling.usable(reply) < _USABLE * len(task.batch.steps):
-        problems += task.labelling.problems(reply)
+    problems = task.labelling.problems(reply) if task.labelling is not None else []
+    if len(problems) <= (1 - _USABLE) * len(task.batch.steps):
+        problems = []
     operations = _operations(reply, task.readings)
     count = sum(map(len, operations.values()))
     usable = sum(
@@ -218,20 +214,3 @@ def _operations(reply: SingleReply, kinds: Iterable[ItemKind]) -> Mapping[ItemKi
     """The operations of a reply by type."""
     shipped = operations_of(reply.operations)
     return {kind: shipped[kind] if kind in shipped else getattr(reply, kind) for kind in kinds}
-
-
-def _salvaged(
-    reply: type[SingleReply], forms: Mapping[ItemKind, type[ItemOperation]], data: object
-) -> SingleReply | None:
-    lists = data if isinstance(data, Mapping) else {}
-    labels = salvaged_labels(lists)
-    changes = salvaged(lists.get("operations"), ItemChange, **_EMPTY_CHANGE)
-    further: dict[str, Any] = {
-        kind: salvaged_operations(lists.get(kind), form) for kind, form in _further(forms).items()
-    }
-    if not labels.steps and not changes and not any(further.values()):
-        return None
-    # Already validated; the lists of operations are of the fields' own types.
-    return reply.model_construct(
-        steps=labels.steps, gists=labels.gists, pages=labels.pages, operations=changes, **further
-    )

@@ -4,7 +4,6 @@ from hexamem.evals.answers import evaluate_answers
 from hexamem.evals.datasets import detect_format, load_conversations, load_files
 from hexamem.evals.hotpotqa import load_hotpotqa
 from hexamem.evals.jsonl import read_jsonl
-from hexamem.evals.narrativeqa import load_narrativeqa
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.report import write_json
 from hexamem.evals.ruler import make_ruler
@@ -23,7 +22,6 @@ __all__ = [
     "load_conversations",
     "load_files",
     "load_hotpotqa",
-    "load_narrativeqa",
     "make_ruler",
     "read_jsonl",
     "write_json",

@@ -29,11 +29,11 @@ def answer_scores(dataset: str, question: Question, answer: str) -> dict[str, fl
     """The scores of one answer by name, each 0 to 1.
 
     LoCoMo: ``f1`` (:func:`~.qa_scores.locomo_score`), and ``bleu1`` and ``plain_f1``, for category 5 none of these two.
-    HotpotQA and NarrativeQA: ``f1`` (the best over the gold answers) and ``exact_match``. Others: ``plain_f1`` and
+    HotpotQA: ``f1`` (the best over the gold answers) and ``exact_match``. Others: ``plain_f1`` and
     ``bleu1``; none for a question without a gold answer.
     """
     golds: Sequence[str] = question.gold.get("answers") or ([question.answer] if question.answer else [])
-    if dataset in ("hotpotqa", "narrativeqa") and golds:
+    if dataset == "hotpotqa" and golds:
         return {"f1": squad_f1(answer, golds), "exact_match": exact_match(answer, golds)}
     first = {"f1": locomo_score(answer, question.answer, question.category)} if dataset == "locomo" else {}
     if (dataset == "locomo" and question.category == "5") or (not first and not golds):

@@ -14,17 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.evals.asking import Progress
-from hexamem.evals.gate_training import DEPTH, Operable
+from hexamem.evals.learning import Example
 from hexamem.evals.records import Conversation, Question
 from hexamem.evals.runner import store_conversation
-from hexamem.retrieval.decide_and_rank import RecallSearches
-from hexamem.retrieval.learning import Example
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.strategies import strategy_named
 
-__all__ = ["AskedQuestion", "ask_all", "asked_question", "record_turns", "unanswerable"]
+__all__ = ["DEPTH", "AskedQuestion", "ask_all", "turns_of_candidates", "unanswerable"]
 
+DEPTH = 10
+"""Hits of the recalls."""
 _ITEM_SHARE = 0.3
 """Weight of an item that cites evidence, relative to the step itself: it may cite other steps too."""
 
@@ -35,15 +35,12 @@ class AskedQuestion:
 
     Attributes:
         turns: of each candidate: the turn of a step, or the turns that an item cites.
-        operable: all searches of a multi-step recall, on which the gate of the operations is trained; None leaves the
-            question out of that training.
     """
 
     conversation: str
     question: Question
     features: Features
     turns: tuple[tuple[str, ...], ...]
-    operable: Operable | None = None
 
     @property
     def example(self) -> Example:
@@ -65,13 +62,12 @@ def unanswerable(question: Question) -> bool:
 
 
 def ask_all(
-    memory: Any, conversations: Sequence[Conversation], progress: Progress | None = None, *, operations: bool = True
+    memory: Any, conversations: Sequence[Conversation], progress: Progress | None = None
 ) -> list[AskedQuestion]:
     """Store the conversations, each as a user of its own, and compute the candidates of all their questions.
 
     Args:
         memory: an open, empty :class:`~hexamem.memory.Memory`.
-        operations: whether to make the further searches of multi-step recalls, which train the gate of the operations.
         progress: called as ``progress(what, done, total)`` after every question.
     """
     total = sum(len(conversation.questions) for conversation in conversations)
@@ -81,47 +77,22 @@ def ask_all(
         turn_of = store_conversation(user, conversation)
         memory.projector.catch_up(user.name)
         for question in conversation.questions:
-            request, strategy = Request(query=question.text, k=DEPTH), strategy_named("learned")
-            if operations:
-                searched = memory.searcher.searches(user.name, request, strategy)
-                if searched is not None:
-                    operable = Operable(searched, record_turns(searched, turn_of))
-                    first = searched.searches[0].features
-                    asked.append(asked_question(conversation.id, question, first, turn_of, operable))
-            elif (measured := memory.searcher.measure(user.name, request, strategy)) is not None:
-                asked.append(asked_question(conversation.id, question, measured.features, turn_of))
+            request = Request(query=question.text, k=DEPTH)
+            searched = memory.searcher.searches(user.name, request, strategy_named("learned"), further=False)
+            if searched is not None:
+                features = searched.searches[0].features
+                asked.append(AskedQuestion(conversation.id, question, features, turns_of_candidates(features, turn_of)))
             if progress is not None:
                 progress(f"ask {conversation.id}", len(asked), total)
     return asked
 
 
-def asked_question(
-    conversation: str,
-    question: Question,
-    features: Features,
-    turn_of: Mapping[str, str],
-    operable: Operable | None = None,
-) -> AskedQuestion:
-    """A question with its candidates' features.
+def turns_of_candidates(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """The turns of each candidate.
 
     Args:
-        conversation: id.
         turn_of: step → turn, as returned by :func:`~.runner.store_conversation`.
-        operable: all searches of the question, if they were made.
     """
-    return AskedQuestion(conversation, question, features, _turns(features, turn_of), operable)
-
-
-def record_turns(searched: RecallSearches, turn_of: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The turns of each candidate of any of the searches, by the candidate's id."""
-    turns: dict[str, tuple[str, ...]] = {}
-    for search in searched.searches:
-        turns.update(zip(search.features.pool.ids, _turns(search.features, turn_of), strict=True))
-    return turns
-
-
-def _turns(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
-    """The turns of each candidate."""
     pool = features.pool
     steps = [(turn_of.get(step, f"unknown:{step}"),) for step in pool.ids[: pool.steps]]
     items = [tuple(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in item.cites)) for item in pool.items]

@@ -15,7 +15,6 @@ from hexamem.evals.hotpotqa import is_hotpotqa, load_hotpotqa
 from hexamem.evals.jsonl import load_jsonl
 from hexamem.evals.locomo import load_locomo
 from hexamem.evals.longmemeval import load_longmemeval
-from hexamem.evals.narrativeqa import is_narrativeqa, load_narrativeqa
 from hexamem.evals.other_questions import load_other_questions
 from hexamem.evals.records import FORMATS, Conversation, DataFormat, listed, natural_key, read_json
 
@@ -27,7 +26,6 @@ _LOADERS: Mapping[str, Callable[[Path, bool], list[Conversation]]] = {
     "came": lambda path, skip_bad: load_came_bench(path, skip_bad=skip_bad),
     "longmemeval": lambda path, skip_bad: load_longmemeval(path),
     "hotpotqa": lambda path, skip_bad: load_hotpotqa(path),
-    "narrativeqa": lambda path, skip_bad: load_narrativeqa(path, skip_bad=skip_bad),
     "questions": lambda path, skip_bad: load_other_questions(path),
     "jsonl": lambda path, skip_bad: load_jsonl(path, skip_bad=skip_bad),
 }
@@ -129,8 +127,6 @@ def detect_format(path: Path) -> DataFormat | None:
         return "longmemeval"
     if is_hotpotqa(first):
         return "hotpotqa"
-    if is_narrativeqa(first):
-        return "narrativeqa"
     if {"conversation", "kind", "question"} <= first.keys():
         return "questions"
     talk = first.get("conversation", first)
@@ -153,6 +149,4 @@ def _detect_lines(path: Path) -> DataFormat | None:
                 return "came"
             if {"role", "content"} <= record.keys():
                 return "jsonl"
-            if is_narrativeqa(record):
-                return "narrativeqa"
     return None if empty else "jsonl"

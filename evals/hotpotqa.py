@@ -1,18 +1,13 @@
 """HotpotQA (EMNLP 2018): questions that need two paragraphs, over as many paragraphs as a length asks for.
 
-Two forms of file are read, both JSON lists:
-
-- the authors' distractor file (``hotpot_dev_distractor_v1.json``): ``_id``, ``question``, ``answer``, ``type``,
-  ``supporting_facts`` (pairs of title and sentence number) and ``context`` (ten pairs of title and sentences);
-- contexts concatenated already, as the evaluation of GAM reads them (``eval_400.json``, ``eval_1600.json``,
-  ``eval_3200.json``: 56K, 224K and 448K tokens): ``context`` (a text of ``Document N:`` blocks), ``input``, ``answers``.
-  They do not say which documents hold the answer: answers are scored, evidence is not.
+The authors' distractor file (``hotpot_dev_distractor_v1.json``) is read: a JSON list with ``_id``, ``question``,
+``answer``, ``type``, ``supporting_facts`` (pairs of title and sentence number) and ``context`` (ten pairs of title and
+sentences).
 """
 
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +20,6 @@ from hexamem.models.tokens import count_tokens
 
 __all__ = ["is_hotpotqa", "load_hotpotqa"]
 
-_BLOCK = re.compile(r"^Document \d+:[ \t]*\n?", re.MULTILINE)
 _PER_THREAD = 15  # about 2,000 tokens, the size of GAM's pages
 
 
@@ -47,19 +41,9 @@ class _Distractor(BaseModel):
         return {title: f"{title}\n{''.join(sentences).strip()}" for title, sentences in self.context}
 
 
-class _Concatenated(BaseModel):
-    context: str
-    input: str
-    answers: list[Any] = Field(min_length=1)
-    index: Any = None
-
-
 def is_hotpotqa(record: object) -> bool:
-    """Whether a record of a JSON list is of one of the two forms."""
-    return isinstance(record, dict) and (
-        {"supporting_facts", "context", "question"} <= record.keys()
-        or ({"input", "answers"} <= record.keys() and isinstance(record.get("context"), str))
-    )
+    """Whether a record of a JSON list is of this form."""
+    return isinstance(record, dict) and {"supporting_facts", "context", "question"} <= record.keys()
 
 
 def load_hotpotqa(
@@ -80,27 +64,19 @@ def load_hotpotqa(
         seed: of the choice and the order of the paragraphs.
 
     Returns:
-        Conversations ``hotpotqa-<id>``. ``Question.evidence`` are the documents that support the answer (none where
-        the file does not say), ``category`` is ``bridge`` or ``comparison``, ``gold["answers"]`` the gold answers.
+        Conversations ``hotpotqa-<id>``. ``Question.evidence`` are the documents that support the answer,
+        ``category`` is ``bridge`` or ``comparison``, ``gold["answers"]`` the gold answers.
 
     Raises:
         CorruptFileError: naming file, record and what does not fit.
-        InvalidInputError: the file holds fewer tokens of paragraphs than asked for, or is concatenated already.
+        InvalidInputError: the file holds fewer tokens of paragraphs than asked for.
     """
     records = listed(read_json(path))
     bad = next((number for number, record in enumerate(records, 1) if not is_hotpotqa(record)), None)
     if bad is not None or not records:
         raise CorruptFileError(
-            f"{path}, record {bad or 1}: is no question of HotpotQA; it has _id, question, answer, supporting_facts "
-            "and context, or context, input and answers"
+            f"{path}, record {bad or 1}: is no question of HotpotQA; it has _id, question, answer, supporting_facts and context"
         )
-    if isinstance(records[0]["context"], str):
-        if tokens is not None:
-            raise InvalidInputError(f"{path}: its contexts are concatenated already; leave the length out")
-        chosen = [
-            parsed(_Concatenated, record, f"{path}, record {at}") for at, record in enumerate(records[:questions], 1)
-        ]
-        return [_concatenated(record, at) for at, record in enumerate(chosen, 1)]
     every = [parsed(_Distractor, record, f"{path}, record {at}") for at, record in enumerate(records, 1)]
     paragraphs = {title: text for record in every for title, text in record.paragraphs().items()}
     return [_distractor(path, record, paragraphs, tokens, seed) for record in every[:questions]]
@@ -143,15 +119,6 @@ def _more(
             f"{path}: its paragraphs have {tokens - left:,} tokens, fewer than the {tokens:,} asked for; ask for fewer, "
             "or give the whole file"
         )
-
-
-def _concatenated(record: _Concatenated, number: int) -> Conversation:
-    return _conversation(
-        str(number if record.index is None else record.index),
-        [text for block in _BLOCK.split(record.context) if (text := block.strip())],
-        question=record.input,
-        answers=[str(answer) for answer in record.answers],
-    )
 
 
 def _conversation(

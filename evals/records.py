@@ -36,7 +36,7 @@ __all__ = [
     "why",
 ]
 
-DataFormat = Literal["locomo", "came", "longmemeval", "hotpotqa", "narrativeqa", "questions", "jsonl"]
+DataFormat = Literal["locomo", "came", "longmemeval", "hotpotqa", "questions", "jsonl"]
 FORMATS: tuple[DataFormat, ...] = get_args(DataFormat)
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ def retrieval_section(results: Results) -> Section:
 
     Recall at every cut-off, nDCG and latency, for categories 1-4 where the data has them, else for all questions; recall@10
     by category; with several strategies and conversations the difference of each to the first, by paired bootstrap;
-    LongMemEval's own metrics; agreement of labels with gold ones. The remarks name what was not scored and what fell back.
+    agreement of labels with gold ones. The remarks name what was not scored and what fell back.
     """
     first = results[0]
     group = "1-4" if first["recall"].get("1-4") else "all"
@@ -53,18 +53,6 @@ def retrieval_section(results: Results) -> Section:
         tables[f"recall@{cut} against {first['strategy']}, paired bootstrap over conversations"] = [
             {"strategy": result["strategy"], "difference": compare(result, first, k=int(cut), group=group)}
             for result in results[1:]
-        ]
-    if first.get("published"):
-        tables["LongMemEval's own metrics (turns of the user)"] = [
-            {
-                "strategy": result["strategy"],
-                "level": level,
-                "metric": metric,
-                **{f"@{k}": _share(result["published"][f"{level}_{metric}"], "all", k) for k in ("5", "10", "50")},
-            }
-            for result in results
-            for level in ("session", "turn")
-            for metric in ("recall_any", "recall_all", "ndcg_any")
         ]
     if agreement := [(name, first[name]) for name in ("scope", "events") if first.get(name)]:
         tables["induced labels against gold labels"] = [

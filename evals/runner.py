@@ -17,7 +17,6 @@ from typing import Any, Protocol
 from hexamem.errors import InvalidInputError
 from hexamem.evals.agreement import AgreementTally, induced_labels
 from hexamem.evals.asking import RESEARCH, Progress, Tally, ask, counted, spent, turns_of
-from hexamem.evals.longmemeval_metrics import PUBLISHED_DEPTH, PUBLISHED_NAMES, published_metrics
 from hexamem.evals.metrics import DEFAULT_K_VALUES, METRICS, Aggregator, Interval, paired_bootstrap
 from hexamem.evals.records import Conversation, EvalMessage, Question
 
@@ -79,9 +78,6 @@ def evaluate(
         - ``scope``, ``events``: agreement of induced labels with gold ones (:class:`~.agreement.AgreementTally`), all
           strategies share it; None where the data has no gold or the memory no labels;
         - ``session_recall``: fraction of gold sessions among those of the top k turns, where the data names them;
-        - ``published``: LongMemEval's own metrics (:mod:`.longmemeval_metrics`): ``turn_recall_any``,
-          ``turn_recall_all``, ``turn_ndcg_any``, ``turn_ndcg`` (the standard one) and the same for ``session``, each
-          ``{group: {"1": …, "3": …}}``; None for other data;
         - ``by_conversation``: what :func:`compare` reads;
         - ``latency_ms``: of ``recall`` alone, wall time, after 3 warm-up calls a conversation whose words are no
           question's; ``ingest_steps_per_s``: ``remember`` and ``flush`` together, all strategies share it;
@@ -267,10 +263,6 @@ def _score(
         thread_of = {message.id: message.thread_id or conversation.id for message in conversation.messages}
         retrieved = {k: gold.intersection(thread_of.get(turn) for turn in ranked[:k]) for k in scores.k_values}
         further["session_recall"] = {k: len(threads) / len(gold) for k, threads in retrieved.items()}
-    if conversation.dataset == "longmemeval":
-        # A ranking of its own: the published cut-offs count the user's turns alone, and sessions of many turns.
-        deep = asked if strategy == RESEARCH else ask(user, question.text, k=PUBLISHED_DEPTH, strategy=strategy)
-        further |= published_metrics(conversation, turns_of(deep.steps, turn_of))
     scores.add(conversation.id, question.category, ranked, question.evidence, further=further)
 
 
@@ -278,5 +270,4 @@ def _tables(scores: Aggregator, locomo: bool) -> dict[str, Any]:
     tables = {name: scores.means(name) for name in (*METRICS, "session_recall")}
     if not locomo:
         tables = {name: {**table, "1-4": None} if table else table for name, table in tables.items()}
-    published = {name: scores.means(name) for name in PUBLISHED_NAMES}
-    return {**tables, "published": published if any(published.values()) else None}
+    return tables

@@ -12,18 +12,15 @@ import numpy.typing as npt
 from hexamem.errors import InvalidInputError
 from hexamem.evals.asked_questions import AskedQuestion, unanswerable
 from hexamem.evals.asking import Progress
-from hexamem.evals.gate_training import gate_example
+from hexamem.evals.learning import LearningSettings, learn_answerable, learn_blend, learn_ranking
 from hexamem.evals.metrics import recall_at_k
 from hexamem.evals.records import Conversation
 from hexamem.evals.small_memories import SMALL
-from hexamem.retrieval.gates import GateExample, GateSettings, OperationGate, learn_gate, switched
-from hexamem.retrieval.learning import LearningSettings, learn_answerable, learn_blend, learn_ranking
-from hexamem.retrieval.ranker import FEWEST, USUAL, Ranker, answer_logit, answer_signs
+from hexamem.retrieval.ranker import FEWEST, Ranker, answer_logit, answer_signs
 from hexamem.retrieval.ranking_weights import RankingWeights
-from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["cross_validate", "learned_card", "replaced", "train"]
+__all__ = ["cross_validate", "learned_card", "train"]
 
 _FOLDS = 5
 _SMALL_PENALTY = 3.0
@@ -36,17 +33,15 @@ def train(
     *,
     fingerprint: str,
     card: Mapping[str, object] | None = None,
-    gate: GateSettings | None = None,
     small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
 ) -> RankingWeights:
-    """Train the scorer on questions with evidence, then the probability of an answer and the gate.
+    """Train the scorer on questions with evidence, then the probability of an answer.
 
-    The last two are fitted on scores of questions whose conversation the scorer did not see: by folds, so they take at
-    least two conversations, and the probability also needs unanswerable questions in some of them.
+    That is fitted on scores of questions whose conversation the scorer did not see: by folds, so it takes at least two
+    conversations, and unanswerable questions in some of them.
 
     Args:
-        gate: how the gate of the operations is trained; None trains none, and the usual operations run.
         small: questions asked of small memories (:func:`~.small_memories.small_memories`), which calibrate the
             probability there.
 
@@ -60,22 +55,13 @@ def train(
 
     examples = [question.example for question in asked]
     weights = learn_ranking(examples, settings, fingerprint=fingerprint, card=card, progress=advance)
-    answerable = any(unanswerable(question.question) for question in asked)
-    gated = gate is not None and any(question.operable is not None for question in asked)
-    if not answerable and not gated:
+    if not any(unanswerable(question.question) for question in asked):
         return weights
     folds = _folds(asked, settings, fingerprint, progress)
-    tensors: dict[str, FloatArray] = {}
-    if answerable and any(len(fold.signs) for fold in folds):
-        tensors |= _answerable_tensors(folds, small)
-    if gate is not None and folds:
-        tensors |= _gate_tensors(folds, gate, tensors, progress)
-    return replaced(weights, tensors)
-
-
-def replaced(weights: RankingWeights, tensors: Mapping[str, FloatArray]) -> RankingWeights:
-    """A copy of weights with some tensors replaced."""
-    return RankingWeights(**{**weights.tensors(), **tensors}, fingerprint=weights.fingerprint, card=weights.card)
+    if not any(len(fold.signs) for fold in folds):
+        return weights
+    tensors = {**weights.tensors(), **_answerable_tensors(folds, small)}
+    return RankingWeights(**tensors, fingerprint=weights.fingerprint, card=weights.card)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +75,6 @@ class _Fold:
     """
 
     ranker: Ranker
-    asked: tuple[AskedQuestion, ...]
     signs: npt.NDArray[np.float32]
     answered: npt.NDArray[np.bool_]
     candidates: npt.NDArray[np.int64]
@@ -110,12 +95,13 @@ def _folds(
         if not any(example.evidence.any() and not example.evidence.all() for example in training):
             continue
         ranker = Ranker(learn_ranking(training, replace(settings, runs=1), fingerprint=fingerprint))
-        members = tuple(question for question in asked if question.conversation in held_out)
-        telling = [question for question in members if question.conversation in mixed and len(question.features.pool)]
+        telling = [
+            question for question in asked if question.conversation in held_out & mixed and len(question.features.pool)
+        ]
         signs = [answer_signs(question.features, ranker.score(question.features)) for question in telling]
         answered = np.array([not unanswerable(question.question) for question in telling], bool)
         candidates = np.array([question.features.pool.steps for question in telling], np.int64)
-        folds.append(_Fold(ranker, members, np.array(signs, np.float32), answered, candidates, held_out))
+        folds.append(_Fold(ranker, np.array(signs, np.float32), answered, candidates, held_out))
         if progress is not None:
             progress("answerable", number + 1, count)
     return folds
@@ -154,41 +140,21 @@ def _answerable_tensors(folds: Sequence[_Fold], small: Sequence[AskedQuestion]) 
     return {**tensors, "answerable_small": of_small, "answerable_size": blend}
 
 
-def _gate_tensors(
-    folds: Sequence[_Fold], settings: GateSettings, tensors: Mapping[str, FloatArray], progress: Progress | None
-) -> dict[str, FloatArray]:
-    examples: list[GateExample] = []
-    total = sum(question.operable is not None for fold in folds for question in fold.asked)
-    for fold in folds:
-        ranker = Ranker(replaced(fold.ranker.weights, tensors)) if tensors else fold.ranker
-        for question in fold.asked:
-            if question.operable is None:
-                continue
-            steps = len(question.operable.searched.steps)
-            probability = ranker.answerable(question.features, ranker.score(question.features), size=steps)
-            evidence = () if unanswerable(question.question) else question.question.evidence
-            examples.append(gate_example(question.operable, evidence, ranker, probability, question.conversation))
-            if progress is not None and len(examples) % 50 == 0:
-                progress("rewards", len(examples), total)
-    return {"operations": learn_gate(examples, settings)} if examples else {}
-
-
 def _score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversation: str) -> dict[str, Any]:
-    """Measure weights on the questions of one conversation, with the operations that their gate switches on."""
-    ranker, gate = Ranker(weights), OperationGate(weights)
+    """Measure the scorer on the questions of one conversation, without operations."""
+    ranker = Ranker(weights)
     cuts: dict[int, list[float]] = {5: [], 10: [], 20: []}
     categories: dict[str, list[float]] = {}
     answered = []
     for question in (question for question in asked if question.conversation == conversation):
         scores = ranker.score(question.features)
-        size = None if question.operable is None else len(question.operable.searched.steps)
-        probability = ranker.answerable(question.features, scores, size=size)
+        probability = ranker.answerable(question.features, scores)
         if probability is not None:
             answered.append((probability, not unanswerable(question.question)))
         evidence, category = question.question.evidence, question.question.category
         if not evidence:
             continue
-        turns = _ranked(question, ranker, gate, scores)
+        turns = question.ranked_turns(scores)
         categories.setdefault(category, []).append(recall_at_k(turns, evidence, 10))
         for cut, values in cuts.items() if category != "5" else ():
             values.append(recall_at_k(turns, evidence, cut))
@@ -201,20 +167,11 @@ def _score_on(asked: Sequence[AskedQuestion], weights: RankingWeights, conversat
     }
 
 
-def _ranked(asked: AskedQuestion, ranker: Ranker, gate: OperationGate, scores: npt.NDArray[np.float32]) -> list[str]:
-    """The turns in the order of the preset ``learned``."""
-    if asked.operable is None:
-        return asked.ranked_turns(scores)
-    on = switched(gate.weights_of(*asked.operable.gate_input(scores)), strategy_named("learned").operations)
-    return asked.operable.ranked(ranker, on, None if not on >= USUAL else scores)
-
-
 def cross_validate(
     asked: Sequence[AskedQuestion],
     settings: LearningSettings,
     *,
     fingerprint: str,
-    gate: GateSettings | None = None,
     small: Sequence[AskedQuestion] = (),
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
@@ -233,7 +190,7 @@ def cross_validate(
     rows = []
     for index, name in enumerate(names):
         others = [question for question in asked if question.conversation != name]
-        weights = train(others, settings, fingerprint=fingerprint, gate=gate, small=small)
+        weights = train(others, settings, fingerprint=fingerprint, small=small)
         rows.append(_score_on(asked, weights, name))
         if progress is not None:
             progress(f"without {name}", index + 1, len(names))
@@ -246,7 +203,6 @@ def learned_card(
     settings: LearningSettings,
     embedder: str,
     license: str = "unknown",
-    gate: GateSettings | None = None,
 ) -> dict[str, Any]:
     """The training data and settings of weights, for their file.
 
@@ -261,7 +217,6 @@ def learned_card(
         "questions": len(asked),
         "unanswerable": sum(unanswerable(question.question) for question in asked),
         "settings": {name: getattr(settings, name) for name in settings.__slots__},
-        "gate": None if gate is None else {name: getattr(gate, name) for name in gate.__slots__},
     }
 
 

@@ -1,4 +1,4 @@
-"""Detects when an agent is stuck: repeated errors, invalid actions, no progress (CFGM, arXiv 2508.15305, section 3.4).
+"""Detects when an agent is stuck: repeated errors, no progress (CFGM, arXiv 2508.15305, section 3.4).
 
 By rules over the turns, without a model, so that it can be checked after every turn.
 """
@@ -18,14 +18,8 @@ __all__ = ["ANSWER", "Trouble", "TroubleSettings", "Turn", "tool_of", "trouble_i
 
 ANSWER = "answer"
 """The action of a recorded step that is not a tool call but the agent's final answer."""
-Sort = Literal["repeated_error", "invalid_action", "no_progress"]
+Sort = Literal["repeated_error", "no_progress"]
 
-_INVALID = re.compile(
-    r"\b(?:invalid|unknown|unrecogni[sz]ed|unsupported|illegal) (?:action|command|tool|function|operation|request)\b"
-    r"|\bis not a (?:valid|known) (?:action|command|tool|function)\b|\bno such (?:action|command|tool|function)\b"
-    r"|\bnothing happen(?:s|ed)\b|\bnot a valid tool\b|无效的?(?:动作|操作|命令)|未知(?:命令|工具)",
-    re.I,
-)
 _SPACE = re.compile(r"\s+")
 _TOOL = re.compile(r"[^\s(\[{:=]+")
 
@@ -35,7 +29,7 @@ class TroubleSettings:
     """When an agent is in trouble.
 
     Attributes:
-        repeated_errors: so many consecutive errors of the same tool, or invalid actions, are trouble.
+        repeated_errors: so many consecutive errors of the same tool are trouble.
         standstill: so many consecutive turns without a new result are no progress.
     """
 
@@ -58,7 +52,7 @@ class Trouble:
     """What is wrong, in a sentence that also serves as the query for advice.
 
     Attributes:
-        sort: which of the three it is.
+        sort: which of the two it is.
         error: the last error, or the observation in its place.
         tool: the tool or the action's first word.
         summary: the sentence.
@@ -83,7 +77,7 @@ def trouble_in(turns: Sequence[Turn], settings: TroubleSettings) -> Trouble | No
         turns: of one run in order. Turns without an action (thoughts) are ignored.
 
     Returns:
-        Consecutive invalid actions, else consecutive errors of the same tool, else no progress: turns that repeat an
+        Consecutive errors of the same tool, else no progress: turns that repeat an
         action with the same result, or that fail.
     """
     acted = [turn for turn in turns if turn.action.strip()]
@@ -93,13 +87,10 @@ def trouble_in(turns: Sequence[Turn], settings: TroubleSettings) -> Trouble | No
     result = last.error.strip() or last.observation.strip()
     tool = last.tool or tool_of(last.action)
     tail = acted[-settings.repeated_errors :]
-    if len(tail) == settings.repeated_errors:
-        if all(_INVALID.search(turn.error or turn.observation) for turn in tail):
-            summary = f"{len(tail)} invalid actions in a row: {result}"
-            return Trouble(sort="invalid_action", error=result, tool=tool, summary=summary)
-        if all(turn.error.strip() and (turn.tool or tool_of(turn.action)) == tool for turn in tail):
-            summary = f"{tool} failed {len(tail)} times: {result}"
-            return Trouble(sort="repeated_error", error=result, tool=tool, summary=summary)
+    failed = [turn for turn in tail if turn.error.strip() and (turn.tool or tool_of(turn.action)) == tool]
+    if len(failed) == settings.repeated_errors:
+        summary = f"{tool} failed {len(failed)} times: {result}"
+        return Trouble(sort="repeated_error", error=result, tool=tool, summary=summary)
     if _stands_still(acted, settings.standstill):
         return Trouble(
             sort="no_progress", error=result, tool=tool, summary=f"{settings.standstill} turns without progress"

@@ -24,7 +24,7 @@ from hexamem.agents.contract import (
     MetaManager,
     Proposals,
 )
-from hexamem.agents.labelling.batches import read_task_of, write_task
+from hexamem.agents.labelling.batches import read_task, write_task
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.ingest_batches import BatchTakenError, advance, read_batch, waiting_steps
 from hexamem.graphs.ingest_state import (
@@ -319,7 +319,7 @@ class IngestNodes:
         context, parts = _context(), self._parts
         assert parts.single_call is not None
         batch = self._batch(context, state["batch"])
-        task = read_task_of(parts.ledger, parts.embed, context.user, state["batch"]) if parts.embed else None
+        task = read_task(parts.ledger, parts.embed, context.user, state["batch"]) if parts.embed else None
         known = state.get("nearest_by_kind") or {}
         items = self._items(context, [item_id for ids in known.values() for item_id in ids])
         result = yield Request(

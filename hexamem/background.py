@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Generic, Literal
+from typing import Any, Generic, Literal
 
 from typing_extensions import TypeVar
 
@@ -29,9 +29,6 @@ from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.ledger import jobs as queue
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor
-
-if TYPE_CHECKING:
-    from hexamem.agents.contract import WorkOutcome
 
 __all__ = [
     "BackgroundWorker",
@@ -100,13 +97,6 @@ class JobOutcome:
     def park(cls, reason: str) -> JobOutcome:
         """It cannot succeed: parked at once, until it is retried or dropped by hand."""
         return cls(status="parked", reason=reason)
-
-    @classmethod
-    def of_work(cls, work: WorkOutcome) -> JobOutcome:
-        """The outcome of an agent's work."""
-        if work.status == "waits":
-            return cls.defer(work.reason)
-        return cls.retry(work.reason) if work.status == "failed" else cls.done()
 
 
 class JobContext(Generic[UserT]):

@@ -8,13 +8,11 @@ from pydantic import Field
 
 from hexamem.memory_types.settings import check_zone, validated_settings
 
-__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "MemoTier", "ModelMethod", "QueryTier", "Settings"]
+__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "ModelMethod", "Settings"]
 
 DEFAULT_HOME = "~/.hexamem"
-LabelTier = Literal["embedded", "model", "uncertain", "off"]
+LabelTier = Literal["embedded", "off"]
 IngestMode = Literal["auto", "embedded", "single_call", "agents", "off"]
-QueryTier = Literal["embedded", "model"]
-MemoTier = Literal["embedded", "model"]
 ModelMethod = Literal["json_schema", "function_calling", "json_mode"]
 Count = Annotated[int, Field(ge=1)]
 Limit = Annotated[int | None, Field(ge=0)]
@@ -29,25 +27,15 @@ class Settings:
         timezone: IANA name in which naive times are read, for users who have none of their own.
         strategy: the ranking that ``recall`` uses when none is named.
         weights: file with weights of the learned ranking, from ``hexamem train``; None for those that ship.
-        explore: how often, 0 to 1, a learned recall tries another set of the operations that cost nothing, so that feedback
-            shows what they are worth to this user.
         k: how many hits ``recall`` returns by default.
         labels: "embedded" to give each step its contextual intent (scope, event types, entity types) by small classifiers
-            before it is indexed; "model" to have a model refine all of them in the background, "uncertain" only those of
-            which the classifiers are not sure (both need a model); "off" to index steps without.
-        label_batch: steps that one call of the model labels, 8 to 20.
-        label_below: with labels "uncertain", the confidence, 0 to 1, below which a step goes to the model.
-        label_wait: seconds after which steps go to the model though they fill no batch; ``flush`` does not wait.
-        label_tokens: the most tokens that one batch may cost, its repair included; None for no limit.
-        query_intent: "embedded" to classify which labels a question names; "model" to ask a model at each recall
-            whose strategy matches labels.
+            before it is indexed, "off" to index steps without. With ``mode`` "single_call" the model labels them anew.
         model_method: how models are asked for structured output.
         budget_calls: the most model calls while the memory is open; None for no limit.
         budget_tokens: the most tokens, likewise. What does not fit waits in the queue.
         mode: how items are extracted from stored messages, in the background: "embedded" (the encoder's heads, no calls),
             "single_call" (one call a batch, which labels too), "agents" (the meta-manager and each manager that it names,
-            a call each), "off" for not at all, or "auto": "embedded" without a model; with one "single_call",
-            or "agents" where `labels` asks for a model too.
+            a call each), "off" for not at all, or "auto": "embedded" without a model; with one "single_call".
         batch_size: so many steps are read together, or fewer that are long; by default 30 in mode single_call, otherwise 10.
         batch_idle: seconds after the last message until fewer steps are read; ``flush`` does not wait.
         batch_tokens: the most tokens that one batch may cost; the embedded engine does what is left. None for no limit.
@@ -58,8 +46,6 @@ class Settings:
         page_steps, page_tokens: a page has no more steps, and no more tokens unless one step has.
         page_gap: hours; a longer pause in a thread, or another ``session`` in the metadata, begins a new session, and a
             new page.
-        memos: "embedded" to make memos of memos from their first sentences; "model" to have a model write them anew in the background, a
-            call each (it needs one). Headers and memos of pages are a model's where it labels, without further calls.
         experience: whether agents are given what earlier runs teach, and it is learned; without it runs are recorded
             and counted only, so that the gain can be measured.
         keep_reasoning: whether reasoning blocks of models are stored with their step.
@@ -82,14 +68,8 @@ class Settings:
     timezone: Annotated[str, check_zone] = "UTC"
     strategy: str = "learned"
     weights: str | None = None
-    explore: Share = 0.0
     k: Annotated[int, Field(ge=1, le=1_000)] = 10
     labels: LabelTier = "embedded"
-    label_batch: Annotated[int, Field(ge=8, le=20)] = 12
-    label_below: Share = 0.5
-    label_wait: Annotated[int, Field(ge=0)] = 600
-    label_tokens: Count | None = 60_000
-    query_intent: QueryTier = "embedded"
     model_method: ModelMethod = "json_schema"
     budget_calls: Limit = None
     budget_tokens: Limit = None
@@ -103,7 +83,6 @@ class Settings:
     page_steps: Count = 24
     page_tokens: Count = 1_200
     page_gap: Count = 6
-    memos: MemoTier = "embedded"
     experience: bool = True
     keep_reasoning: bool = False
     find_secrets: bool = True

@@ -378,7 +378,6 @@ class Ingesting:
 
     def _model_parts(self, managers: Mapping[str, Manager], meta: MetaManager, embed: Embed | None) -> dict[str, Any]:
         """The agents of the model tier: in mode ``single_call`` one, in mode ``agents`` the meta-manager and the managers."""
-        from hexamem.agents.contract import NoManager
         from hexamem.agents.managers.forms import FORMS, form_of
 
         models, prompts, method = self._tier.models, self._tier.prompts, self._settings.model_method
@@ -400,8 +399,7 @@ class Ingesting:
         for kind, form in forms.items():
             model = models.of(form.agent() if kind in FORMS else "managers")
             if model is not None and kind not in custom:
-                fallback = managers.get(kind) or NoManager(kind)
-                agents[kind] = ManagerAgent(form, model, fallback, prompts=prompts)
+                agents[kind] = ManagerAgent(form, model, managers.get(kind), prompts=prompts)
         parts: dict[str, Any] = {"model_managers": agents}
         if (model := models.of("meta_manager")) is not None:
             further = {

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -103,9 +102,9 @@ class Memory:
         self._calls = Calls(closed, self.home)
 
         self.handlers = handlers = JobHandlers()
-        self.model_tier = tier = ModelTier(home, models, prompts, handlers, self._wake)
-        self.labelling = _labelling(home, tier, labeler)
-        self.query_intent = partial(_query_intent, tier, self.labelling)
+        self.model_tier = tier = ModelTier(home, models, prompts)
+        self.labelling = _labelling(home, labeler)
+        self.query_intent = self.labelling.query if self.labelling is not None else _no_labels
         self.projector = projector = Projector(
             home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
         )
@@ -128,7 +127,7 @@ class Memory:
             max_attempts=settings.max_job_attempts,
         )
         self.redactions = Redactions(home, projector, handlers)
-        self.paging = Paging(home, projector, tier, handlers)
+        self.paging = Paging(home, projector)
         self.ingesting = Ingesting(
             home,
             projector,
@@ -140,7 +139,7 @@ class Memory:
             remember=self._remember,
             wrote=self.wrote,
         )
-        self.recalling = Recalling(home, projector, self.searcher, tier, self.redactions, strategies)
+        self.recalling = Recalling(home, projector, self.searcher, self.redactions, strategies)
         self.researching = Researching(
             home, projector, self.searcher, self.paging, tier, self.redactions, self.query_intent
         )
@@ -332,8 +331,6 @@ class Memory:
                     for name in self.ledger.users():
                         flushed.enter_context(self.ingesting.flushing(name))
                     self.runner.run_due(deadline=deadline)
-                    if sum(self.model_tier.hurry(name) for name in self.ledger.users()):
-                        self.runner.run_due(deadline=deadline)
             for name in self.ledger.users():
                 if deadline is not None and time.monotonic() > deadline:
                     return False
@@ -482,7 +479,7 @@ class Memory:
             forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is
 
 
-def _labelling(home: Home, tier: ModelTier, labeler_of: Callable[[str], Labeler] | None) -> IntentLabeling | None:
+def _labelling(home: Home, labeler_of: Callable[[str], Labeler] | None) -> IntentLabeling | None:
     """What labels steps by the settings; None with labels "off"."""
     if home.settings.labels == "off":
         return None
@@ -493,13 +490,11 @@ def _labelling(home: Home, tier: ModelTier, labeler_of: Callable[[str], Labeler]
 
         return EmbeddedLabeler(user, embedder.embed_documents, embedder.name)
 
-    refining: dict[str, Any] = {} if tier.refining is None else {"queue": tier.refining.queue, "queued": tier.queued}
-    return IntentLabeling(home.ledger, labeler_of or embedded, embedder.embed_documents, home.notices.add, **refining)
+    return IntentLabeling(home.ledger, labeler_of or embedded, embedder.embed_documents, home.notices.add)
 
 
-def _query_intent(tier: ModelTier, labelling: IntentLabeling | None, user: str, query: str) -> QueryFilter:
-    """The labels that a question names."""
-    return QueryFilter() if labelling is None else tier.query(user, query, labelling.query(user, query))
+def _no_labels(user: str, query: str) -> QueryFilter:
+    return QueryFilter()
 
 
 def check_memory(memory: object, caller: str) -> None:

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from hexamem.agents.light_memory import LEAST_BUDGET, light_memory
 from hexamem.agents.memorizer import Memorizer
-from hexamem.background import JobContext, JobHandlers, JobOutcome
 from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
 from hexamem.home import Home
 from hexamem.intent.page_bounds import PageLimits
 from hexamem.memory_types import Hit, LightMemory, Page, PageWithSteps
 from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.times import read_zone
-from hexamem.model_tier import ModelTier
 from hexamem.models.tokens import count_tokens
 from hexamem.retrieval.page_search import PageRequest, search_pages
 from hexamem.stores.label_writes import vocabulary_of
 from hexamem.stores.ledger import Transaction, get_steps
-from hexamem.stores.ledger.digests import read_digests
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps, pages_holding, read_pages
 from hexamem.stores.page_index import PageIndex
 from hexamem.stores.projections import Projector
 from hexamem.stores.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from hexamem.agents.memo_folding import MemoFolding
 
 __all__ = ["Paging"]
 
@@ -36,7 +29,7 @@ __all__ = ["Paging"]
 class Paging:
     """The pages of a home's users. Each call first brings them up to the stored steps."""
 
-    def __init__(self, home: Home, projector: Projector, tier: ModelTier, handlers: JobHandlers) -> None:
+    def __init__(self, home: Home, projector: Projector) -> None:
         """The projector erases, purges and rebuilds the index of pages with the others."""
         settings = home.settings
         self._ledger, self._settings, self._projector = home.ledger, settings, projector
@@ -44,21 +37,6 @@ class Paging:
             steps=settings.page_steps, tokens=settings.page_tokens, gap=timedelta(hours=settings.page_gap)
         )
         self.memorizer = Memorizer(home.ledger, limits)
-        self.folding: MemoFolding | None = None
-        model = tier.models.of("memorizer") if settings.memos == "model" else None
-        if model is not None:
-            from hexamem.agents.memo_folding import KIND, MemoFolding
-
-            self.folding = MemoFolding(
-                home.ledger,
-                model,
-                home.notices.add,
-                method=settings.model_method,
-                budget=tier.budget,
-                prompts=tier.prompts,
-            )
-            handlers.register(KIND, self._fold)
-            self.memorizer = Memorizer(home.ledger, limits, folded=self.folding.queue, queued=tier.queued)
         self.index = PageIndex(
             home.ledger,
             home.vectors,
@@ -122,10 +100,9 @@ class Paging:
                 ids_of = {page_id: [step.id for step in steps] for page_id, steps in page_steps(tx, pages).items()}
                 passing = set(permitted(tx, [step_id for step_ids in ids_of.values() for step_id in step_ids]))
                 pages = [page for page in pages if passing.issuperset(ids_of[page.id])]
-            digests = read_digests(tx)
             names = _scope_names(tx, pages)
             zone = read_zone(tx.timezone)
-        return light_memory(pages, digests, budget, zone=zone, count=count_tokens, scopes=names)
+        return light_memory(pages, budget, zone=zone, count=count_tokens, scopes=names)
 
     def search(
         self,
@@ -164,11 +141,6 @@ class Paging:
         """Bring the user's pages up to the ledger, if the settings ask for it."""
         if self._settings.pages:
             self.index.catch_up(user)
-
-    def _fold(self, job: JobContext) -> JobOutcome:
-        assert self.folding is not None
-        last = job.attempt >= self._settings.max_job_attempts
-        return JobOutcome.of_work(self.folding.run(job.user_name, job, job.payload["digest"], last=last))
 
     @staticmethod
     def _scope_ids(tx: Transaction, scope: str) -> set[str]:

@@ -21,7 +21,7 @@ from hexamem.memory_types.times import read_zone
 from hexamem.models.tokens import count_each, count_tokens
 from hexamem.prompts.fences import OPENING, one_line, tag_ahead
 from hexamem.retrieval.hits import LeaveOut
-from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day, with_attached
+from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, with_attached
 from hexamem.stores.ledger import read_items
 from hexamem.stores.ledger.shown_items import ShownItem
 from hexamem.stores.ledger.step_texts import plain_steps
@@ -234,7 +234,7 @@ def _adds_date(hit: Hit, texts: Mapping[str, str], today: date, zone: tzinfo) ->
     if in_zone(hit.said_at, zone).date() == today:
         return False
     sources = " ".join(texts.get(source.step_id, "") for source in hit.sources)
-    return not tells_day(sources, in_zone(hit.occurred_at, zone).date())
+    return in_zone(hit.occurred_at, zone).date().isoformat() not in sources
 
 
 def as_data(core: str, recalled: str, today: str = "") -> str:

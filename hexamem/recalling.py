@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from hexamem.arguments import check_count, check_query, check_text, kinds_in
 from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, ModelFileError, NotFoundError
 from hexamem.home import Home
 from hexamem.labels import refuse_unknown
-from hexamem.memory_types import Hit, RankingOperation, Recall, Signal, Where, new_id, utc_now
-from hexamem.model_tier import ModelTier
+from hexamem.memory_types import RankingOperation, Recall, Where, new_id, utc_now
 from hexamem.models.reranker import open_reranker
 from hexamem.redactions import Redactions
-from hexamem.retrieval.feedback_learning import RankingAdjustment, learn_offsets
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.packing import pack, with_attached
-from hexamem.retrieval.ranker import Ranker
 from hexamem.retrieval.ranking_operations import ABSTAIN, NAMES
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.reranking import CANDIDATES, rerank, scored
@@ -28,18 +24,14 @@ from hexamem.retrieval.search import Searcher, SearchResult
 from hexamem.retrieval.strategies import Strategy, strategy_named
 from hexamem.stores.known_secrets import replace_known
 from hexamem.stores.ledger import log_recalls, recall_row
-from hexamem.stores.ledger.recalls import RecallRow, read_judged, write_adjustment
+from hexamem.stores.ledger.recalls import RecallRow
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor
 
 __all__ = ["RecallLog", "Recalling"]
 
-_WIDER, _WIDEST = 3, 60
-"""A model reorders this many times ``k`` hits, and at most this many."""
 _SCORED = 100
 """Candidates that a host's own ranking scores, or ``k`` if that is more."""
-_TAUGHT = frozenset({"learned", "learned_full"})
-"""Strategies from whose feedback the gate is learned."""
 
 
 class RecallLog:
@@ -107,12 +99,11 @@ class Recalling:
         home: Home,
         projector: Projector,
         searcher: Searcher,
-        tier: ModelTier,
         redactions: Redactions,
         strategies: Mapping[str, Strategy],
     ) -> None:
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
-        self._projector, self._searcher, self._tier, self._redactions = projector, searcher, tier, redactions
+        self._projector, self._searcher, self._redactions = projector, searcher, redactions
         self._strategies = strategies
 
     def recall(
@@ -178,7 +169,7 @@ class Recalling:
         recall_id = new_id("recall")
         try:
             scores = [(hit.id, hit.score) for hit in with_attached(hits)]
-            row = recall_row(recall_id, query, preset.name, scores, utc_now(), logged_operations(result))
+            row = recall_row(recall_id, query, preset.name, scores, utc_now())
             log.add(row, erasures)
         except HexamemError as error:  # the hits are right; the rows stay in the log for the next write
             degraded.append(f"the recall could not be logged: {error}")
@@ -197,31 +188,34 @@ class Recalling:
         )
 
     def _preset(self, strategy: str | None, operations: Mapping[str, bool] | None) -> Strategy:
-        """The strategy of a recall, with the operations that the call switches and the exploration that the settings ask for."""
+        """The strategy of a recall, with the operations that the call switches."""
         settings = self._settings
         name = settings.strategy if strategy is None else check_text(strategy, "strategy")
         preset = strategy_named(name, self._strategies)
         if operations is not None:
             preset = with_operations(preset, operations)
-        if preset.learned and settings.explore:
-            preset = replace(preset, explore=settings.explore)
         return preset
 
     def _find(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None) -> SearchResult:
-        """Bring the indexes up to the ledger and search them, with the models that the strategy uses."""
+        """Bring the indexes up to the ledger and search them, as the strategy asks."""
         unindexed = self._bring_up(user, request, strategy)
-        find = partial(self._search, user, unindexed=unindexed, leave_out=leave_out)
-        if strategy.full:
-            return self._full(user, request, strategy, find)
-        if strategy.scorer is not None:
-            result = find(replace(request, k=max(request.k, _SCORED)), strategy)
-            return replace(result, hits=scored(request.query, result.hits, strategy)[: request.k])
-        return self._reranked(request, strategy, find) if strategy.rerank else find(request, strategy)
+        most = _SCORED if strategy.scorer is not None else CANDIDATES if strategy.rerank else request.k
+        wide = replace(request, k=max(request.k, most))
+        result = self._search(user, wide, strategy, unindexed=unindexed, leave_out=leave_out)
+        hits, degraded = result.hits, result.degraded
+        try:
+            if strategy.scorer is not None:
+                hits = scored(request.query, hits, strategy)
+            elif strategy.rerank:
+                hits = rerank(request.query, hits, open_reranker())
+        except ModelFileError as error:
+            degraded = (*degraded, f"the hits are not reranked: {error}")
+        return replace(result, hits=hits[: request.k], degraded=degraded)
 
     def _bring_up(self, user: str, request: Request, strategy: Strategy) -> Mapping[str, str]:
         """Bring the indexes up to the ledger. If only a few new steps are missing, which the background thread will
         index, return their texts by id instead, to be searched unindexed."""
-        if self._settings.background and not strategy.full and self._searcher.reads_unindexed(request, strategy):
+        if self._settings.background and self._searcher.reads_unindexed(request, strategy):
             unindexed = self._projector.unindexed(user)
             if unindexed is not None:
                 return unindexed
@@ -233,7 +227,6 @@ class Recalling:
         user: str,
         request: Request,
         strategy: Strategy,
-        parts: tuple[str, ...] = (),
         *,
         unindexed: Mapping[str, str],
         leave_out: LeaveOut | None,
@@ -241,84 +234,18 @@ class Recalling:
         if self._projector.embedder_error is not None:
             return self._by_keywords(user, request, leave_out, self._projector.embedder_error)
         try:
-            return self._searcher.find(user, request, strategy, parts, unindexed, leave_out)
+            return self._searcher.find(user, request, strategy, unindexed, leave_out)
         except ModelFileError as error:
             return self._by_keywords(user, request, leave_out, str(error))
         except CorruptFileError:  # an index was damaged since it was checked
             if not self._projector.repair(user):
                 raise
-            return self._searcher.find(user, request, strategy, parts, unindexed, leave_out)
+            return self._searcher.find(user, request, strategy, unindexed, leave_out)
 
     def _by_keywords(self, user: str, request: Request, leave_out: LeaveOut | None, reason: str) -> SearchResult:
         """Search where the embedder's model cannot be loaded."""
         result = self._searcher.find(user, request, strategy_named("bm25_neighbours"), leave_out=leave_out)
         return replace(result, degraded=(*result.degraded, f"found by keywords alone: {reason}"))
-
-    def _reranked(self, request: Request, strategy: Strategy, find: Callable[..., SearchResult]) -> SearchResult:
-        """Search, and reorder the best hits by the cross-encoder."""
-        result = find(replace(request, k=max(request.k, CANDIDATES)), strategy)
-        try:
-            hits = rerank(request.query, result.hits, open_reranker())
-        except ModelFileError as error:
-            note = f"the hits are not reranked: {error}"
-            return replace(result, hits=result.hits[: request.k], degraded=(*result.degraded, note))
-        return replace(result, hits=hits[: request.k])
-
-    def _full(self, user: str, request: Request, strategy: Strategy, find: Callable[..., SearchResult]) -> SearchResult:
-        """Search with chat models: one splits the question into parts, one reorders three times as many hits."""
-        models = self._tier.full_recall()
-        question = self._home.without_secrets(user, request.query)
-        parts = models.parts(user, question) if strategy.operations.get("multi_step", True) else ()
-        reranks = strategy.operations.get("semantic_reranking", True)
-        wide = replace(request, k=min(_WIDER * request.k, _WIDEST)) if reranks else request
-        result = find(wide, strategy, parts)
-        order = models.order(user, question, result.hits, request.k) if reranks else None
-        hits = result.hits if order is None else in_order(result.hits, order)
-        degraded = (*result.degraded, *dict.fromkeys(models.degraded))
-        return replace(result, hits=hits[: request.k], degraded=degraded)
-
-    def learn(self, user: str) -> RankingAdjustment:
-        """Learn the gate's offsets from a user's feedback; see :meth:`hexamem.UserMemory.learn_ranking`."""
-        with self._ledger.read(user) as tx:
-            judged = [recall for recall in read_judged(tx) if recall.strategy in _TAUGHT] if tx.user_id else []
-        self._projector.catch_up(user)
-        examples, verdicts = [], 0
-        for recall in judged:
-            example = self._searcher.replayed(user, recall, strategy_named("learned"))
-            if example is not None:
-                examples.append(example)
-                verdicts += len(recall.helped) + len(recall.hurt)
-        learned = learn_offsets(examples, verdicts)
-        if learned.accepted:
-            ranker = self._searcher.ranker
-            assert isinstance(ranker, Ranker)
-            row = {"weights": ranker.weights.digest, "offsets": dict(learned.offsets), "at": utc_now().isoformat()}
-            with self._ledger.write(user, create=False) as tx:
-                write_adjustment(tx, row)
-        return learned
-
-    def unlearn(self, user: str) -> None:
-        """Delete what was learned: the user's recalls are ranked by the weights alone again."""
-        with self._ledger.write(user, create=False) as tx:
-            if tx.user_id:
-                write_adjustment(tx, None)
-
-
-def in_order(hits: Sequence[Hit], best: Sequence[str]) -> list[Hit]:
-    """Hits in a model's order: those with the ids ``best`` first, the others after them in their order.
-
-    The scores are the same values, reassigned in descending order; the difference is each hit's signal "model".
-    """
-    place = {hit_id: number for number, hit_id in enumerate(best)}
-    ordered = sorted(hits, key=lambda hit: place.get(hit.id, len(place)))
-    rescored = []
-    for hit, score in zip(ordered, sorted((hit.score for hit in hits), reverse=True), strict=True):
-        by_model = Signal(
-            name="model", rank=None if hit.id not in place else place[hit.id] + 1, share=score - hit.score
-        )
-        why = tuple(sorted((*hit.why, by_model), key=lambda signal: -signal.share))
-        rescored.append(hit.model_copy(update={"score": score, "why": why}))
-    return rescored
 
 
 def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strategy:
@@ -360,14 +287,6 @@ def shown_operations(
         RankingOperation.of_fields(name=name, on=name in on, gate=weight, reason=reasons[name])
         for name, weight in result.gate.items()
     )
-
-
-def logged_operations(result: SearchResult) -> dict[str, object] | None:
-    """What is logged of the gate's decision, to learn from it later; None for a ranking without a gate."""
-    if result.gate is None:
-        return None
-    gate = {name: round(value, 4) for name, value in result.gate.items()}
-    return {"gate": gate, "on": sorted(result.on), "chance": round(result.chance, 6)}
 
 
 def check_probability(value: object, strategy: Strategy) -> None:

@@ -234,8 +234,6 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         memory.projector.catch_up(self.name)
         with memory.ingesting.flushing(self.name):
             memory.runner.run_due(self.name, deadline)
-            if memory.model_tier.hurry(self.name):
-                memory.runner.run_due(self.name, deadline)
         memory.projector.catch_up(self.name)  # a job may have written records
         return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
 

@@ -12,7 +12,6 @@ from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
 from hexamem.memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
 from hexamem.memory_types.research import AnswerForm, Lane, Research
 from hexamem.memory_types.times import shown
-from hexamem.retrieval.feedback_learning import RankingAdjustment
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.stores.ledger import get_items, get_steps, read_items, thread_steps, write_feedback
 from hexamem.stores.media import carries_media
@@ -119,8 +118,7 @@ class UserReading(UserBase):
     ) -> Recall:
         """The k best steps and items for a query, each with the signals that ranked it.
 
-        Everything that was acknowledged before the call is searched. Calls no LLM, except for a strategy that asks
-        models (``learned_full``), and for one that matches labels with ``Settings.query_intent="model"``.
+        Everything that was acknowledged before the call is searched. Calls no LLM.
 
         Args:
             query: the question or keywords, in any language.
@@ -175,7 +173,7 @@ class UserReading(UserBase):
 
     @public
     def feedback(self, recall_id: str, *, helped: Iterable[str] = (), hurt: Iterable[str] = ()) -> None:
-        """Store which hits of a recall helped and which hurt, for :meth:`learn_ranking`.
+        """Store which hits of a recall helped and which hurt: judgements to export and evaluate by.
 
         Raises:
             NotFoundError: if there was no such recall.
@@ -191,29 +189,6 @@ class UserReading(UserBase):
             write_feedback(tx, recall_id, verdicts)
 
     afeedback = in_thread(feedback)
-
-    @public
-    def learn_ranking(self, *, reset: bool = False) -> RankingAdjustment:
-        """Learn from this user's :meth:`feedback` which operations of the learned ranking help. Only this user's recalls change.
-
-        Each recall with feedback (strategies ``learned`` and ``learned_full``, the latest 1,000) is replayed under every
-        set of the operations that cost nothing. The result is stored in the ledger, erased by :meth:`erase`, not
-        exported, and applies only to the weights that it was learned with. It is rejected, and nothing changes, if it
-        is not better than the shipped weights on held-out recalls.
-
-        Args:
-            reset: delete what was learned instead.
-
-        Raises:
-            ConfigError: if there are no weights for the embedder, or they have no gate of operations.
-        """
-        if reset:
-            self.memory.recalling.unlearn(self.name)
-            return RankingAdjustment(accepted=True, reason="what was learned is deleted")
-        self.write_recalls()
-        return self.memory.recalling.learn(self.name)
-
-    alearn_ranking = in_thread(learn_ranking)
 
     @public
     def research(

@@ -2,7 +2,7 @@
 
 from hexamem.intent.contract import RECENT, Embed, LabelBatch, LabeledStep, Labeler, StepView
 from hexamem.intent.embedded_labeler import EmbeddedLabeler
-from hexamem.intent.query import QueryFilter, vote
+from hexamem.intent.query import QueryFilter
 
 __all__ = [
     "RECENT",
@@ -13,5 +13,4 @@ __all__ = [
     "Labeler",
     "QueryFilter",
     "StepView",
-    "vote",
 ]

@@ -1,17 +1,15 @@
 """The contextual intent of a question: which scopes, event types and entity types it names (STITCH, section 3.3, F_q).
 
 A part stays empty where the question does not say enough: an empty filter costs nothing, a wrong one hides the answer.
-Where a question names no label, those of the nearest snippets may vote (:func:`vote`).
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["QueryFilter", "clear_scopes", "vote"]
+__all__ = ["QueryFilter", "clear_scopes"]
 
 _CLEAR, _FEW, _SURE = 0.3, 4, 0.6  # odds against the likeliest, how many such scopes, and their share of all
 
@@ -46,27 +44,3 @@ def clear_scopes(evidence: Mapping[str, float]) -> dict[str, float]:
     if not clear or len(clear) > _FEW or sum(value for _, value in clear) < _SURE * sum(odds.values()):
         return {}
     return {one: round(value, 3) for one, value in clear}
-
-
-def vote(nearest: Iterable[tuple[Sequence[str], float]], *, least: float = 0.25, most: int = 5) -> dict[str, float]:
-    """Labels by the votes of the nearest snippets (STITCH's deferred label refinement: labels match softly).
-
-    Args:
-        nearest: for each snippet its labels of one kind and its similarity to the question; those below 0 are ignored.
-        least: a label needs this share of all votes.
-        most: at most so many labels.
-
-    Returns:
-        Label id → weight, the greatest 1; empty where no label has enough votes.
-    """
-    votes: defaultdict[str, float] = defaultdict(float)
-    total = 0.0
-    for labels, similarity in nearest:
-        weight = max(0.0, similarity) ** 2 if math.isfinite(similarity) else 0.0
-        total += weight
-        for label in dict.fromkeys(labels):
-            votes[label] += weight
-    ranked = sorted(votes.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
-    if not ranked or total <= 0 or ranked[0][1] <= 0:
-        return {}
-    return {label: votes_ / ranked[0][1] for label, votes_ in ranked if votes_ >= least * total}

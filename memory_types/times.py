@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
-from email.utils import parsedate_to_datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dateutil import parser as dateutil_parser
@@ -25,7 +24,7 @@ ACCEPTED_FORMS = (
     "ISO 8601 such as 2023-05-08T13:56:00+02:00, 2023-05-08 13:56 or 2023-05-08; "
     "epoch seconds, milliseconds or microseconds such as 1683554160; "
     "'1:56 pm on 8 May, 2023'; 'May 8, 2023 1:56 PM'; '2023/05/20 (Sat) 02:21'; "
-    "'Tue, 15 Nov 1994 08:12:31 GMT'; '2023年5月8日 下午1点56分'"
+    "'Tue, 15 Nov 1994 08:12:31 GMT'"
 )
 """The list of forms in the error of an unreadable time."""
 
@@ -68,11 +67,9 @@ def parse_time(value: datetime | date | int | float | str, *, timezone: str = "U
       (``20230508``, ``20230508135600``); a *number* that reads as one is refused, since it could be either.
     - ISO 8601, extended or basic, ``T`` or a space, with ``Z``, an offset or neither; a date alone is its midnight.
       Digits beyond microseconds are cut off.
-    - Year first with slashes, dots or dashes, zero-padded or not, and a weekday in brackets: ``2023/5/20 (Sat) 02:21``.
-    - English with the month's name, in any usual order, on a 12 or 24 hour clock: ``1:56 pm on 8 May, 2023``,
-      ``May 8, 2023 1:56 PM``, ``Mon May 8 13:56:00 2023``, each with an optional ``Z``, ``UTC``, ``GMT`` or offset.
-    - RFC 2822, with the zone abbreviations that it defines.
-    - Chinese: ``2023年5月8日``, ``2023年5月8日 下午1点56分``, ``2023年5月8日 13:56``.
+    - Written out, as dateutil reads it, where no part is missing and the order of day and month is clear:
+      ``2023/5/20 (Sat) 02:21``, ``1:56 pm on 8 May, 2023``, ``Mon May 8 13:56:00 2023``, RFC 2822. Text in brackets is
+      left out.
 
     A naive time is read in ``timezone``. One that a change of clocks repeats is its first occurrence, and one that it
     skips is read at the offset before the change (``fold=0``, as in PEP 495). A weekday beside a full date is not
@@ -212,50 +209,15 @@ def _compact(digits: str) -> datetime | None:
 
 # Text
 
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
-    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
-)
-_WEEKDAY = r"(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs?)?|Fri|Sat(?:ur)?|Sun)(?:day)?\.?"
-_DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?"
-_CLOCK = (
-    r"(?:(?:0?[1-9]|1[0-2])(?::[0-9]{2}){0,2} ?[ap]\.?m\.?"  # 12 hours
-    r"|[0-9]{1,2}(?::[0-9]{2}){1,2}(?:\.[0-9]+)?)"  # 24 hours
-)
-_ZONE = r"(?: ?(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-][0-9]{1,2}(?::?[0-9]{2})?))?"
-_YEAR = "(?P<year>[0-9]{4})"
-_DATE = rf"(?:{_DAY}[ -](?:of )?{_MONTH}|{_MONTH} {_DAY}),?[ -]{_YEAR}"
-
-# English dates with the month's name and a year of four digits. The pattern decides what is read, dateutil reads it:
-# alone it would fill missing parts from a default, ignore unknown zones and guess at numbers.
-_ENGLISH = tuple(
-    re.compile(f"(?P<wall>{form}){_ZONE}", re.IGNORECASE)
-    for form in (
-        rf"(?:{_WEEKDAY},? )?{_DATE}(?:,? (?:at )?{_CLOCK})?",
-        rf"{_CLOCK},? (?:on )?(?:{_WEEKDAY},? )?{_DATE}",
-        rf"(?:{_WEEKDAY},? )?{_MONTH} {_DAY} {_CLOCK} {_YEAR}",
-    )
-)
-_RFC_2822 = re.compile(
-    rf"(?:{_WEEKDAY}, ?)?[0-9]{{1,2}} {_MONTH} [1-9][0-9]{{3}} [0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}})? "
-    r"(?P<zone>[+-][0-9]{4}|UT|UTC|GMT|Z|[ECMP][SD]T)(?: \([A-Za-z ]*\))?",
-    re.IGNORECASE,
-)
-_YEAR_FIRST = re.compile(
-    r"(?P<year>[0-9]{4})(?P<sep>[-/.])(?P<month>[0-9]{1,2})(?P=sep)(?P<day>[0-9]{1,2})"
-    rf"(?: ?\((?:{_WEEKDAY}|(?:周|週|星期)[一二三四五六日天])\))?"
-    rf"(?:[T ] ?(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-9]{{2}})(?::(?P<second>[0-9]{{2}}))?)?{_ZONE}",
-    re.IGNORECASE,
-)
-_CHINESE = re.compile(
-    r"(?P<year>[0-9]{4}) ?年 ?(?P<month>[0-9]{1,2}) ?月 ?(?P<day>[0-9]{1,2}) ?[日号號]"
-    r"(?: ?[(（]?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天][)）]?)?"
-    r"(?: ?(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上)? ?(?P<hour>[0-9]{1,2}) ?"
-    r"(?:[:：](?P<minute>[0-9]{2})(?:[:：](?P<second>[0-9]{2}))?"
-    r"|[点點时時](?: ?(?:(?P<minute_word>[0-9]{1,2}) ?分?(?: ?(?P<second_word>[0-9]{1,2}) ?秒)?|(?P<half>半)|整))?))?"
-)
 _EPOCH_TEXT = re.compile(r"[+-]?(?:[0-9]{9,}|[0-9]{9,13}\.[0-9]+)")
 _ISO_START = re.compile(r"[0-9]{4}-?(?:[0-9]{2}-?[0-9]{2}|W[0-9]{2})", re.IGNORECASE)
+_LEFT_OUT = re.compile(r"\([^()]*\)|\b(?:UTC|GMT) ?(?=[+-][0-9])")  # of "UTC+3" dateutil would turn the sign round
+_DEFAULTS = (datetime(2000, 1, 1), datetime(2011, 12, 30))  # no part is equal but the hour
+_YEAR_FIRST = ((False, True),)  # whether the day, and whether the year comes first
+_ANY_ORDER = ((False, False), (True, False), (False, True))
+_BEGINS_WITH_YEAR = re.compile(r"[0-9]{4}\b")
+_RFC_ZONES = {"UT": 0, "UTC": 0, "GMT": 0, "Z": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
+              "PST": -8, "PDT": -7}  # fmt: skip
 
 
 def _read_text(value: str) -> datetime:
@@ -270,87 +232,33 @@ def _read_text(value: str) -> datetime:
         raise _unreadable(value, f"{len(text)} digits are read as a compact date, and this is none")
     if _EPOCH_TEXT.fullmatch(text):
         return _from_epoch(Decimal(text), value)
-    if match := _RFC_2822.fullmatch(text):
-        return _rfc_2822(text, match)
-    readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], datetime]], ...] = (
-        (_YEAR_FIRST, _year_first),
-        (_CHINESE, _chinese),
-        *((pattern, _english) for pattern in _ENGLISH),
-    )
-    for pattern, reader in readers:
-        if match := pattern.fullmatch(text):
-            return reader(match)
     if _ISO_START.match(text):
-        return datetime.fromisoformat(text[:-1] + "Z" if text.endswith("z") else text)
-    if re.fullmatch(r"[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2,4}(?:[ ,T].*)?", text):
-        raise _unreadable(value, "day, month and year cannot be told apart; write the year first")
-    raise _unreadable(value, "it is in no known form, or the day, the month or the year is missing")
+        with suppress(ValueError):
+            return datetime.fromisoformat(text[:-1] + "Z" if text.endswith("z") else text)
+    return _written_out(value, _LEFT_OUT.sub(" ", text))
 
 
-def _english(match: re.Match[str]) -> datetime:
-    # The default only supplies midnight, since the pattern requires year, month and day.
-    read: datetime = dateutil_parser.parse(match["wall"].replace("-", " "), default=datetime(2000, 1, 1), ignoretz=True)
-    if read.year != int(match["year"]):  # dateutil takes the year 0099 for 1999
-        read = read.replace(year=int(match["year"]))
-    return read.replace(tzinfo=_fixed_zone(match["zone"]))
+def _written_out(value: str, text: str) -> datetime:
+    """A time in words, as dateutil reads it, if it reads the same whatever the missing parts and the order of numbers are."""
+    orders = _YEAR_FIRST if _BEGINS_WITH_YEAR.match(text) else _ANY_ORDER
+    try:
+        read: set[datetime] = {
+            dateutil_parser.parse(text, default=default, tzinfos=_zone_of, dayfirst=day, yearfirst=year)
+            for default in _DEFAULTS
+            for day, year in orders
+        }
+    except (dateutil_parser.ParserError, AttributeError, TypeError) as error:
+        raise _unreadable(value, "it is in no known form") from error
+    if len(read) > 1:
+        raise _unreadable(value, "the day, the month or the year is missing, or they cannot be told apart")
+    return read.pop()
 
 
-def _rfc_2822(text: str, match: re.Match[str]) -> datetime:
-    read = parsedate_to_datetime(text)
-    # "-0000" is UTC with an unknown local zone, for which the library returns a naive time.
-    return read.replace(tzinfo=UTC) if match["zone"] == "-0000" else read
-
-
-def _year_first(match: re.Match[str]) -> datetime:
-    part = {name: int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")}
-    return datetime(**part, tzinfo=_fixed_zone(match["zone"]))
-
-
-def _chinese(match: re.Match[str]) -> datetime:
-    hour = int(match["hour"] or 0)
-    if part := match["part"]:
-        allowed, to_24_hours = _PARTS_OF_DAY[part]
-        if hour not in allowed:
-            raise ValueError(f"{part}{hour}点 is ambiguous; write it on the 24 hour clock")
-        hour = to_24_hours(hour)
-    minute = 30 if match["half"] else int(match["minute"] or match["minute_word"] or 0)
-    second = int(match["second"] or match["second_word"] or 0)
-    return datetime(int(match["year"]), int(match["month"]), int(match["day"]), hour, minute, second)
-
-
-def _morning(hour: int) -> int:
-    return hour % 12
-
-
-def _afternoon(hour: int) -> int:
-    return hour + 12 if hour < 12 else hour
-
-
-def _noon(hour: int) -> int:
-    return hour + 12 if hour < 11 else hour
-
-
-# The hours that each part of the day may have, on either clock, and their conversion to the 24 hour clock. 上午12:05 is five past
-# midnight, as Chinese locales format it; 晚上12点 could be either day's midnight and is refused.
-_PARTS_OF_DAY: dict[str, tuple[frozenset[int], Callable[[int], int]]] = {
-    **dict.fromkeys(("凌晨", "清晨", "早上", "早晨", "上午"), (frozenset(range(13)), _morning)),
-    "中午": (frozenset({11, 12, 13, 14, 1, 2}), _noon),
-    "下午": (frozenset(range(1, 24)), _afternoon),
-    "傍晚": (frozenset({4, 5, 6, 7, 8, 16, 17, 18, 19, 20}), _afternoon),
-    "晚上": (frozenset({5, 6, 7, 8, 9, 10, 11, 17, 18, 19, 20, 21, 22, 23}), _afternoon),
-}
-
-
-def _fixed_zone(text: str | None) -> tzinfo | None:
-    """``Z``, ``UTC``, ``+2``, ``-0530``, ``UTC+02:00``: a plus is east, as in ISO 8601 (dateutil flips ``UTC+3``)."""
-    if text is None:
+def _zone_of(name: str | None, seconds: int | None) -> tzinfo | None:
+    if seconds is not None:
+        return timezone(timedelta(seconds=seconds))
+    if name is None:
         return None
-    offset = text.upper().removeprefix("UTC").removeprefix("GMT")
-    if offset in ("", "Z"):
-        return UTC
-    digits = offset[1:].replace(":", "")
-    hours, minutes = (int(digits), 0) if len(digits) <= 2 else (int(digits[:-2]), int(digits[-2:]))
-    if hours > 23 or minutes > 59:
-        raise ValueError(f"the offset {offset} is a day or more, or has more than 59 minutes")
-    east = timedelta(hours=hours, minutes=minutes)
-    return timezone(-east if offset[0] == "-" else east)
+    if name not in _RFC_ZONES:
+        raise dateutil_parser.ParserError("the zone %s is unknown", name)
+    return timezone(timedelta(hours=_RFC_ZONES[name]))

@@ -30,8 +30,6 @@ __all__ = [
 # Agent → the group whose model it uses if it has none of its own.
 AGENTS: Mapping[str, str | None] = MappingProxyType(
     {
-        "intent_labeler": None,
-        "memorizer": None,
         "meta_manager": None,
         "managers": None,
         "core_manager": "managers",

@@ -22,7 +22,7 @@ from hexamem.models.budget import Budget, BudgetRefusal
 from hexamem.models.chat_models import model_name, secrets_of, speaks_openai
 from hexamem.models.replies import message_in, reported_usage, written_text
 from hexamem.models.retries import Failure, RetryPolicy, classify
-from hexamem.models.token_estimate import TokenEstimator
+from hexamem.models.tokens import count_tokens
 from hexamem.models.usage import Usage, UsageMeter
 
 __all__ = ["ModelRequests", "Outcome", "Terms"]
@@ -30,6 +30,7 @@ __all__ = ["ModelRequests", "Outcome", "Terms"]
 Outcome: TypeAlias = AIMessage | Failure | BudgetRefusal
 Limits: TypeAlias = dict[str, Any]
 
+_FACTOR = 1.2  # on the count of the bundled tokenizer, since each model has its own
 _LONGEST_ANSWER = 8_192  # tokens reserved for an answer under a token budget, or what is left of it
 _SHORTEST_ANSWER = 256  # tokens; where less is left, no request is sent
 
@@ -73,7 +74,6 @@ class ModelRequests:
         self._retries = retries or RetryPolicy()
         self._model_name, self._key_name = model_name(model), next(iter(model.lc_secrets.values()), "the environment")
         self._takes_limits, self._timeout = speaks_openai(model), getattr(model, "request_timeout", None)
-        self._estimator = TokenEstimator()
 
     def send(
         self, request: Callable[[Limits], object], text: str, messages: int, terms: Terms
@@ -88,10 +88,10 @@ class ModelRequests:
         Returns:
             The model's message, or the reason why there is none, and the cost of all tries.
         """
-        estimate, spent = self._estimate(text, messages), [Usage()]
+        estimate, spent = _estimated(text, messages), [Usage()]
 
         def send_once() -> Outcome:
-            with self._paid(text, estimate, terms, spent) as attempt:
+            with self._paid(estimate, terms, spent) as attempt:
                 if attempt.outcome is None:
                     attempt.answer = request(attempt.limits)
             return cast("Outcome", attempt.outcome)
@@ -103,10 +103,10 @@ class ModelRequests:
         self, request: Callable[[Limits], Awaitable[object]], text: str, messages: int, terms: Terms
     ) -> tuple[Outcome, Usage]:
         """As :meth:`send`, without blocking the event loop."""
-        estimate, spent = await asyncio.to_thread(self._estimate, text, messages), [Usage()]
+        estimate, spent = await asyncio.to_thread(_estimated, text, messages), [Usage()]
 
         async def send_once() -> Outcome:
-            with self._paid(text, estimate, terms, spent) as attempt:
+            with self._paid(estimate, terms, spent) as attempt:
                 if attempt.outcome is None:
                     attempt.answer = await request(attempt.limits)
             return cast("Outcome", attempt.outcome)
@@ -117,11 +117,8 @@ class ModelRequests:
     def _policy(self, terms: Terms) -> dict[str, Any]:
         return self._retries.arguments(terms.budget.remaining_seconds() if terms.budget else None)
 
-    def _estimate(self, text: str, messages: int) -> int:
-        return self._estimator.estimate(text) + 8 * (messages + 1)  # 8 for the frame of each message
-
     @contextmanager
-    def _paid(self, text: str, estimate: int, terms: Terms, spent: list[Usage]) -> Iterator[_Attempt]:
+    def _paid(self, estimate: int, terms: Terms, spent: list[Usage]) -> Iterator[_Attempt]:
         """Reserve one request before it is sent; afterwards read its answer, or what it raised, and settle its cost."""
         attempt, reservation, longest, seconds = _Attempt(), None, None, None
         if terms.budget is not None:
@@ -145,7 +142,7 @@ class ModelRequests:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever a client raises becomes a Failure
                 attempt.answer = error
-            attempt.outcome, cost = self._read(attempt.answer, text, replace(cost, seconds=time.monotonic() - start))
+            attempt.outcome, cost = self._read(attempt.answer, replace(cost, seconds=time.monotonic() - start))
         finally:
             spent.append(cost)
             if reservation is not None:
@@ -153,7 +150,7 @@ class ModelRequests:
             if terms.usage is not None and cost.calls:
                 terms.usage.add(cost, agent=self.agent, operation=terms.operation)
 
-    def _read(self, answer: object, text: str, cost: Usage) -> tuple[Outcome, Usage]:
+    def _read(self, answer: object, cost: Usage) -> tuple[Outcome, Usage]:
         message = message_in(answer)
         if message is None:
             error = answer if isinstance(answer, Exception) else TypeError("no message")
@@ -161,9 +158,13 @@ class ModelRequests:
             return failure, Usage() if failure.cost == "nothing" else cost
         reported = reported_usage(message)
         if reported is None:
-            return message, replace(cost, output_tokens=self._estimator.estimate(written_text(message)))
-        self._estimator.observe(text, reported.input_tokens)
+            return message, replace(cost, output_tokens=_estimated(written_text(message)))
         return message, replace(reported, seconds=cost.seconds)
+
+
+def _estimated(text: str, messages: int = 0) -> int:
+    """The estimated tokens of a text and of the frames of messages, rather too many than too few."""
+    return round(_FACTOR * count_tokens(text)) + 8 * (messages + 1)
 
 
 def _with_tries(outcome: Outcome, retrying: tenacity.BaseRetrying) -> Outcome:

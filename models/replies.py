@@ -10,7 +10,6 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
-from langchain_core.utils.json import parse_partial_json
 from pydantic import ValidationError
 
 from hexamem.models.usage import Usage
@@ -19,7 +18,6 @@ __all__ = [
     "Reply",
     "clip",
     "message_in",
-    "partial_json",
     "problem_of",
     "problems_of",
     "read_reply",
@@ -32,7 +30,6 @@ _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.S)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.S)
 _CUT = {"length", "max_tokens", "max_output_tokens", "model_length"}
 _FILTERED = {"content_filter", "safety", "prohibited_content", "recitation", "blocklist"}
-_LONGEST_PARTIAL = 50_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,16 +177,6 @@ def problems_of(error: ValidationError) -> list[str]:
         f"{clip('.'.join(map(str, problem['loc'])) or 'the reply', 120)}: {clip(problem['msg'], 160)}"
         for problem in errors
     ]
-
-
-def partial_json(text: str) -> object:
-    """The readable part of broken JSON, for salvage; None where there is none."""
-    if not text.strip() or len(text) > _LONGEST_PARTIAL:
-        return None
-    try:
-        return parse_partial_json(text)
-    except (ValueError, RecursionError, TypeError, IndexError):
-        return None
 
 
 def clip(text: str, longest: int) -> str:

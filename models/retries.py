@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import email.utils
 import math
 import re
-import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -189,19 +188,10 @@ def _lineage(error: BaseException | None) -> list[str]:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """The wait in seconds that the response requests, from ``retry-after-ms`` or ``Retry-After`` as seconds or a date."""
+    """The wait in seconds that the response requests, from ``retry-after-ms`` or ``Retry-After``; None for a date."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     for name, divisor in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            seconds = float(value) / divisor
-        except ValueError:
-            try:
-                seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-            except (ValueError, OverflowError, OSError):
-                continue
-        if not math.isnan(seconds):
-            return max(0.0, seconds)
+        with suppress(ValueError):
+            if math.isfinite(seconds := float(headers.get(name, "nan")) / divisor):
+                return max(0.0, seconds)
     return None

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ValidationError
 from hexamem.errors import InvalidInputError
 from hexamem.models.budget import BudgetRefusal
 from hexamem.models.model_requests import ModelRequests, Outcome, Terms
-from hexamem.models.replies import Reply, clip, partial_json, problems_of, read_reply, without_surrogates
+from hexamem.models.replies import Reply, clip, problems_of, read_reply, without_surrogates
 from hexamem.models.reply_form import Method, ReplyForm
 from hexamem.models.retries import Failure, RetryPolicy, without_secrets
 from hexamem.models.usage import Usage
@@ -43,11 +43,13 @@ class CallInput(Terms):
     Attributes:
         messages: in a form that LangChain accepts: a text, messages, or pairs such as ``("system", "…")``.
         validate: checks a reply that fits the schema and lists its problems, such as ids that do not exist.
+        partly: whether a reply that fits the schema is used after the repair turn although ``validate`` lists problems.
         carry: any value; it is copied into the result, from which ``finish`` reads it.
     """
 
     messages: Messages
     validate: Callable[..., list[str]] | None = None
+    partly: bool = False
     carry: object = None
 
 
@@ -57,7 +59,7 @@ class StructuredResult(Generic[T]):
 
     Attributes:
         value: the reply; None where the caller falls back to its rules.
-        degraded: why there is no value, or only a salvaged one; plain sentences that begin with the agent's name.
+        degraded: why there is no value, or only a part of it is usable; plain sentences that begin with the agent's name.
         usage: the cost of the call, including the repair turn and retries.
         repaired: whether the value is from the repair turn.
         carry: ``CallInput.carry``.
@@ -90,7 +92,6 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
         method: how the schema is sent. ``json_schema`` and ``function_calling`` use strict mode. For a model with
             neither tools nor structured output the schema is part of the prompt.
         retries: which failed requests are retried, and when.
-        salvage: makes a value from a reply that still does not fit, ``(json) -> value or None``. It must not raise.
 
     Raises:
         ConfigError: the schema cannot be sent to a model, or a setting cannot work.
@@ -104,9 +105,8 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
         agent: str,
         method: Method = "json_schema",
         retries: RetryPolicy | None = None,
-        salvage: Callable[[object], T | None] | None = None,
     ) -> None:
-        self.agent, self.schema, self._salvage = agent, schema, salvage
+        self.agent, self.schema = agent, schema
         self._form = ReplyForm(model, schema, method, agent)
         self._requests = ModelRequests(model, agent=agent, retries=retries)
 
@@ -160,7 +160,7 @@ class StructuredCall(Runnable[CallInput, StructuredResult[T]], Generic[T]):
             raise InvalidInputError(f"The call of {self.agent} has no messages; give at least one with text.")
         clean = partial(without_secrets, secrets=self._requests.secrets)
         messages = self._form.put_into(messages)
-        return _Exchange(self.agent, self.schema, self._form, call, messages, clean, self._salvage)
+        return _Exchange(self.agent, self.schema, self._form, call, messages, clean)
 
 
 @dataclass
@@ -173,7 +173,6 @@ class _Exchange(Generic[T]):
     call: CallInput
     messages: list[BaseMessage]
     clean: Callable[[str], str]
-    salvage: Callable[[object], T | None] | None
     spent: Usage = field(default_factory=Usage)
     reason: str = ""
     last: Reply = field(default_factory=lambda: Reply(text=""))
@@ -196,17 +195,19 @@ class _Exchange(Generic[T]):
         self.last = read_reply(outcome, self.form.name) if isinstance(outcome, AIMessage) else Reply(text="")
         if not problems:
             value, problems = self._value(self.last)
-        if value is not None:
+        if value is not None and not problems:
             self.result = StructuredResult(value=value, usage=self.spent, repaired=in_repair, carry=self.call.carry)
             return
         self.reason = self.clean("; ".join(problems[:3]))
         if in_repair:
-            self._end(f"the reply did not fit, nor did its repair: {self.reason}")
+            self._end(
+                f"the reply did not fit, nor did its repair: {self.reason}", value=value if self.call.partly else None
+            )
         else:
             self.messages = [*self.messages, *self._repair(problems)]
 
     def _value(self, reply: Reply) -> tuple[T | None, list[str]]:
-        """The value of a reply, or its problems."""
+        """The value of a reply that fits the schema, and the problems of the reply."""
         if reply.problem is not None:
             return None, [reply.problem]
         try:
@@ -214,7 +215,7 @@ class _Exchange(Generic[T]):
         except ValidationError as error:
             return None, problems_of(error)
         problems = list(self.call.validate(value)) if self.call.validate is not None else []
-        return (None, problems) if problems else (value, [])
+        return value, problems
 
     def _repair(self, problems: list[str]) -> list[BaseMessage]:
         # As text, not as a tool call: that would need a tool message before the next turn.
@@ -230,15 +231,11 @@ class _Exchange(Generic[T]):
         echo = [_encodable(AIMessage(clip(self.last.text, _LONGEST_ECHO)))] if self.last.text.strip() else []
         return [*echo, _encodable(HumanMessage(text))]
 
-    def _end(self, reason: str, outcome: object = None) -> None:
-        """Set a result without a value, or with what can be salvaged from the last reply."""
-        saved = None
-        if self.salvage is not None:
-            data = self.last.data if self.last.problem is None else partial_json(self.last.text)
-            saved = self.salvage(data) if data is not None else None
+    def _end(self, reason: str, outcome: object = None, value: T | None = None) -> None:
+        """Set a result without a value, or with one of which only a part is usable."""
         self.result = StructuredResult(
-            value=saved,
-            degraded=(f"{self.agent}: {reason}" + ("; a part of it was used" if saved else ""),),
+            value=value,
+            degraded=(f"{self.agent}: {reason}{'; a part of it was used' if value is not None else ''}",),
             usage=self.spent,
             carry=self.call.carry,
             refusal=outcome if isinstance(outcome, BudgetRefusal) else None,

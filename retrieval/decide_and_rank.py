@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import bindparam, or_, select
 
 from hexamem.memory_types import utc_now
-from hexamem.retrieval.feedback_learning import FeedbackExample, verdict_reward
 from hexamem.retrieval.fusion import Candidate, Reason
-from hexamem.retrieval.gates import OperationGate, score_shape, switched
 from hexamem.retrieval.learned import Measured, SignalRanks
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, answer_signs, standardised
-from hexamem.retrieval.ranking_operations import (
-    Search,
-    configurations,
-    explored,
-    order,
-    order_by_configuration,
-    ranking_operations,
-)
+from hexamem.retrieval.ranking_operations import Search, gate_weights, order
 from hexamem.retrieval.request import Run
 from hexamem.retrieval.signals.features import Features
 from hexamem.retrieval.signals.question import ParsedQuestion
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.ledger.ledger import chunks
-from hexamem.stores.ledger.recalls import JudgedRecall
 from hexamem.stores.ledger.schema import items as item_table
 from hexamem.stores.ledger.step_texts import plain_steps
 from hexamem.stores.working_set import WorkingSet
@@ -40,17 +28,15 @@ __all__ = [
     "Decision",
     "RecallSearches",
     "decide_operations",
+    "further_query",
     "outdated_steps",
     "rank",
-    "replay",
-    "sub_questions",
 ]
 
 _MOST_NAMED = 8
 """Signals in ``why``, besides those with a rank; the others are summed up as ``others``."""
-_LONGEST_HOP = 300
+_LONGEST_HOP = 300  # characters of the best step that are appended to the question for the second hop
 _MAY_REPEAT = 5  # of the best candidates that are compared with the question
-"""Characters of the best step that are appended to the question for the second hop."""
 _OUTDATED = select(item_table.c.id).where(
     item_table.c.user_id == bindparam("user"),
     item_table.c.id.in_(bindparam("ids", expanding=True)),
@@ -68,8 +54,6 @@ class Decision:
         on: the operations that run.
         reasons: operation → what decided whether it runs.
         answerable: the probability that memory contains the answer; None where it is unknown.
-        parts: the parts of the question from a model.
-        chance: the probability with which the operations were chosen.
         x: the standardised features; None without candidates.
     """
 
@@ -78,8 +62,6 @@ class Decision:
     on: frozenset[str]
     reasons: dict[str, str]
     answerable: float | None
-    parts: tuple[str, ...]
-    chance: float = 1.0
     x: FloatArray | None = None
 
 
@@ -96,39 +78,30 @@ def decide_operations(
     run: Run,
     measured: Measured,
     ranker: Ranker,
-    gate: OperationGate,
     strategy: Strategy,
     steps: WorkingSet,
     slow: bool,
-    parts: tuple[str, ...],
 ) -> Decision:
     """Score the first search and choose the operations.
 
     Args:
-        parts: the parts of the question from a model; if there are any, the recall is multi-step.
         slow: whether each further search costs time or money; then the gate alone does not make the recall multi-step.
     """
     features = measured.features
     x = standardised(features.values, ranker.weights.deviation) if len(features.pool) else None
     usual = ranker.score(features, x)
     signs = answer_signs(features, _without_repetitions(run, features, usual)) if len(usual) else None
-    shape = score_shape(features, usual, len(parts), signs)
-    weights = gate.weights_of(features.cues, shape)
+    weights = gate_weights(features.cues)
     forced = dict(strategy.operations)
     reasons = dict.fromkeys(forced, "by the strategy")
-    if parts:
-        forced.setdefault("multi_step", True)
-        reasons.setdefault("multi_step", "by the parts that a model found")
     if slow:
         forced.setdefault("multi_step", False)
         reasons.setdefault("multi_step", "by the embedder, which takes time for each search")
-    chosen = switched(weights, forced)
-    on, chance = explored(chosen, forced, strategy.explore, random.random)
-    reasons.update(dict.fromkeys(on ^ chosen, "by Settings.explore"))
+    on = frozenset(name for name, weight in weights.items() if forced.get(name, weight >= 0.5))
     reasons = dict.fromkeys(weights, "by the gate") | reasons
     answerable = ranker.answerable(features, usual, size=len(steps), signs=signs)
     scores = usual if on >= USUAL else ranker.score(features, x, on)
-    return Decision(scores, weights, on, reasons, answerable, parts, chance, x)
+    return Decision(scores, weights, on, reasons, answerable, x)
 
 
 def _without_repetitions(run: Run, features: Features, scores: FloatArray) -> FloatArray:
@@ -146,14 +119,14 @@ def _without_repetitions(run: Run, features: Features, scores: FloatArray) -> Fl
     return np.where([record_id in repeating for record_id in pool.ids], scores.min(), scores)
 
 
-def sub_questions(run: Run, parts: tuple[str, ...], measured: Measured) -> tuple[str, ...]:
-    """The further queries of a multi-step recall: the parts, then the question with the text of the best step."""
+def further_query(run: Run, measured: Measured) -> str | None:
+    """The further query of a multi-step recall: the question with the text of the best step; None without steps."""
     features = measured.features
     if not features.pool.steps:
-        return parts
+        return None
     best = int(np.argmax(features.column("fused_beside")[: features.pool.steps]))
     step = plain_steps(run.tx, [features.pool.ids[best]]).get(features.pool.ids[best])
-    return parts if step is None else (*parts, f"{measured.question.text} {step.line[:_LONGEST_HOP]}")
+    return None if step is None else f"{measured.question.text} {step.line[:_LONGEST_HOP]}"
 
 
 def outdated_steps(run: Run, features: Features) -> frozenset[str]:
@@ -201,8 +174,8 @@ def rank(
         for (record_id, column), own in zip(chosen, shares, strict=True):
             changes = ordered.moved.get(record_id, {})
             # The sum of the shares is the score, with more digits.
-            later = partial(_reasons, measured.ranks, record_id, float(late[column]), own, changes)
-            candidates[record_id] = Candidate(record_id, sum(own.tolist()) + sum(changes.values()), later=later)
+            reasons = _reasons(measured.ranks, record_id, float(late[column]), own, changes)
+            candidates[record_id] = Candidate(record_id, sum(own.tolist()) + sum(changes.values()), reasons)
     return {record_id: candidates[record_id] for record_id in ordered.ids}
 
 
@@ -221,22 +194,3 @@ def _reasons(
             others += float(shares[number])
     why.append(("others", None, None, others))
     return why + [(operation, None, None, change) for operation, change in changes.items()]
-
-
-def replay(searches: RecallSearches, judged: JudgedRecall, ranker: Ranker, k: int) -> FeedbackExample:
-    """A recall with feedback, repeated on the present memory: the reward of every set of operations."""
-    first = searches.searches[0].features
-    shape = score_shape(first, ranker.score(first))
-    reward_of = {
-        on: verdict_reward(ids, judged.helped, judged.hurt, k)
-        for on, ids in order_by_configuration(ranker, searches.searches, searches.steps, k).items()
-    }
-    rewards = [reward_of[ranking_operations(on, searches.searches)] for on in configurations()]
-    logged = judged.operations or {}
-    return FeedbackExample(
-        logits=OperationGate(ranker.weights).logits_of(first.cues, shape),
-        rewards=np.array(rewards, np.float32),
-        on=frozenset(logged["on"]) if "on" in logged else None,
-        chance=float(logged.get("chance", 1.0)),
-        seen=verdict_reward(judged.hits, judged.helped, judged.hurt, k),
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hexamem.retrieval.strategies import Strategy
@@ -17,23 +17,11 @@ Reason = tuple[str, float | None, int | None, float]
 
 @dataclass(slots=True)
 class Candidate:
-    """A candidate with the shares of signals in its score.
-
-    Attributes:
-        why: the shares; read them by :meth:`reasons`.
-        later: computes ``why`` on demand, since few candidates become hits.
-    """
+    """A candidate with the shares of signals in its score."""
 
     id: str
     score: float = 0.0
     why: list[Reason] = field(default_factory=list)
-    later: Callable[[], list[Reason]] | None = None
-
-    def reasons(self) -> list[Reason]:
-        """``why``, computed if it is not yet."""
-        if self.later is not None:
-            self.why, self.later = self.later(), None
-        return self.why
 
 
 def fuse(

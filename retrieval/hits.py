@@ -19,7 +19,6 @@ from hexamem.stores.ledger import event_time, get_items, has_own_time
 from hexamem.stores.ledger.shown_items import ItemState, ShownItem, item_states, shown_items
 from hexamem.stores.ledger.step_texts import StepTime, last_stated
 from hexamem.stores.ledger.steps import ShownStep, shown_steps
-from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.vocabulary import Vocabulary
 from hexamem.stores.vocabulary_cache import VocabularyCache
 
@@ -36,7 +35,6 @@ def hits_of(
     run: Run,
     candidates: Mapping[str, Candidate],
     strategy: Strategy,
-    lexical: LexicalStore,
     vocabularies: VocabularyCache,
     leave_out: LeaveOut | None = None,
 ) -> list[Hit]:
@@ -62,7 +60,7 @@ def hits_of(
     def hit_of(candidate: Candidate, record: Shown) -> Hit:
         if isinstance(record, ShownStep):
             return _step_hit(candidate, record, run, vocabulary)
-        return _item_hit(candidate, record, run, zone, lexical, said)
+        return _item_hit(candidate, record, run, zone, said)
 
     hits = []
     for first, *others in shown:
@@ -98,7 +96,7 @@ def _demote_former(candidates: Mapping[str, Candidate], states: Mapping[str, Ite
         for new in [candidates[successor] for successor in successors if successor in candidates]:
             if candidate.score >= new.score:
                 lower = new.score - _AFTER * max(1.0, abs(new.score))
-                candidate.reasons().append(("superseded", None, None, lower - candidate.score))
+                candidate.why.append(("superseded", None, None, lower - candidate.score))
                 candidate.score = lower
 
 
@@ -116,7 +114,7 @@ def _demote(candidate: Candidate, superseded: float) -> None:
     # A negative score, such as a cosine, is lowered as well.
     factor = superseded if candidate.score >= 0 else 2 - superseded
     candidate.score *= factor
-    candidate.why = [(*reason[:3], reason[3] * factor) for reason in candidate.reasons()]
+    candidate.why = [(*reason[:3], reason[3] * factor) for reason in candidate.why]
 
 
 def _shown(
@@ -166,20 +164,17 @@ def _only_source(record: Shown) -> str | None:
     return next(iter(step_ids)) if len(step_ids) == 1 and record.kind != "resource" else None
 
 
-def _passage_of(run: Run, item: MemoryItem, lexical: LexicalStore) -> tuple[str, str | None]:
-    """The text of an item, and the place of a passage: of a long document the title and the best passage."""
+def _passage_of(run: Run, item: MemoryItem) -> tuple[str, str | None]:
+    """The text of an item, and the place of a passage: of a long document the title and the best passage.
+
+    It is the first one for a candidate by its title, its labels, or a former text, which is in no index.
+    """
     if not isinstance(item, ResourceItem) or len(item.content) <= SHORT:
         return item.text, None
     passage_id = None if item.id in run.former else run.passage(item.id)
-    if passage_id is not None:
-        span = span_of(passage_id)
-    else:  # a candidate by its title, its labels, or a former text, which is in no index
-        spans = chunk_spans(item)
-        if not spans:
-            return item.text, None
-        texts = {str(number): item.content[start:end] for number, (start, end) in enumerate(spans)}
-        scored = lexical.score_texts(run.key, run.request.query, texts)
-        span = spans[int(max(scored, key=lambda pair: pair[1])[0]) if scored else 0]
+    span = next(iter(chunk_spans(item)), None) if passage_id is None else span_of(passage_id)
+    if span is None:
+        return item.text, None
     passage = passage_at(item, span)
     return f"{item.title}{f', {passage.place}' if passage.place else ''}\n{passage.text}", passage.place or None
 
@@ -187,7 +182,7 @@ def _passage_of(run: Run, item: MemoryItem, lexical: LexicalStore) -> tuple[str,
 def _why(candidate: Candidate, run: Run) -> tuple[Signal, ...]:
     return tuple(
         Signal.of_fields(name=name, value=value, rank=rank, share=share, note=run.notes.get(name))
-        for name, value, rank, share in sorted(candidate.reasons(), key=lambda reason: -reason[3])
+        for name, value, rank, share in sorted(candidate.why, key=lambda reason: -reason[3])
     )
 
 
@@ -235,11 +230,10 @@ def _item_hit(
     item: ShownItem | MemoryItem,
     run: Run,
     zone: tzinfo,
-    lexical: LexicalStore,
     said: Mapping[str, StepTime],
 ) -> Hit:
     """A hit of an item. Its time is its own, otherwise that of its latest source, otherwise when it was stored."""
-    text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item, lexical)
+    text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item)
     learned = said.get(item.id)
     moment = item.event_at if isinstance(item, ShownItem) else event_time(item)
     precision = item.precision if isinstance(item, ShownItem) else precision_of(item.metadata.get(PRECISION))

@@ -98,11 +98,11 @@ class LearnedSearch:
         vectors: VectorIndex,
         embedder: Embedder,
         retrievers: Retrievers,
-        intent: QueryIntent | None,
+        intent: QueryIntent,
         vocabularies: VocabularyCache,
     ) -> None:
         self._ledger, self._vectors, self._embedder, self._retrievers = ledger, vectors, embedder, retrievers
-        self._kept = WorkingSetCache(vectors, embedder, labelled=intent is not None)
+        self._kept = WorkingSetCache(vectors, embedder)
         self._intent, self._vocabularies = intent, vocabularies
 
     def drop(self, user: str) -> None:
@@ -119,10 +119,9 @@ class LearnedSearch:
             steps, _ = self._kept.of(tx)
             with self._kept.using(user):
                 steps.prepare(_NEAR)
-                if self._intent is not None:
-                    labels = self._kept.labels(tx, steps)
-                    if labels.scope_ids:
-                        labels.scopes(self._vocabularies.of(tx))
+                labels = self._kept.labels(tx, steps)
+                if labels.scope_ids:
+                    labels.scopes(self._vocabularies.of(tx))
 
     def read(self, user: str, request: Request) -> RecallQuestion | None:
         """Parse the question, before the transaction in which it is answered; None for an unknown user."""
@@ -132,8 +131,7 @@ class LearnedSearch:
                 return None
             (steps, items), zone = self._kept.of(tx), read_zone(tx.timezone)
         parsed = read_question(request.query, steps, self._embedder, zone, request.as_of)
-        labels = QueryFilter() if self._intent is None else self._intent(user, request.query)
-        return RecallQuestion(parsed, steps, items, labels)
+        return RecallQuestion(parsed, steps, items, self._intent(user, request.query))
 
     def measure(self, run: Run, question: RecallQuestion, strategy: Strategy) -> Measured:
         """The candidates of a recall and their features."""
@@ -143,8 +141,6 @@ class LearnedSearch:
 
     def _question_labels(self, run: Run, question: RecallQuestion) -> QuestionLabels | None:
         """The labels that the question names, with those of the steps; None where no step is labelled."""
-        if self._intent is None:
-            return None
         labels = self._kept.labels(run.tx, question.steps)
         if not labels.scope_ids:
             return None

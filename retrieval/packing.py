@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from itertools import pairwise
 
@@ -23,14 +23,11 @@ __all__ = [
     "line_costs",
     "pack",
     "pack_lines",
-    "tells_day",
     "with_attached",
 ]
 
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_NUMBER = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
-_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TITLED = frozenset({"procedural", "resource"})
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -99,8 +96,7 @@ def _line_order(hit: Hit) -> tuple[bool, datetime, int | float, bool, datetime]:
 def fuller_hits(hits: Sequence[Hit]) -> dict[int, tuple[int, ...]]:
     """Index of an item → indices of the hits that contain all of its content.
 
-    Such a hit is a source step of the item, or another item of the same step, that has all its words. Dates are compared
-    by their parts, so that "her birthday is on 2026-12-14" contains "her birthday is on 14 December". Superseded hits are
+    Such a hit is a source step of the item, or another item of the same step, that has all its words. Superseded hits are
     neither replaced nor replace others.
     """
     by_step: dict[str, list[int]] = {}
@@ -139,7 +135,7 @@ def _reader(hits: Sequence[Hit], *, own: bool) -> Callable[[int], frozenset[str]
 
 
 def _words(text: str, *, singly: bool) -> Iterator[str]:
-    """Words; of Chinese text pairs of characters, and with ``singly`` single ones too. Of dates also the parts."""
+    """Words; of Chinese text pairs of characters, and with ``singly`` single ones too."""
     for word in _WORD.findall(text.casefold()):
         if len(word) == 1 or not _HAN.match(word):
             yield word
@@ -147,21 +143,6 @@ def _words(text: str, *, singly: bool) -> Iterator[str]:
         yield from map("".join, pairwise(word))
         if singly:
             yield from word
-    for written in _DAY.findall(text):
-        try:
-            day = date(*map(int, written))
-        except ValueError:
-            continue
-        yield from (str(day.month), str(day.day), *f"{day:%B %b %A}".casefold().split(), *"年月日号")
-
-
-def tells_day(text: str, day: date) -> bool:
-    """Whether a text contains a day: as an ISO date, or its month and number."""
-    if day.isoformat() in text:
-        return True
-    month = {f"{day:%B}".casefold(), f"{day:%b}".casefold()}
-    named = f"{day.month}月" in text or not month.isdisjoint(_WORD.findall(text.casefold()))
-    return named and any(int(number) == day.day for number in _NUMBER.findall(text))
 
 
 def hit_text(hit: Hit) -> str:

@@ -92,14 +92,9 @@ def search_pages(index: PageIndex, user: str, request: PageRequest) -> list[Hit]
     opened = index.open_pages(user)
     growing = [page for page in opened.pages if request.matches(page)]
     if growing:
-        cosines = dict(
-            zip(
-                (page.id for page in opened.pages),
-                opened.vectors @ (vector / (np.linalg.norm(vector) or 1.0)),
-                strict=True,
-            )
-        )
-        dense += [(page.id, float(cosines[page.id])) for page in growing]
+        values = opened.vectors @ (vector / (np.linalg.norm(vector) or 1.0))
+        cosines = dict(zip((page.id for page in opened.pages), values.tolist(), strict=True))
+        dense += [(page.id, cosines[page.id]) for page in growing]
         texts = {page.id: page_text(page, opened.steps[page.id]) for page in growing}
         words += index.lexical.score_texts(lexical_key(user), request.query, texts)
     known = {page.id for page in opened.pages}

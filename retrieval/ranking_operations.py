@@ -3,51 +3,38 @@
 - ``temporal_ordering``: the score includes how the day of a candidate relates to the dates of the question. Candidates are
   not sorted by time before the cut, which would lose answers.
 - ``latest_filtering``: superseded candidates, and those that a newer one restates, are demoted.
-- ``multi_step``: searches also for the parts of the question that a model names, and for the question with the text of the
-  best step (a second hop); the rankings are mixed as probabilities.
+- ``multi_step``: searches also for the question with the text of the best step (a second hop); the rankings are mixed as
+  probabilities.
 - ``threshold_filtering``: no hits where the calibrated probability of an answer is too low.
 - ``semantic_reranking``: adds the hidden units of the scorer, and chooses hits one by one among the best, at least three
   times as many as are wanted; a candidate that repeats a chosen one is demoted.
 
-An operation that is off is not computed.
+An operation that is off is not computed. The gate (AdaptMR) gives each a weight for the question.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from hexamem.models.sigmoid import sigmoid
 from hexamem.retrieval.ranker import USUAL, Ranker
 from hexamem.retrieval.signals.content import products
-from hexamem.retrieval.signals.cues import OPERATIONS
+from hexamem.retrieval.signals.cues import OPERATIONS, operations_of
 from hexamem.retrieval.signals.features import Features
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.working_set import WorkingSet
 
-__all__ = [
-    "ABSTAIN", "COSTS", "FREE", "NAMES", "POWERS", "Ordered", "Search", "configurations", "explored", "number_of", "order",
-    "order_by_configuration", "ranking_operations",
-]  # fmt: skip
+__all__ = ["ABSTAIN", "NAMES", "Ordered", "Search", "gate_weights", "order"]
 
 NAMES: tuple[str, ...] = tuple(OPERATIONS)
-POWERS = 1 << np.arange(len(NAMES))
-"""The bit of each operation in the number of a configuration."""
-COSTS: Mapping[str, float] = {
-    "temporal_ordering": 0.0,
-    "latest_filtering": 0.02,
-    "multi_step": 1.0,
-    "threshold_filtering": 0.0,
-    "semantic_reranking": 0.05,
-}
-"""The time of an operation, as a share of a recall without it: multi-step searches about twice."""
-FREE = frozenset(name for name, cost in COSTS.items() if cost < 0.1)
-"""Operations of almost no cost: only these are switched by feedback."""
 ABSTAIN = 0.5
 """The default of the least probability of an answer, below which ``threshold_filtering`` returns no hits."""
+_USUAL_LOGIT = 1.5  # of the gate
 _SPARE, _LEAST = 3, 40  # candidates that are ordered: a multiple of k, and at least so many
 _PARTS, _HEAT = 0.15, 2.0  # weight of the further searches together; temperature of scores as probabilities
 _ALIKE, _OLDER = 0.3, 1.0  # the least cosine of a restatement; the loss of the older one for a unit of cosine above it
@@ -78,37 +65,18 @@ class Ordered:
     moved: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
-def configurations() -> tuple[frozenset[str], ...]:
-    """All 32 sets of operations: number ``c`` holds operation ``i`` where bit ``i`` of ``c`` is set."""
-    return tuple(
-        frozenset(name for bit, name in enumerate(NAMES) if number >> bit & 1) for number in range(1 << len(NAMES))
-    )
+def gate_weights(cues: FloatArray) -> dict[str, float]:
+    """The weight of each operation for one question, from 0 to 1: the usual operations are above one half, the others below,
+    each the higher the likelier the question is of its kind.
 
-
-def number_of(on: Collection[str]) -> int:
-    """The number of a configuration."""
-    return sum(1 << bit for bit, name in enumerate(NAMES) if name in on)
-
-
-def explored(
-    on: frozenset[str], forced: Mapping[str, bool], share: float, draw: Callable[[], float]
-) -> tuple[frozenset[str], float]:
-    """The operations that run, and the probability with which they were chosen: ``on``, or at times a random set.
+    A gate that decides by question was trained and measured: it switched on the usual operations for every question.
 
     Args:
-        on: the operations that the gate has chosen.
-        forced: operations that are not varied.
-        share: how often a random set of the free operations is drawn, from 0 to 1.
-        draw: returns random numbers from 0 to 1.
+        cues: see :func:`~.signals.cues.cues_of`.
     """
-    free = [name for name in NAMES if name in FREE and name not in forced]
-    if not share or not free:
-        return on, 1.0
-    chance = share / (1 << len(free))
-    chosen = on
-    if draw() < share:
-        chosen = (on - frozenset(free)) | frozenset(name for name in free if draw() < 0.5)
-    return chosen, chance + (1 - share if chosen == on else 0.0)
+    probabilities = operations_of(cues)
+    logits = [(_USUAL_LOGIT if name in USUAL else -_USUAL_LOGIT) + probabilities[name] - 0.5 for name in NAMES]
+    return dict(zip(NAMES, sigmoid(np.array(logits, np.float32)).tolist(), strict=True))
 
 
 def order(
@@ -148,25 +116,6 @@ def order(
         if "semantic_reranking" in on:
             _diverse(ordered, alike, 2 * k)
     return ordered
-
-
-def ranking_operations(on: frozenset[str], searches: Sequence[Search]) -> frozenset[str]:
-    """The operations that can change the order: not the threshold, and multi-step only with several searches."""
-    return on - {"threshold_filtering"} - (frozenset() if len(searches) > 1 else {"multi_step"})
-
-
-def order_by_configuration(
-    ranker: Ranker, searches: Sequence[Search], steps: WorkingSet, k: int
-) -> dict[frozenset[str], list[str]]:
-    """Operations → the ids of the best, best first, for all sets of :func:`ranking_operations`."""
-    known: dict[frozenset[str], FloatArray] = {}
-    orders: dict[frozenset[str], list[str]] = {}
-    for on in dict.fromkeys(ranking_operations(configuration, searches) for configuration in configurations()):
-        scoring = on & USUAL
-        if scoring not in known:
-            known[scoring] = ranker.score(searches[0].features, on=scoring)
-        orders[on] = order(ranker, searches, steps, on, k, known[scoring]).ids
-    return orders
 
 
 def _mixed(

@@ -6,7 +6,6 @@ training data. Weights for other features or another embedder are refused, since
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import struct
@@ -22,7 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from hexamem.errors import ConfigError, CorruptFileError
-from hexamem.retrieval.signals.cues import CUES, OPERATIONS, SHAPE
+from hexamem.retrieval.signals.cues import CUES
 from hexamem.retrieval.signals.features import FEATURES
 from hexamem.stores.embedders.base import FloatArray
 
@@ -33,7 +32,7 @@ _LARGEST = 1_000_000  # parameters; a larger file is not one of ranking weights
 _REQUIRED = frozenset(
     ("deviation", "linear", "gate_in", "gate_bias", "gate_out", "hidden", "hidden_cues", "hidden_bias", "hidden_out")
 )
-_OPTIONAL = frozenset(("answerable", "answerable_small", "answerable_size", "operations"))
+_OPTIONAL = frozenset(("answerable", "answerable_small", "answerable_size"))
 
 
 def _none() -> FloatArray:
@@ -54,8 +53,6 @@ class RankingWeights:
             where it is not trained.
         answerable_small: the same for small memories; empty where the other is for all.
         answerable_size: the blend of both, ``(2,)``, see ``large_share`` in :mod:`.ranker`.
-        operations: the gate of the five operations, with ``s`` numbers of the shape of scores and the intercept last,
-            ``(c + s + 1, 5)``; empty where it is not trained.
         fingerprint: the fingerprint of the embedder.
         card: a description of the training data.
     """
@@ -72,21 +69,12 @@ class RankingWeights:
     answerable: FloatArray = field(default_factory=_none)
     answerable_small: FloatArray = field(default_factory=_none)
     answerable_size: FloatArray = field(default_factory=_none)
-    operations: FloatArray = field(default_factory=_none)
     fingerprint: str = ""
     card: Mapping[str, object] = field(default_factory=dict)
 
     def tensors(self) -> dict[str, FloatArray]:
         """The arrays by name."""
         return {name: getattr(self, name) for name in (*sorted(_REQUIRED), *sorted(_OPTIONAL))}
-
-    @property
-    def digest(self) -> str:
-        """A digest of the parameters."""
-        digest = hashlib.blake2b(digest_size=16)
-        for name, array in self.tensors().items():
-            digest.update(name.encode() + np.ascontiguousarray(array, np.float32).tobytes())
-        return digest.hexdigest()
 
     @property
     def parameters(self) -> int:
@@ -168,8 +156,6 @@ def _check(arrays: Mapping[str, npt.NDArray[np.float32]], source: object) -> Non
         "gate_out": (gate, features), "hidden": (features, hidden), "hidden_cues": (cues, hidden),
         "hidden_out": (hidden,),
     }  # fmt: skip
-    if "operations" in arrays:
-        shapes["operations"] = (cues + len(SHAPE) + 1, len(OPERATIONS))
     for name, shape in shapes.items():
         if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
             raise CorruptFileError(

@@ -31,13 +31,7 @@ def rerank(question: str, hits: Sequence[Hit], reranker: Reranker) -> list[Hit]:
     read, others = hits[:CANDIDATES], hits[CANDIDATES:]
     texts = [with_speaker(None if hit.speaker in _ROLES else hit.speaker, hit.text[:_LONGEST_TEXT]) for hit in read]
     logits = reranker.relevance(question, texts).tolist()
-    ranks = {place: rank for rank, place in enumerate(sorted(range(len(read)), key=lambda place: -logits[place]), 1)}
-    scored = []
-    for place, (hit, logit) in enumerate(zip(read, logits, strict=True)):
-        signal = Signal(name="reranker", value=logit, rank=ranks[place], share=_WEIGHT * logit)
-        why = sorted((*hit.why, signal), key=lambda signal: -signal.share)
-        scored.append(hit.model_copy(update={"score": hit.score + signal.share, "why": tuple(why)}))
-    return [*sorted(scored, key=lambda hit: -hit.score), *others]
+    return [*_rescored(read, "reranker", logits, [_WEIGHT * logit for logit in logits]), *others]
 
 
 def scored(question: str, hits: Sequence[Hit], strategy: Strategy) -> list[Hit]:
@@ -53,13 +47,16 @@ def scored(question: str, hits: Sequence[Hit], strategy: Strategy) -> list[Hit]:
         raise InvalidInputError(
             f"ranking {strategy.name!r} returned {len(scores)} scores for {len(hits)} hits; return one finite number for each"
         )
-    ranked = sorted(zip(hits, scores, strict=True), key=lambda pair: -pair[1])
-    return [
-        hit.model_copy(
-            update={
-                "score": score,
-                "why": (Signal(name=strategy.name, value=score, rank=rank, share=score - hit.score), *hit.why),
-            }
-        )
-        for rank, (hit, score) in enumerate(ranked, 1)
-    ]
+    return _rescored(hits, strategy.name, scores, [score - hit.score for score, hit in zip(scores, hits, strict=True)])
+
+
+def _rescored(hits: Sequence[Hit], name: str, values: Sequence[float], shares: Sequence[float]) -> list[Hit]:
+    """The hits with a further signal, whose share is added to their score, best first."""
+    order = sorted(range(len(hits)), key=lambda place: -values[place])
+    ranks = {place: rank for rank, place in enumerate(order, 1)}
+    rescored = []
+    for place, (hit, value, share) in enumerate(zip(hits, values, shares, strict=True)):
+        signal = Signal(name=name, value=value, rank=ranks[place], share=share)
+        why = sorted((*hit.why, signal), key=lambda signal: -signal.share)
+        rescored.append(hit.model_copy(update={"score": hit.score + share, "why": tuple(why)}))
+    return sorted(rescored, key=lambda hit: -hit.score)

@@ -11,23 +11,19 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.errors import ConfigError, HexamemError
-from hexamem.intent.query import QueryFilter
+from hexamem.errors import HexamemError
 from hexamem.memory_types import Hit, MemoryItem
 from hexamem.retrieval.decide_and_rank import (
     Decision,
     RecallSearches,
     decide_operations,
+    further_query,
     outdated_steps,
     rank,
-    replay,
-    sub_questions,
 )
-from hexamem.retrieval.feedback_learning import FeedbackExample
 from hexamem.retrieval.fusion import Candidate, Ranking, add_ranking, best, fuse, spread
-from hexamem.retrieval.gates import OperationGate
 from hexamem.retrieval.hits import LeaveOut, hits_of
-from hexamem.retrieval.label_density import QueryIntent, by_density, weighted_labels
+from hexamem.retrieval.label_density import QueryIntent
 from hexamem.retrieval.late import late_ranking
 from hexamem.retrieval.learned import LearnedSearch, Measured
 from hexamem.retrieval.ranker import Ranker
@@ -35,18 +31,20 @@ from hexamem.retrieval.ranking_operations import Search
 from hexamem.retrieval.ranking_weights import load_weights, shipped_weights
 from hexamem.retrieval.request import RecallFilter, Request, Run
 from hexamem.retrieval.retrievers import Retrievers
+from hexamem.retrieval.signals.labels import LABEL_FEATURES, density_parts
 from hexamem.retrieval.strategies import FALLBACK, LabelWeights, Strategy, strategy_named
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger, Transaction, neighbours, user_key
-from hexamem.stores.ledger.labels import carried_labels
-from hexamem.stores.ledger.recalls import JudgedRecall, read_adjustment
-from hexamem.stores.lexical import LexicalFilter, LexicalStore
+from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.vector_cache import embed_texts
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.vocabulary_cache import VocabularyCache
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["SearchResult", "Searcher"]
+
+_DENSITY_PARTS = ("labels", "votes", "fused")
+"""Signals of a ranking by label density."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +55,6 @@ class SearchResult:
         gate: operation → its weight, from 0 to 1.
         answerable: the probability that memory contains the answer.
         on: the operations that ran.
-        chance: the probability with which these were chosen.
         reasons: operation → what decided whether it ran.
         searches: the number of searches.
         degraded: why the ranking is not the requested one.
@@ -67,7 +64,6 @@ class SearchResult:
     gate: dict[str, float] | None = None
     answerable: float | None = None
     on: frozenset[str] = frozenset()
-    chance: float = 1.0
     reasons: Mapping[str, str] = field(default_factory=dict)
     searches: int = 1
     degraded: tuple[str, ...] = ()
@@ -98,11 +94,11 @@ class Searcher:
         vectors: VectorIndex,
         lexical: LexicalStore,
         embedder: Embedder,
-        intent: QueryIntent | None = None,
+        intent: QueryIntent,
         weights: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._ledger, self._vectors, self._lexical, self._embedder = ledger, vectors, lexical, embedder
-        self._intent, self._weights_file = intent, weights
+        self._ledger, self._vectors, self._embedder = ledger, vectors, embedder
+        self._weights_file = weights
         self.vocabularies = VocabularyCache()
         self._retrievers = Retrievers(vectors, lexical)
         self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, self.vocabularies)
@@ -142,14 +138,12 @@ class Searcher:
         user: str,
         request: Request,
         strategy: Strategy,
-        parts: tuple[str, ...] = (),
         unindexed: Mapping[str, str] | None = None,
         leave_out: LeaveOut | None = None,
     ) -> SearchResult:
         """As :meth:`search`, with the further results of a learned ranking.
 
         Args:
-            parts: the parts of the question from a model, which are searched too.
             unindexed: step id → text of new steps that may not be indexed yet, if :meth:`reads_unindexed`.
             leave_out: whether a record is left out of the hits.
         """
@@ -169,11 +163,10 @@ class Searcher:
         def result(run: Run, decision: Decision, measured: Sequence[Measured]) -> SearchResult:
             candidates = rank(run, measured, decision, ranker, question.steps)
             return SearchResult(
-                hits=hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out),
+                hits=hits_of(run, candidates, strategy, self.vocabularies, leave_out),
                 gate=decision.gate,
                 answerable=decision.answerable,
                 on=decision.on,
-                chance=decision.chance,
                 reasons=decision.reasons,
                 searches=len(measured),
             )
@@ -183,97 +176,58 @@ class Searcher:
                 return SearchResult(hits=[])
             run = self._run(tx, request, question.parsed.vector, former, unindexed)
             measured = self._learned.measure(run, question, strategy)
-            gate = OperationGate(ranker.weights, self._offsets(tx, ranker))
-            decision = decide_operations(
-                run, measured, ranker, gate, strategy, question.steps, self._embedder.slow, parts
-            )
+            decision = decide_operations(run, measured, ranker, strategy, question.steps, self._embedder.slow)
             if "multi_step" not in decision.on:
                 return result(run, decision, [measured])
-            texts = sub_questions(run, decision.parts, measured)
-        with self._search_again(user, run, texts, question.steps, strategy) as (run, further):
+            text = further_query(run, measured)
+        with self._search_again(user, run, text, question.steps, strategy) as (run, further):
             return result(run, decision, [measured, *further])
 
     @contextmanager
     def _search_again(
-        self, user: str, run: Run, texts: Sequence[str], steps: WorkingSet, strategy: Strategy
+        self, user: str, run: Run, text: str | None, steps: WorkingSet, strategy: Strategy
     ) -> Iterator[tuple[Run, list[Measured]]]:
-        """Search for further texts in a new transaction; yields the run of that transaction and the measured searches."""
-        questions = []
-        for text in texts:
-            request = replace(run.request, query=text)
-            question = self._learned.read(user, request)
-            # If the working set was replaced meanwhile, its rows have changed: then only the question is searched.
-            if question is not None and question.steps is steps:
-                questions.append((request, question))
+        """Search for a further text in a new transaction; yields the run of that transaction and the measured search, if any."""
+        request = run.request if text is None else replace(run.request, query=text)
+        question = None if text is None else self._learned.read(user, request)
         with self._ledger.read(user) as tx:
             again = replace(run, tx=tx, filter=RecallFilter(tx, run.request))
-            yield (
-                again,
-                [
-                    self._learned.measure(
-                        replace(again, request=request, vector=question.parsed.vector), question, strategy
-                    )
-                    for request, question in questions
-                    if tx.user_id
-                ],
-            )
+            measured = []
+            # If the working set was replaced meanwhile, its rows have changed: then only the question is searched.
+            if question is not None and question.steps is steps and tx.user_id:
+                part = replace(again, request=request, vector=question.parsed.vector)
+                measured.append(self._learned.measure(part, question, strategy))
+            yield again, measured
 
-    @staticmethod
-    def _offsets(tx: Transaction, ranker: Ranker) -> Mapping[str, float] | None:
-        """The offsets learned from the user's feedback with these weights."""
-        adjustment = read_adjustment(tx)
-        if adjustment is None or adjustment.get("weights") != ranker.weights.digest:
-            return None
-        offsets: Mapping[str, float] = adjustment["offsets"]
-        return offsets
+    def searches(
+        self, user: str, request: Request, strategy: Strategy, *, further: bool = True
+    ) -> RecallSearches | None:
+        """The measured searches of a recall, for training and evaluation; None for an unknown user.
 
-    def replayed(self, user: str, judged: JudgedRecall, strategy: Strategy) -> FeedbackExample | None:
-        """A recall with feedback, repeated with every set of operations; None where it has no candidates now.
-
-        Raises:
-            ConfigError: there are no weights for the embedder.
+        Args:
+            further: whether to make the further searches of a multi-step recall too.
         """
-        ranker = self.ranker
-        if isinstance(ranker, str):
-            raise ConfigError(f"nothing can be learned from feedback: {ranker}")
-        k = max(len(judged.hits), 1)
-        searches = self.searches(user, Request(query=judged.query, k=k), strategy)
-        if searches is None or not len(searches.searches[0].features.pool):
-            return None
-        return replay(searches, judged, ranker, k)
-
-    def searches(self, user: str, request: Request, strategy: Strategy) -> RecallSearches | None:
-        """All measured searches of a multi-step recall, on which the gate is trained; None for an unknown user."""
         question = self._learned.read(user, request)
         with self._ledger.read(user) as tx:
             if question is None or not tx.user_id:
                 return None
             run = self._run(tx, request, question.parsed.vector)
             measured = self._learned.measure(run, question, strategy)
-            texts = sub_questions(run, (), measured)
-        with self._search_again(user, run, texts, question.steps, strategy) as (run, further):
+            text = further_query(run, measured) if further else None
+        with self._search_again(user, run, text, question.steps, strategy) as (run, others):
             searches = tuple(
-                Search(search.features, outdated_steps(run, search.features)) for search in (measured, *further)
+                Search(search.features, outdated_steps(run, search.features)) for search in (measured, *others)
             )
         return RecallSearches(question=question.parsed, searches=searches, steps=question.steps)
 
-    def measure(self, user: str, request: Request, strategy: Strategy) -> Measured | None:
-        """The candidates of a question with their features, on which the learned ranking is trained; None for an unknown user."""
-        question = self._learned.read(user, request)
-        with self._ledger.read(user) as tx:
-            if question is None or not tx.user_id:
-                return None
-            return self._learned.measure(self._run(tx, request, question.parsed.vector), question, strategy)
-
     def search(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None = None) -> list[Hit]:
         """The k best hits, best first; equal scores in order of id. The indexes must be up to date."""
+        if strategy.density is not None:
+            return self._by_density(user, request, strategy, strategy.density, leave_out)
         dense = "dense" in strategy.signals
         former = self._former(user, request, embed=dense)
         vector = self._embedder.embed_query(request.query) if dense else None
         known = self._embedder.known_share(request.query)
-        query_filter = QueryFilter()
-        if strategy.density is not None and self._intent is not None:
-            query_filter = self._intent(user, request.query)
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return []
@@ -286,9 +240,9 @@ class Searcher:
                 rankings["dense"] = self._retrievers.dense(run, pool)
             if "bm25" in strategy.signals:
                 rankings["bm25"] = self._retrievers.bm25(run, pool)
-            candidates = self._fused(run, rankings, strategy, known, pool)
-            if strategy.density is not None:
-                candidates = self._by_density(run, query_filter, candidates, strategy, strategy.density, known)
+            candidates = fuse(rankings, strategy, {"dense": known})
+            if "late" in strategy.signals:  # ranks the best of the others
+                add_ranking(candidates, "late", late_ranking(run, candidates, pool, self._embedder), strategy)
             if strategy.neighbours and run.filter.wants_steps:
                 origins = best(candidates, strategy.spread_from)
                 around = neighbours(tx, [origin.id for origin in origins], len(strategy.neighbours))
@@ -298,7 +252,7 @@ class Searcher:
                         origin: [pair for pair in beside if pair[0] in allowed] for origin, beside in around.items()
                     }
                 candidates = spread(candidates, origins, around, strategy)
-            return hits_of(run, candidates, strategy, self._lexical, self.vocabularies, leave_out)
+            return hits_of(run, candidates, strategy, self.vocabularies, leave_out)
 
     def _former(self, user: str, request: Request, *, embed: bool = True) -> _Former:
         if request.known_at is None:
@@ -328,70 +282,28 @@ class Searcher:
             unindexed=unindexed or {},
         )
 
-    def _fused(
-        self, run: Run, rankings: Mapping[str, Ranking], strategy: Strategy, known: float, pool: int
-    ) -> dict[str, Candidate]:
-        """Fuse the rankings of the signals; late interaction ranks the best of the result, as one more signal."""
-        candidates = fuse(rankings, strategy, {"dense": known})
-        if "late" not in strategy.signals:
-            return candidates
-        late = late_ranking(run, candidates, pool, self._embedder)
-        add_ranking(candidates, "late", late, strategy)
-        return candidates
-
     def _by_density(
-        self,
-        run: Run,
-        query_filter: QueryFilter,
-        candidates: dict[str, Candidate],
-        strategy: Strategy,
-        settings: LabelWeights,
-        known: float,
-    ) -> dict[str, Candidate]:
-        """Add the records of highest label density to the similar ones, and order all by density."""
-        labels = weighted_labels(
-            run.tx, query_filter, best(candidates, settings.voters), settings, self.vocabularies.of(run.tx)
-        )
-        run.notes["labels"] = run.notes["votes"] = labels.note
-        pool = max(settings.pool, run.request.k)
-        densities = self._densest(run, labels.weights, pool)
-        if not densities and not (labels.votes and settings.vote):
-            return candidates
-        # Similarity is ranked among the densest: the best of them need not be among the best of all.
-        rankings: dict[str, Ranking] = {}
-        if densities:
-            among = LexicalFilter(ids=densities.keys())
-            rankings["bm25"] = self._lexical.search(run.key, run.request.query, pool, filters=among)
-            if run.vector is not None:
-                steps = [record_id for record_id in densities if record_id.startswith("step_")]
-                rankings["dense"] = self._vectors.query_among(run.key, "steps", run.vector, steps, pool)
-        similar = {**candidates, **self._fused(run, rankings, strategy, known, pool)}
-        for record_id in densities.keys() - similar.keys():
-            similar[record_id] = Candidate(record_id)
-        # The density of similar records that were not among the densest.
-        carried = carried_labels(run.tx, [record_id for record_id in similar if record_id.startswith("step_")])
-        densities.update(_weighed(carried, labels.weights))
-        votes = _weighed(carried, labels.votes) if settings.vote else {}
-        return by_density(densities, similar, settings.step, votes, settings.vote)
-
-    def _densest(self, run: Run, weights: Mapping[str, float], pool: int) -> dict[str, float]:
-        """The permitted records with the greatest sum of label weights, with that sum."""
-        if not weights:
-            return {}
-        densest = self._lexical.label_density(run.key, weights, pool)
-        permitted = run.filter.among([hit[0] for hit in densest])
-        if len(permitted) < len(densest) == pool:
-            filters = LexicalFilter(ids=run.filter.all_ids())
-            return dict(self._lexical.label_density(run.key, weights, pool, filters=filters))
-        return {record_id: value for record_id, value in densest if record_id in permitted}
-
-
-def _weighed(carried: Mapping[str, Sequence[str]], weights: Mapping[str, float]) -> dict[str, float]:
-    """Record id → the sum of the weights of its labels, of records with a positive sum."""
-    if not weights:
-        return {}
-    sums = (
-        (record_id, sum([weights[label_id] for label_id in label_ids if label_id in weights]))
-        for record_id, label_ids in carried.items()
-    )
-    return {record_id: total for record_id, total in sums if total > 0}
+        self, user: str, request: Request, strategy: Strategy, weights: LabelWeights, leave_out: LeaveOut | None
+    ) -> list[Hit]:
+        """The hits by label density, and by similarity among equals (STITCH)."""
+        question = self._learned.read(user, request)
+        former = self._former(user, request)
+        with self._ledger.read(user) as tx:
+            if question is None or not tx.user_id:
+                return []
+            run = self._run(tx, request, question.parsed.vector, former)
+            features = self._learned.measure(run, question, strategy).features
+            run.notes["votes"] = "labels of the nearest steps"
+            if not len(features.pool):
+                return []
+            columns = {name: features.column(name) for name in LABEL_FEATURES}
+            parts = density_parts(columns, features.column("fused"), weights).T.tolist()
+            candidates = {
+                record_id: Candidate(
+                    record_id,
+                    sum(shares),
+                    [(name, share, None, share) for name, share in zip(_DENSITY_PARTS, shares, strict=True) if share],
+                )
+                for record_id, shares in zip(features.pool.ids, parts, strict=True)
+            }
+            return hits_of(run, candidates, strategy, self.vocabularies, leave_out)

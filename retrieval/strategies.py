@@ -23,9 +23,8 @@ class LabelWeights:
         event: the same for an event type.
         entity: the same for a key entity type.
         vote: the gain of the record with most votes among equally dense ones, as a share of the greatest similarity; the
-            nearest records vote for labels of the kinds of which the question names none. 0 for no votes.
+            nearest records vote for their labels.
         step: the difference in density that decides regardless of similarity.
-        pool: the number of records of highest density that are candidates.
         voters: the number of the nearest records that vote.
         reach: a scope whose log-odds are this much below the likeliest has no weight; up to there its share falls
             linearly.
@@ -39,7 +38,6 @@ class LabelWeights:
     entity: float = 0.15
     vote: float = 0.3
     step: float = 0.5
-    pool: int = 200
     voters: int = 30
     reach: float = 6.0
     scope_vote: float = 2.4
@@ -65,14 +63,13 @@ class Strategy:
         spread_from: the number of the best candidates that pass on scores.
         pool: the number of candidates from each signal.
         superseded: factor on the score of superseded items.
-        density: rank by label density, and by the fused signals among equals; None for no labels.
+        density: rank the candidates of a learned ranking by label density, and by the fused signals among equals; None for no
+            labels.
         learned: rank by trained weights (``ranker.py``); without weights for the embedder the ranking is :data:`FALLBACK`.
         operations: operations of a learned ranking (``operations.py``) that are always on (True) or off (False), regardless
             of the gate.
-        explore: how often a learned ranking tries another set of the operations of almost no cost, to learn from feedback.
         rerank: whether the cross-encoder reorders the best hits.
         scorer: reorders the candidates; None for none.
-        full: whether a learned ranking calls a model for the parts of a question and the order of the best hits.
         k: the default number of hits; None for that of the memory.
         token_budget: the default of the most tokens of all hits; None for that of the memory.
     """
@@ -87,10 +84,8 @@ class Strategy:
     density: LabelWeights | None = None
     learned: bool = False
     operations: Mapping[str, bool] = field(default_factory=dict)
-    explore: float = 0.0
     rerank: bool = False
     scorer: Scorer | None = None
-    full: bool = False
     k: int | None = None
     token_budget: int | None = None
 
@@ -109,7 +104,7 @@ _LEARNED = Strategy(
     # Only the caller can request a recall without hits; the gate's weight for it is still reported.
     operations={"threshold_filtering": False},
 )
-_DENSITY = Strategy(name="label_density", signals=_PLAIN[0].signals, density=LabelWeights(), k=40, token_budget=4096)
+_DENSITY = Strategy(name="label_density", signals=_LEARNED.signals, density=LabelWeights(), k=40, token_budget=4096)
 _WITHOUT = {"scope": LabelWeights(scope=0), "event": LabelWeights(event=0), "entity": LabelWeights(entity=0)}
 
 STRATEGIES: Mapping[str, Strategy] = {
@@ -122,7 +117,6 @@ STRATEGIES: Mapping[str, Strategy] = {
         ),
         _LEARNED,
         replace(_LEARNED, name="rerank", rerank=True),
-        replace(_LEARNED, name="learned_full", full=True),
         _DENSITY,
         *(
             replace(_DENSITY, name=f"{_DENSITY.name}_without_{part}", density=weights)
@@ -130,8 +124,8 @@ STRATEGIES: Mapping[str, Strategy] = {
         ),
     )
 }
-"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``learned``,
-``rerank``, which adds a cross-encoder, and ``learned_full``, which may ask a model; ``label_density`` (STITCH) and its ablations."""
+"""Every strategy by name: ``rrf``, ``dense`` and ``bm25``, each also with neighbouring steps; ``learned``
+and ``rerank``, which adds a cross-encoder; ``label_density`` (STITCH) and its ablations."""
 FALLBACK = "rrf_neighbours"
 """The ranking of ``learned`` without weights for the embedder."""
 

@@ -51,7 +51,6 @@ class WorkingSetCache:
     Args:
         vectors: the index from which vectors are read; it must be up to date with the ledger.
         embedder: the embedder of the vectors and tokens.
-        labelled: whether the labels of steps will be needed.
         users: maximum number of users.
         max_bytes: maximum memory of all sets together; the set in use is never evicted.
     """
@@ -61,12 +60,11 @@ class WorkingSetCache:
         vectors: VectorIndex,
         embedder: Embedder,
         *,
-        labelled: bool = True,
         users: int = _USERS,
         max_bytes: int = _BYTES,
     ) -> None:
         self._vectors, self._embedder = vectors, embedder
-        self._labelled, self._users, self._max_bytes = labelled, users, max_bytes
+        self._users, self._max_bytes = users, max_bytes
         model = embedder.token_model
         self._pieces = None if model is None else PieceVectors(model)
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
@@ -85,8 +83,7 @@ class WorkingSetCache:
                     entry.steps = self._build(tx)
                 entry.change = tx.change
                 entry.items = self._items(tx, entry)
-                if self._labelled:
-                    self.labels(tx, entry.steps)
+                self.labels(tx, entry.steps)
                 entry.complete = True
                 self._evict(tx.user)
             return entry.steps, entry.items

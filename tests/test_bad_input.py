@@ -223,7 +223,6 @@ FORMS = {
     "1:56 pm on 8 May, 2023": datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
     "2023/05/20 (Sat) 02:21": datetime(2023, 5, 20, 2, 21, tzinfo=UTC),
     "Tue, 15 Nov 1994 08:12:31 GMT": datetime(1994, 11, 15, 8, 12, 31, tzinfo=UTC),
-    "2023年5月8日 下午1点56分": datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
 }
 
 
@@ -234,10 +233,10 @@ def test_times_in_every_form_and_none_are_stored_as_exact_moments_and_filter(ali
     assert [step.occurred_at for step in timed] == list(FORMS.values())
     assert timed[0].offset_minutes == 120
     assert before - timedelta(milliseconds=1) <= untimed.occurred_at <= datetime.now(UTC)
-    assert [step.turn for step in alice.steps()] == list(range(8))  # the order of the thread, not of time
+    assert [step.turn for step in alice.steps()] == list(range(7))  # the order of the thread, not of time
     for strategy in ("rrf", "rrf_neighbours", "dense_neighbours", "bm25"):
         hits = alice.recall("at", k=50, strategy=strategy, as_of="2023-05-09")
-        assert len(hits.hits) == 6
+        assert len(hits.hits) == 5
     hits = alice.recall("at", k=50, where={"since": "2023-05-09", "until": "2023-06-01"})
     assert [hit.text for hit in hits] == ["at 2023/05/20 (Sat) 02:21"]
     days = [line[1:11] for line in alice.recall("at", k=50).text.splitlines()]

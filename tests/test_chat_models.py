@@ -60,19 +60,21 @@ def test_a_model_that_cannot_be_opened_is_refused_with_advice(
 def test_each_agent_has_its_own_model_that_of_its_group_or_the_default_and_one_name_is_one_client() -> None:
     default, strong, planner = (FakeListChatModel(responses=[reply]) for reply in "abc")
     models = Models.open(default, {"researcher": strong, "planner": planner})
-    assert [models.of(agent) for agent in ("planner", "reflector", "memorizer")] == [planner, strong, default]
+    assert [models.of(agent) for agent in ("planner", "reflector", "meta_manager")] == [planner, strong, default]
     assert Models(agents={"managers": strong}).of("vault_manager") is strong
     assert Models(agents={"managers": strong}).of("planner") is None
     assert {group for group in AGENTS.values() if group} <= set(AGENTS)
     assert (bool(Models()), Models().of("chat")) == (False, None)
-    models = Models.open("openai:a", {"memorizer": "openai:a", "planner": "openai:b"}, base_url="http://localhost:1/v1")
-    assert models.of("memorizer") is models.of("chat") is not models.of("planner")
+    models = Models.open(
+        "openai:a", {"meta_manager": "openai:a", "planner": "openai:b"}, base_url="http://localhost:1/v1"
+    )
+    assert models.of("meta_manager") is models.of("chat") is not models.of("planner")
     for error, ask in (
         (ConfigError, lambda: Models.open(None, {"memoriser": FAKE})),
         (ConfigError, lambda: Models(agents={"memoriser": FAKE})),
         (InvalidInputError, lambda: Models(default=FAKE).of("memoriser")),
     ):
-        with pytest.raises(error, match=r"no agent 'memoriser'; the agents are intent_labeler, memorizer, .*chat"):
+        with pytest.raises(error, match=r"no agent 'memoriser'; the agents are meta_manager, .*chat"):
             ask()
 
 

@@ -10,12 +10,11 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hexamem import Memory, SemanticItem, UserMemory
+from hexamem import Memory, UserMemory
 from hexamem.agents.applying.applier import Applier
 from hexamem.agents.contract import Batch, BatchStep
 from hexamem.memory_types import MemoryItem, Step
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
-from hexamem.retrieval.packing import with_attached
 
 TOWNS = ("Hangzhou", "Shanghai", "Porto", "Cork", "Galway")
 FIRST = datetime(2020, 1, 1, 12, tzinfo=UTC)
@@ -277,13 +276,3 @@ def test_the_same_value_in_other_letters_joins_and_a_longer_one_supersedes(ann: 
     assert lives(ann, "Salthill, Galway", FIRST + 2 * YEAR).applied == "supersede"
     assert towns(ann) == ["Salthill, Galway"]
     assert ann.items("core")[0].metadata["slot"] == "home_city"
-
-
-def test_a_learned_item_is_of_the_time_at_which_it_was_stated(ann: UserMemory) -> None:
-    fact(ann, FIRST, "Ben is a pilot.", "Ben", "Ben is a pilot")
-    hits = with_attached(ann.recall("Ben pilot").hits)
-    assert [hit.occurred_at for hit in hits if hit.kind == "semantic"] == [FIRST]
-    for value in ("yesterday", 7, None):  # written by hand, and no time
-        item = ann.add(SemanticItem(name="Ben", summary=f"Ben flies, it says {value}", metadata={"said_at": value}))
-        (hit,) = [hit for hit in ann.recall(f"Ben flies {value}").hits if hit.id == item.id]
-        assert hit.occurred_at == item.created_at

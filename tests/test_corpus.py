@@ -83,15 +83,6 @@ def test_every_reader_of_the_training_scripts_refuses_sealed_files() -> None:
     assert load_trajectories(open_embedder("static"), ["trajectories_heldout"]) == []
 
 
-def test_pairs_with_the_same_earlier_statement_are_in_the_same_part() -> None:
-    train, validation = (training_corpus.load(validation=part).pairs for part in (False, True))
-    assert train
-    assert validation
-    assert not {pair.earlier for pair in train} & {pair.earlier for pair in validation}
-    every = [pair for path in open_files("supersession") for pair in training_corpus.read_json(path)["pairs"]]
-    assert len(train) + len(validation) == len(every)
-
-
 # scripts/check_corpus.py
 
 

@@ -16,14 +16,13 @@ from hypothesis import strategies as st
 from hexamem import Memory, MiddlewareSettings, Settings
 from hexamem.intent import EmbeddedLabeler, LabelBatch, LabeledStep, StepView
 from hexamem.intent.label_classifiers import load_classifiers
-from hexamem.intent.label_names import fold_name, label_types
+from hexamem.intent.label_names import label_types
 from hexamem.intent.scope_text import explicit_keys
 from hexamem.intent.scope_tracker import COLUMNS, load_scope_weights
 from hexamem.intent.vocabulary import TypeVocabulary
 from hexamem.memory_types.labels import Label
 from hexamem.middleware import topic_likeness
 from hexamem.models.encoder import open_encoder
-from hexamem.stores.label_forms import name_form
 
 START = datetime(2025, 6, 2, 9, tzinfo=UTC)
 WORK = [
@@ -191,55 +190,6 @@ def test_a_name_in_whatever_case_is_one_label_of_one_user_and_kind_in_every_proc
     assert aliases.find("c") == four
     renamed = vocabulary(words.made[built].changed(name="Ideas", pinned=True))
     assert renamed.find("opening hours") == renamed.find("ideas") is not None
-
-
-def test_proposals_become_known_labels_or_new_ones_below_their_act_so_many_a_step_and_a_batch() -> None:
-    words = vocabulary()
-    hotel, propose = words.propose(["Propose hotel", "Propose"])
-    ids = words.propose(["propose_hotel", "Propose", "Propose tram", "Book tram"])
-    assert ids[:2] == (hotel, propose)
-    tram, booked = (words.made[label] for label in ids[2:])
-    assert (words.made[hotel].parent_id, tram.parent_id, booked.parent_id) == (propose, propose, None)
-    names = [f"a{number**5} b{number**6} c{number**7} d{number**8}" for number in range(3, 40)]
-    assert len(words.propose(names)) == 8
-    for start in range(8, 37, 8):
-        words.propose(names[start : start + 8])
-    assert len(words.live()) == len(words.made) == 20
-    for name in ("   ", "…", "a\x00b", "line\nbreak", "x" * 61, "\ud800 lone"):
-        assert vocabulary().propose([name]) == ()
-    full = vocabulary(*(Label(user="ada", kind="event", name=f"tram{number}") for number in range(200)))
-    assert full.propose(["museum"]) == ()
-
-
-@settings(max_examples=30)
-@given(st.lists(st.lists(st.one_of(st.text(max_size=12), st.sampled_from(["Propose", "Propose_Hotels", "酒店"])))))
-def test_names_stay_unique_and_those_of_an_earlier_batch_are_found(batches: list[list[str]]) -> None:
-    words = vocabulary()
-    ids = {label for names in batches for label in words.propose(names)}
-    assert ids <= words.made.keys()
-    folded = [fold_name(label.name) for label in words.live()]
-    assert len(folded) == len(set(folded))
-    again = vocabulary(*words.made.values())
-    assert again.live() == words.live()
-    assert all(again.find(label.name) == label for label in words.live())
-
-
-def test_forms_of_a_name_that_say_the_same_are_one_and_others_differ() -> None:
-    same = [
-        ("Day 2", "day two", "DAY  2", "the second day", "2nd day", "第2天", "第二天", "第２天", "第2日"),
-        ("Day 21", "第二十一天", "the 21st day"),
-        ("Week 3", "the third week", "第三周", "第3个星期"),
-        ("Phase II", "phase 2", "Stage two", "第2阶段", "第二階段"),
-        ("Saturday", "周六", "星期六", "sat"),
-        ("8 May", "May 8th", "the 8th of May", "5月8日", "五月八号"),
-        ("Last day", "the last day", "最后一天"),
-    ]
-    forms = [{name_form(name) for name in names} for names in same]
-    assert [len(form) for form in forms] == [1] * len(same)
-    others = ("Day 12", "Week 2", "Days", "第3天", "周二", "2 May", "Second", "Day 2 dinner", "第二天的晚饭")
-    every = [next(iter(form)) for form in forms] + [name_form(name) for name in others]
-    assert len(set(every)) == len(every)
-    assert [name_form(form) for form in every] == every
 
 
 BAKERY = "I'd like ideas for the window of our bakery, with marzipan pigs. Read me my newest mail first."

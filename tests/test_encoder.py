@@ -47,13 +47,6 @@ def test_every_text_has_a_unit_vector_and_a_relevance_and_a_long_one_is_read_up_
     assert open_reranker().relevance("What?", []).shape == (0,)
 
 
-def test_vectors_come_in_the_order_of_the_texts_whatever_their_lengths() -> None:
-    texts = ["A cat.", "The heating engineer comes on Thursday to look at the boiler again. " * 3, "Tea?", "A cat."]
-    other = Encoder()
-    alone = np.stack([other.vectors([text])[0] for text in texts])
-    assert np.abs((open_encoder().vectors(texts) * alone).sum(axis=1) - 1).max() < 0.02  # int8 varies with the batch
-
-
 @pytest.mark.parametrize(
     ("question", "turns", "answer"),
     [
@@ -63,20 +56,6 @@ def test_vectors_come_in_the_order_of_the_texts_whatever_their_lengths() -> None
 )
 def test_a_question_is_nearest_to_what_answers_it(question: str, turns: list[str], answer: int) -> None:
     assert int((open_encoder().vectors(turns) @ open_encoder().vectors([question])[0]).argmax()) == answer
-
-
-@pytest.mark.parametrize("filler", ["\n" * 1_100, " \t" * 8_000, "\x00" * 1_100, "\u200b \n" * 1_000])
-def test_a_text_is_read_behind_any_amount_of_space(filler: str) -> None:
-    text = "I live in Porto. My brother repairs clocks."
-    plain, behind, amid = open_encoder().encode([text, filler + text, text.replace(". ", f".{filler}")])
-    assert float(plain.vector @ behind.vector) > 0.97
-    assert float(plain.vector @ amid.vector) > 0.97
-    offset = len(filler)
-    for start, end in split_sentences(text):
-        assert float(behind.span(start + offset, end + offset) @ plain.span(start, end)) > 0.97
-    question = "What kind of pet does the family have?"
-    near, far = open_reranker().relevance(question, [TURNS[0], filler + TURNS[0]])
-    assert float(near) == pytest.approx(float(far), abs=0.5)
 
 
 def test_a_span_has_a_vector_of_its_own_and_one_beyond_what_was_read_that_of_the_text() -> None:
@@ -100,12 +79,6 @@ def test_sentences_cover_all_but_space(text: str) -> None:
     assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
 
 
-def test_sentences_end_at_marks_of_both_languages_and_at_line_breaks() -> None:
-    text = "I moved. We pay 3.50 for tea!\nNext line 他搬家了。我没有？"
-    sentences = ["I moved.", "We pay 3.50 for tea!", "Next line 他搬家了。", "我没有？"]
-    assert [text[a:b] for a, b in split_sentences(text)] == sentences
-
-
 @pytest.mark.parametrize("read", ["vectors", "encode"])
 def test_a_text_that_is_forgotten_while_it_is_read_is_not_cached(read: str, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = Encoder()
@@ -122,12 +95,6 @@ def test_a_text_that_is_forgotten_while_it_is_read_is_not_cached(read: str, monk
 
 
 # -- heads and cross-encoder -----------------------------------------------------------------------------------------
-
-
-def test_a_second_hop_gives_unit_vectors() -> None:
-    embedder = EncoderEmbedder(open_encoder())
-    vectors = embedder.embed_documents(["Where does the baker live?", "Anna is a baker.", "Ben is a cook."])
-    np.testing.assert_allclose(np.linalg.norm(embedder.hop(vectors[0], vectors[1:]), axis=1), 1.0, atol=1e-4)
 
 
 @settings(max_examples=25)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hexamem import Memory, Settings
+from hexamem import Memory
 from hexamem.cli.app import run
 from hexamem.evals import Conversation, EvalMessage, Question
 from hexamem.evals.synthetic import QUESTION_TYPES
 
 from .manager_script import answer
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
-from .test_eval_loaders import came_files
 from .test_research import TALKS
 
 CASE = {
@@ -112,15 +110,6 @@ def test_synthetic_gives_one_object_a_size_and_strategy(tmp_path: Path, capsys: 
     assert facts == [("S", "bm25", "test"), ("S", "dense", "test")]
 
 
-def test_hotpotqa_is_measured_at_a_length_on_a_part_of_its_questions(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert eval_("hotpotqa", hotpot(tmp_path), "--tokens", "2k", "--questions", 2, "-s", "bm25") == 2
-    assert "fewer than the 2,000" in capsys.readouterr().err
-    (result,) = results_of(capsys, "hotpotqa", hotpot(tmp_path), "--questions", 2, "-s", "bm25")
-    assert (result["n_questions"], result["recall"]["bridge"]["5"]) == (2, 1.0)
-
-
 def test_the_write_path_is_reported_by_kind_with_every_miss_and_wrong_item(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,26 +134,13 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "an unknown data set": (("trivia", "FILE"), "trivia"),
     "a missing file": (("locomo", "nosuch.json"), "nosuch.json"),
     "an unknown strategy": (("locomo", "TALK", "--strategy", "magic"), "magic"),
-    "a file of another form": (("longmemeval", "FILE"), "dev.json"),
     "nowhere to write": (("locomo", "TALK", "--json", "nosuch/out.json"), "nosuch/out.json"),
     "a path for ruler": (("ruler", "FILE"), "makes its own conversations"),
-    "a path for synthetic": (("synthetic", "FILE"), "leave the path out"),
     "an option of others": (("ruler", "--size", "S"), "--size is for synthetic alone"),
     "a length for locomo": (("locomo", "FILE", "--tokens", "8k"), "--tokens is for ruler and hotpotqa"),
-    "two lengths for hotpotqa": (("hotpotqa", "FILE", "--tokens", "8k,16k"), "give one length"),
     "answers without a model": (("hotpotqa", "FILE", "--answers"), "needs a model"),
-    "what has no evidence": (("narrativeqa", "FILE"), "score answers"),
-    "answers of ruler": (("ruler", "--answers"), "--answers is for locomo"),
-    "a judge of nothing": (("hotpotqa", "FILE", "--judge", "openai:x"), "give --answers"),
-    "a ranking that answers": (("hotpotqa", "FILE", "--answers", "-s", "bm25"), "leave --strategy out"),
-    "a part of what is measured whole": (("locomo", "FILE", "--questions", "3"), "goes with --answers"),
-    "a size that is none": (("synthetic", "--size", "XL"), "XL"),
-    "no file": (("came",), "PATH"),
     "an experiment that is none": (("study", "TALK", "-e", "everything"), "--experiment everything is unknown"),
-    "no draws": (("study", "TALK", "--samples", "0"), "--samples 0"),
-    "a ranking of a study": (("study", "TALK", "--strategy", "rrf"), "leave --strategy out"),
     "a study of nothing": (("study",), "name at least one file or folder"),
-    "a ranking of what is written": (("writepath", "FILE", "-s", "bm25"), "--strategy ranks answers"),
     "a home of what is written": (("writepath", "FILE", "--home", "HOME"), "leave --home out"),
 }
 
@@ -214,20 +190,6 @@ def test_the_calls_of_storing_with_a_model_are_counted(
     assert server.calls > 0
 
 
-def test_the_agreement_of_labels_is_a_note_where_scikit_learn_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    turns, _ = came_files(tmp_path)
-    text = turns.read_text(encoding="utf-8").replace('["topic-GOLD"]', '["other"]', 1)
-    turns.write_text(text, encoding="utf-8")
-    monkeypatch.setattr("hexamem.evals.agreement.find_spec", lambda name: None)
-    assert eval_("came", turns, "-s", "bm25", "--json", tmp_path / "out.json") == 0
-    (result,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert result["scope"]["ami"] is None
-    assert "pip install scikit-learn" in result["scope"]["note"]
-    assert "note: agreement of scope: not measured" in capsys.readouterr().out
-
-
 TALK = Conversation(
     id="talk",
     messages=tuple(
@@ -240,17 +202,3 @@ TALK = Conversation(
         Question(id="2", text="Who broke his wrist?", answer="", category="4", evidence=("two:3",)),
     ),
 )
-
-
-def test_each_way_of_research_is_scored_on_the_evidence(tmp_path: Path) -> None:
-    benchmark = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "research_ablations.py"))
-    settings = Settings(background=False, mode="off")
-    names = ["recall rrf", "research", "research by keyword", "read in 1 × 3", "read in 3 × 3"]
-    rows = benchmark["ablate"](
-        lambda: Memory.open(tmp_path / "home", embedder="static", settings=settings), [TALK], names, category=None
-    )
-    assert [row["arm"] for row in rows] == names
-    assert {(row["questions"], row["calls"]) for row in rows} == {(2, 0)}
-    shares = {row["arm"]: row["recall"] for row in rows}
-    assert shares["research"] == 1.0
-    assert shares["read in 3 × 3"] >= shares["read in 1 × 3"]

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.evals import Conversation, detect_format, load_conversations, load_files, read_jsonl
 from hexamem.evals.hotpotqa import load_hotpotqa
-from hexamem.evals.narrativeqa import load_narrativeqa, passages
 from hexamem.models.tokens import count_tokens
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -275,67 +272,16 @@ def test_paragraphs_of_other_questions_fill_a_length_in_an_order_that_gives_noth
         load_hotpotqa(distractor, tokens=56_000)
 
 
-def test_contexts_that_are_concatenated_already_are_cut_into_their_documents(tmp_path: Path) -> None:
-    context = "Document 1:\nMill\nIt is old.\n\nDocument 2:\nRiver\nSee Document 9: it is wet."
-    record = {"index": 7, "context": context, "input": "Which river?", "answers": ["the river", "river"]}
-    (one,) = load_conversations(write(tmp_path / "eval_400.json", [record]))
-    assert one.id == "hotpotqa-7"
-    assert [message.content for message in one.messages] == ["Mill\nIt is old.", "River\nSee Document 9: it is wet."]
-    assert (one.questions[0].evidence, one.questions[0].gold["answers"]) == ((), ("the river", "river"))
-    with pytest.raises(InvalidInputError, match="concatenated already"):
-        load_hotpotqa(tmp_path / "eval_400.json", tokens=56_000)
-
-
-def narrative(name: str, question: str, *answers: str, text: str = "One day. It rained.\n\nThen it did not.") -> Any:
-    return {
-        "document": {"id": name, "kind": "gutenberg", "text": text, "summary": {"text": "GOLD summary"}},
-        "question": {"text": question, "tokens": question.split()},
-        "answers": [{"text": answer} for answer in answers],
-    }
-
-
-ROWS = [
-    narrative("d1", "What fell?", "Rain", "Water"),
-    narrative("d2", "Who?", "Ada"),
-    narrative("d1", "When?", "One day"),
-]
-
-
-def test_narrativeqa_gives_a_conversation_a_document_with_all_its_questions(tmp_path: Path) -> None:
-    lines = write_lines(tmp_path / "test.jsonl", *ROWS)
-    file = write(tmp_path / "test.json", ROWS)
-    assert detect_format(file) == detect_format(lines) == "narrativeqa"
-    first, second = load_conversations(file)
-    assert [first, second] == load_conversations(lines)
-    assert (first.id, second.id) == ("narrativeqa-d1", "narrativeqa-d2")
-    assert [(q.text, q.answer, q.gold["answers"], q.category, q.evidence) for q in first.questions] == [
-        ("What fell?", "Rain", ("Rain", "Water"), "gutenberg", ()),
-        ("When?", "One day", ("One day",), "gutenberg", ()),
-    ]
-    assert [message.content for message in first.messages] == ["One day. It rained.\n\nThen it did not."]
-    assert len(load_narrativeqa(file, questions=1)[0].questions) == 1
-
-
-@given(text=st.text(alphabet='ab .!?"\n', max_size=300), words=st.integers(1, 20))
-def test_a_long_text_is_cut_at_paragraphs_and_sentences_and_loses_no_word(text: str, words: int) -> None:
-    assert " ".join(passages(text, words)).split() == text.split()
-    assert list(passages("A b c.\n\nD e f g. H i! J k.", words=6)) == ["A b c.", "D e f g. H i!", "J k."]
-    assert list(passages("A b c.\n\nD e.\n\nF g.", words=5)) == ["A b c.\n\nD e.", "F g."]
-
-
 MISFITS: list[tuple[str, Any, str]] = [
     ("a.json", {**LOCOMO, "session_1_date_time": "last May"}, "session_1_date_time: 'last May' is not a time"),
     ("a.json", {**LOCOMO, "session_2": [{"speaker": "Bo", "dia_id": "D2:1"}]}, "session_2: 1.text: Field required"),
     ("a.json", {**LOCOMO, "session_2": LOCOMO["session_1"]}, "dia_id 'D1:1' occurs twice"),
-    ("a.json", {**LOCOMO, "session_2": "x"}, "session_2: the record: Input should be a valid list"),
     ("a.json", {**LOCOMO, "qa": [{"category": 1}]}, "qa, question 1: question: Field required"),
     ("a.json", [LONGMEMEVAL, {**LONGMEMEVAL, "haystack_dates": []}], "instance 2: the record: 2 sessions, 2 ids and 0"),
     ("a.json", [{**LONGMEMEVAL, "haystack_dates": ["soon"]}], "instance 1: haystack_dates.1: write a time like"),
     ("a.json", [{**LONGMEMEVAL, "haystack_sessions": [[{"role": "u"}]]}], "haystack_sessions.1.1.content: Field"),
     ("a.json", [hotpot(0), {**hotpot(1), "context": [["Mill 1"]]}], "record 2: context.1.2: Field required"),
     ("a.json", [{**hotpot(1), "supporting_facts": [["Nowhere", 0]]}], "'Nowhere' is not in its context"),
-    ("a.json", [ROWS[0], {**ROWS[0], "answers": []}], "row 2: answers: List should have at least 1 item"),
-    ("a.json", [ROWS[0], narrative("d", "?", "x", text="  ")], "row 2: document.text: String should match"),
     ("a_turns.jsonl", [CAME[0], {**CAME[1], "role": 5}], "line 2: role: Input should be a valid string, not '5'"),
     ("a_turns.jsonl", [CAME[0], CAME[0]], "line 2: id 'topic-GOLD-turn-1' occurs twice"),
 ]
@@ -376,10 +322,7 @@ def test_jsonl_lines_become_messages_as_they_are(tmp_path: Path) -> None:
     [
         (b'{"role": "user", "content": "cut o', "not valid JSON (Unterminated string"),
         (b'{"role": "user", "content": "\xff"}', "not UTF-8 text"),
-        (b'["user", "Hi"]', "is a JSON list, not an object"),
-        (b'{"content": "Hi"}', "role: Field required"),
         (b'{"role": "user", "content": null}', "the record: content is null"),
-        (b'{"role": "user", "content": 5}', "content.str: Input should be a valid string"),
         (b'{"role": "user", "content": "Hi", "timestamp": 5}', "timestamp: Input should be a valid string, not '5'"),
         (b"[" * 100_000, "not valid JSON"),
     ],

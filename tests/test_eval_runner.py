@@ -15,13 +15,11 @@ import pytest
 from hexamem.errors import InvalidInputError
 from hexamem.evals import Conversation, EvalMessage, Question, compare, evaluate, write_json
 from hexamem.evals.answer_judge import NO_ANSWER, AnswerJudge
-from hexamem.evals.answers import ABSTAINED, answer_scores, evaluate_answers, spread
-from hexamem.evals.longmemeval_metrics import PUBLISHED_DEPTH, PUBLISHED_K, PUBLISHED_NAMES
+from hexamem.evals.answers import ABSTAINED, answer_scores, evaluate_answers
 from hexamem.evals.result_tables import retrieval_section
 from hexamem.models import RetryPolicy
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
-from .test_eval_metrics import haystack
 
 ANSWERS = {"Where?": "In the old mill", "What colours?": "blue, red", "Who sang?": None}
 
@@ -135,7 +133,7 @@ def test_a_result_is_json_and_says_what_it_was_measured_on(tmp_path: Path) -> No
     (result,) = results
     assert (result["dataset"], result["embedder"], result["weights"]) == ("locomo", "bundled", "w.json")
     assert (result["model"], result["llm_calls"], result["llm_tokens"]) == (None, 0, 0)
-    assert {result[name] for name in ("scope", "events", "session_recall", "published")} == {None}
+    assert {result[name] for name in ("scope", "events", "session_recall")} == {None}
     assert result["degraded"] == {"index was missing": 3}
     assert result["notes"] == ["noted: [red]one[/red] thing left out"]
     assert {"latency_ms", "ingest_steps_per_s", "by_conversation"} <= result.keys()
@@ -170,17 +168,6 @@ def test_sessions_are_scored_where_the_data_names_them() -> None:
     (result,) = evaluate(FakeMemory(), [conversation], ["oldest"], (1, 2, 3))
     assert result["session_recall"]["all"] == {"1": 0.5, "2": 0.5, "3": 1.0}
     assert result["recall"]["all"] == {"1": 0.0, "2": 0.5, "3": 0.5}
-
-
-def test_longmemevals_own_metrics_rank_deeper_and_have_a_table_of_their_own() -> None:
-    memory = FakeMemory()
-    results = evaluate(memory, [haystack()], ["oldest"], (5,))
-    assert results[0]["published"].keys() == set(PUBLISHED_NAMES)
-    assert results[0]["published"]["turn_recall_any"]["all"].keys() == {str(k) for k in PUBLISHED_K}
-    assert results[0]["published"]["turn_recall_all"]["multi-session"]["10"] == 1.0
-    assert [k for _, query, k in memory.users["lme"].asked if query == "?"] == [5, PUBLISHED_DEPTH]
-    rows = retrieval_section(results).tables["LongMemEval's own metrics (turns of the user)"]
-    assert [row["level"] for row in rows if row["metric"] == "recall_all"] == ["session", "turn"]
 
 
 def test_what_cannot_be_measured_is_refused_before_a_memory_is_opened() -> None:
@@ -291,13 +278,6 @@ def test_answers_are_scored_by_category_judged_and_what_they_cost_is_counted() -
     assert json.loads(json.dumps(result)) == result
     with pytest.raises(InvalidInputError, match="nothing to ask"):
         evaluate_answers(FakeMemory(), [Conversation("c", ())])
-
-
-def test_a_part_of_the_questions_is_taken_from_all_over_the_conversation() -> None:
-    assert spread("0123456789", 4) == ["0", "2", "5", "7"]
-    assert spread("0123", None) == spread("0123", 4) == spread("0123", 9) == list("0123")
-    with pytest.raises(InvalidInputError, match="ask at least one"):
-        spread("0123", 0)
 
 
 def test_each_data_set_has_its_own_scores() -> None:

@@ -12,19 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from langchain_core.embeddings import Embeddings
 
-from hexamem import Memory, Settings, UserMemory
+from hexamem import Memory, UserMemory
 from hexamem.cli import main
 from hexamem.doctor import examine
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.experience import limits
 from hexamem.experience.advising import Lore, advise
-from hexamem.experience.digest import abridged_run
 from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
-from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger.usage import usage_totals
 
 from .fork_server import python
@@ -207,15 +202,6 @@ def test_runs_and_experience_come_back_from_an_export_and_wait_to_be_distilled(
 # Recalling.
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.text(max_size=120), min_size=1, max_size=12), st.integers(min_value=20, max_value=200))
-def test_an_abridged_run_stays_within_its_budget(texts: list[str], budget: int) -> None:
-    run = Run(user="alice", task="do it")
-    steps = [RunStep(run_id=run.id, position=n, action=t, observation=t * 3) for n, t in enumerate(texts)]
-    text = abridged_run(run, steps, budget)
-    assert not text or (count_tokens(text) <= budget and text.startswith("Task: do it"))
-
-
 def test_small_talk_gets_no_experience(alice: UserMemory) -> None:
     for task in (INVOICE, "Put a clean mug on the coffee table", "Buy a red cotton shirt, size L, under 40 dollars"):
         attempt(alice, task)
@@ -277,55 +263,6 @@ def test_k_counts_runs_whose_items_are_at_most_three_within_the_budget_and_of_th
     of_facets = [learned(runs[0], 1, facet="tool"), learned(runs[0], 2, facet="observation")]
     advice = advise("Create an invoice, case 0", lore(runs[:1], of_facets), None, facet="observation")
     assert advice.ids == (of_facets[1].id,)
-
-
-@pytest.mark.parametrize("label", [True, False])
-def test_what_a_successful_run_was_given_belongs_to_its_experience(
-    label: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "FLOOR", 0.1)
-    first = Run(
-        user="alice", task="Create an invoice for some shop or other", outcome=Outcome(label=True), distilled=True
-    )
-    form, order = learned(first, 1, title="Amounts"), learned(first, 2, title="Order of calls")
-    second = first.changed(
-        id="run_2", task="Create an invoice for customer 42", outcome=Outcome(label=label), shown=(form.id, order.id)
-    )
-    own = learned(second, 3, title="Customers")
-
-    def advice(*items: Experience, k: int = 1) -> Any:
-        return advise("Create an invoice for customer 43", lore([second, first], list(items)), None, k=k)
-
-    with_own = advice(form, order, own)
-    assert set(with_own.ids) == ({form.id, order.id, own.id} if label else {own.id})
-    assert {part.run_id for part in with_own.parts} == {"run_2"}
-    assert {part.run_id for part in advice(form, order).parts} == {"run_2" if label else first.id}
-    assert sorted(advice(form, order, k=2).ids) == sorted({form.id, order.id}), "each is shown once"
-
-
-class _Flaky(Embeddings):
-    """An embedder that may fail."""
-
-    broken = False
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        if self.broken:
-            raise TimeoutError("no answer")
-        return [[float(len(text)), 1.0, float(text.count("e"))] for text in texts]
-
-    def embed_query(self, text: str) -> list[float]:
-        return self.embed_documents([text])[0]
-
-
-def test_with_a_failing_embedder_recall_goes_by_words_and_reports_it(tmp_path: Path) -> None:
-    flaky = _Flaky()
-    with Memory.open(tmp_path, embedder=flaky, settings=Settings(background=False)) as memory:
-        alice = memory.user("alice")
-        run_id = attempt(alice)
-        flaky.broken = True
-        advice = alice.experience.recall("create an invoice in the billing API", env="billing")
-        assert advice.ids == (run_id,)
-        assert "by words alone" in advice.degraded[0]
 
 
 # Distilling.

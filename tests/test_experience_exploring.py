@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
-from langchain_core.tools import InjectedToolCallId, Tool, tool
+from langchain_core.tools import tool
 from langgraph.errors import GraphInterrupt
-from langgraph.prebuilt import InjectedState
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import ConfigError, InvalidInputError
-from hexamem.experience.exploring import AttemptResult, Tried, choose, choose_by_rules
-from hexamem.experience.side_effects import EffectGuard, guarded_tools, has_side_effects, mark_side_effects
+from hexamem.experience.exploring import AttemptResult
+from hexamem.experience.side_effects import has_side_effects, mark_side_effects
 from hexamem.exploring import Attempt
-from hexamem.memory_types.experience import Run, RunStep
 
 from .learners import INVOICE, INVOICES, SEVEN, Learner, alice, attempt, learner, lesson, opened, replies, taught  # noqa: F401
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -155,37 +149,6 @@ def test_parallel_attempts_are_distilled_once_by_contrast_over_all_of_them(learn
     assert all(run.distilled for run in user.experience.runs())
 
 
-def test_four_agents_at_one_server_at_once_are_recorded_apart_compared_and_distilled(learner: Learner) -> None:
-    together = threading.Barrier(4, timeout=20)
-    of_memory = replies(*SEVEN, BestRunReply={"best": 3, "reason": "x"}, JudgeReply=FAILED)
-
-    def answer(request: Request) -> Reply:
-        if request.name in ("BestRunReply", "JudgeReply", "DistilledReply"):
-            return of_memory(request)
-        own = re.findall(r"attempt \d", request.text)[0]
-        if not any(message["role"] == "tool" for message in request.messages):
-            together.wait()  # all agents ask before any is answered
-            return Reply(content={"what": own}, tool="look_up")
-        return Reply(content=f"{own} is done", plain=True)
-
-    user, server = learner(answer)
-    agent = create_agent(server.chat_model(), [look_up])
-
-    def runner(attempt: Attempt) -> None:
-        messages = {"messages": [HumanMessage(f"{attempt.task} (attempt {attempt.number})")]}
-        agent.invoke(messages, config={"callbacks": [attempt.callback()]})
-
-    explored = user.experience.explore(INVOICE, runner, 4, env="billing", tools=[look_up])
-    for number, run in enumerate(explored.runs, start=1):
-        assert [(step.action, step.observation) for step in user.experience.steps(run.id)] == [
-            (f'look_up({{"what": "attempt {number}"}})', f"attempt {number} found"),
-            ("answer", f"attempt {number} is done"),
-        ]
-    assert (explored.best, explored.chosen_by, explored.degraded) == (explored.runs[2].id, "judge", ())
-    assert user.flush()
-    assert len(user.experience.items()) == 5
-
-
 def test_an_attempt_that_fails_is_left_unfinished_unless_it_had_finished_and_the_others_count(
     alice: UserMemory,
 ) -> None:
@@ -210,16 +173,6 @@ def test_an_attempt_that_fails_is_left_unfinished_unless_it_had_finished_and_the
 
     with pytest.raises(TimeoutError, match="never"):
         alice.experience.explore(INVOICE, fails, 2)
-
-
-def test_an_async_agent_is_awaited_and_the_async_twin_explores(alice: UserMemory) -> None:
-    async def runner(attempt: Attempt) -> float:
-        await asyncio.sleep(0)
-        await attempt.run.astep(action="act")
-        return 1.0
-
-    assert labels_of(asyncio.run(alice.experience.aexplore(INVOICE, runner, 2))) == [True, True]
-    assert alice.experience.explore(INVOICE, runner, 1, mode="sequential").passes == 1
 
 
 @pytest.mark.parametrize(
@@ -397,41 +350,6 @@ def test_guarded_tools_work_async_and_a_failed_call_may_be_repeated(alice: UserM
     assert labels_of(explored) == [True]
 
 
-def test_a_guarded_tool_passes_on_what_the_tool_has_and_ignores_what_a_graph_injects() -> None:
-    paid: list[int] = []
-
-    @tool(return_direct=True)
-    def pay(
-        amount: int, state: Annotated[dict[str, Any], InjectedState], call: Annotated[str, InjectedToolCallId]
-    ) -> str:
-        """Pay."""
-        paid.append(amount)
-        return f"paid {amount}"
-
-    @tool(response_format="content_and_artifact")
-    def book(day: str) -> tuple[str, dict[str, str]]:
-        """Book."""
-        return f"booked {day}", {"day": day}
-
-    sent: list[str] = []
-    send = Tool(name="send", func=lambda text: sent.append(text) or "sent", description="send a text")
-    guard = EffectGuard(fanned_out=False)
-    once = {each.name: each for each in guarded_tools([mark_side_effects(each) for each in (pay, book, send)], guard)}
-    assert once["pay"].return_direct
-    for number in range(2):
-        args = {"amount": 5, "state": {"messages": [number]}}
-        message = once["pay"].invoke({"type": "tool_call", "name": "pay", "id": f"call {number}", "args": args})
-        assert (message.content, message.tool_call_id) == ("paid 5", f"call {number}")
-    assert (paid, guard.kept_back) == ([5], ['pay({"amount": 5})'])
-    call = {"type": "tool_call", "name": "book", "id": "1", "args": {"day": "Monday"}}
-    assert [once["book"].invoke(call).artifact for _ in range(2)] == [{"day": "Monday"}] * 2
-    assert [once["send"].invoke(text) for text in ("hello", "hello", "bye")] == ["sent"] * 3
-    assert sent == ["hello", "bye"]
-    never = guarded_tools([mark_side_effects(book), mark_side_effects(send)], EffectGuard(fanned_out=True))
-    assert "was not called" in never[0].invoke(call).content
-    assert "was not called" in never[1].invoke("hello")
-
-
 @pytest.mark.parametrize(
     ("changed", "marked"),
     [
@@ -464,14 +382,6 @@ def test_focus_points_are_given_while_exploring_and_at_no_other_time(learner: Le
     assert not user.experience.explore(INVOICE, acting(True), 1, env="shop").best_run.shown
     user.experience.retire(points[0].id)
     assert len(user.experience.focus("billing", [INVOICE]).points) == 2, "what was retired may be found again"
-
-
-def test_focus_points_are_at_most_five_stored_once_from_examples_of_any_length(learner: Learner) -> None:
-    user, server = learner(replies(FocusReply=focus_reply(7)))
-    first = user.experience.focus("billing", ["An invoice is due. " * 3_000, INVOICE])
-    assert any("2 of 2 examples" in reason for reason in first.degraded)
-    assert "An invoice is due." in server.requests[0].text
-    assert len(first.points) == len(user.experience.focus("billing", [INVOICE]).points) == 5
 
 
 def test_without_a_model_or_a_usable_reply_there_are_no_new_points_and_the_reason_is_reported(
@@ -519,29 +429,3 @@ def test_switched_off_runs_are_recorded_and_nothing_is_given_or_learned(
         assert server.calls > calls, "once it is switched on, what waited is done"
     with pytest.raises(ConfigError, match=r"Settings\.experience = 'off'"):
         Settings(experience="off")  # type: ignore[arg-type]
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.none() | st.booleans(), st.none() | st.floats(-2, 2), st.lists(st.booleans(), max_size=4)),
-        min_size=1,
-        max_size=6,
-    )
-)
-def test_a_choice_is_never_worse_than_another_by_what_the_environment_reported(
-    attempts: list[tuple[bool | None, float | None, list[bool]]],
-) -> None:
-    tried = []
-    for outcome, reward, errors in attempts:
-        run = Run(user="alice", task="do it")
-        steps = [RunStep(run_id=run.id, position=n, action="a", error="e" if e else None) for n, e in enumerate(errors)]
-        tried.append(Tried(run=run, steps=steps, result=AttemptResult(outcome=outcome, reward=reward)))
-    choice, among = choose(tried)
-    chosen, results = tried[(choice or choose_by_rules(tried, among)).at].result, [each.result for each in tried]
-    if all(result.reward is not None for result in results):
-        assert chosen.reward == max(result.reward or 0 for result in results) or len(tried) == 1
-    elif any(result.outcome for result in results):
-        assert chosen.outcome
-    else:
-        assert chosen.outcome is None or all(result.outcome is False for result in results)

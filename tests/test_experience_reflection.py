@@ -6,16 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hexamem import UserMemory
 from hexamem.errors import InvalidInputError
-from hexamem.experience import limits
-from hexamem.experience.reflecting import answer_by_rules
-from hexamem.experience.trouble import TroubleSettings, Turn, tool_of, trouble_in
-from hexamem.memory_types.experience import Outcome, Run, RunStep
-from hexamem.models.tokens import count_tokens
 
 from .learners import INVOICE, INVOICES, Learner, alice, attempt, learner, lesson, replies, taught  # noqa: F401
 from .scripted_server import loopback_only  # noqa: F401
@@ -154,15 +147,6 @@ def test_for_replies_that_cannot_be_used_the_rules_answer(key: object, answers: 
     assert any("not usable" in reason for reason in reflection.degraded)
 
 
-def test_a_long_reply_is_cut_to_its_budget(learner: Learner) -> None:
-    questions = [{"question": "q", "answer": "word " * 900}] * 9
-    user, _ = learner(reflecting(answers={"questions": questions, "advice": "Do as the others did. " * 300}))
-    learned(user)
-    reflection = stuck(user).reflect()
-    assert 0 < count_tokens(reflection.advice) <= limits.REFLECTION_TOKENS
-    assert reflection.questions == ()
-
-
 def test_another_users_experience_never_reaches_a_prompt_or_an_advice(learner: Learner) -> None:
     task = "Create a zanzibarquokka invoice for customer 42 in the billing API"
     bob, _ = learner(replies(lesson("Bobs zanzibar trick", content="The zanzibarquokka is in cents.")))
@@ -182,31 +166,3 @@ def test_another_users_experience_never_reaches_a_prompt_or_an_advice(learner: L
 
 
 # Invariants.
-
-
-@settings(max_examples=15, deadline=None)
-@given(
-    st.lists(st.tuples(st.text(max_size=60), st.text(max_size=60), st.none() | st.text(max_size=60)), max_size=8),
-    st.text(max_size=80),
-    st.integers(0, 200),
-)
-def test_answers_by_rules_stay_within_their_budget(
-    steps: list[tuple[str, str, str | None]], error: str, budget: int
-) -> None:
-    run = Run(user="alice", task="do it", outcome=Outcome(label=True))
-    taken = [RunStep(run_id=run.id, position=n, action=a, observation=o, error=e) for n, (a, o, e) in enumerate(steps)]
-    answers = answer_by_rules(taken, error, [(run, taken)], budget)
-    assert sum(count_tokens(answer.answer) for answer in answers) <= budget
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.tuples(st.text(max_size=12), st.text(max_size=12)), max_size=10))
-def test_new_observations_without_errors_are_never_trouble(turns: list[tuple[str, str]]) -> None:
-    fresh = [Turn(action=action or "act", observation=f"{n} {seen}") for n, (action, seen) in enumerate(turns)]
-    trouble = trouble_in(fresh, TroubleSettings())
-    assert trouble is None or trouble.sort == "invalid_action"
-
-
-def test_the_tool_is_the_first_word_of_an_action() -> None:
-    actions = {"go to shelf 1": "go", "search[red]": "search", 'post({"a": 1})': "post", "": ""}
-    assert {action: tool_of(action) for action in actions} == actions

@@ -229,10 +229,3 @@ def test_a_ranking_without_a_finite_score_for_each_hit_is_refused(tmp_path: Path
         memory.user("ada").remember("The boat is blue.")
         with pytest.raises(InvalidInputError, match=r"ranking 'mine' returned \d scores for 1 hits"):
             memory.user("ada").recall("boat", strategy="mine", kinds="step")
-
-
-def test_a_ranking_with_the_name_of_a_preset_or_that_cannot_be_called_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="'learned' is no new name"):
-        Memory.open(tmp_path, rankings={"learned": lambda question, hits: []})
-    with pytest.raises(ConfigError, match=r"rankings\['mine'\] = 5"):
-        Memory.open(tmp_path, rankings={"mine": 5})  # type: ignore[dict-item]

@@ -328,7 +328,7 @@ def by_model(request: Request) -> Reply:
 def test_labels_that_a_model_made_go_with_the_words_too(
     tmp_path: Path, loopback_only: None, scripted_server: ServerFactory
 ) -> None:
-    quiet = Settings(background=False, labels="model", mode="off")
+    quiet = Settings(background=False, mode="single_call")
     model = scripted_server(by_model).chat_model(max_retries=0)
     with Memory.open(tmp_path, embedder="static", model=model, settings=quiet) as memory:
         alice = memory.user("alice")

@@ -295,15 +295,10 @@ def test_settings_that_cannot_work_are_refused(tmp_path: Path, scripted_server: 
     for mode in ("agents", "single_call"):
         with pytest.raises(ConfigError, match=f"'{mode}' needs a model"):
             opened(tmp_path, mode=mode)
-    with pytest.raises(ConfigError, match="pay for it twice"):
-        opened(tmp_path, mode="single_call", labels="model", model=scripted_server(answer).chat_model())
-    for values in ({"labels": "model"}, {"labels": "uncertain"}, {"query_intent": "model"}):
-        with pytest.raises(ConfigError, match="needs a model"):
-            opened(tmp_path / "home", **values)
     assert not (tmp_path / "home").exists()
     settings: list[tuple[str, Any]] = [
         ("mode", "magic"), ("batch_size", 0), ("batch_size", 61), ("batch_idle", -1), ("day_calls", 1.5),
-        ("label_batch", 7), ("label_batch", 21), ("label_below", 2), ("labels", "both"),
+        ("labels", "both"),
     ]  # fmt: skip
     for name, value in settings:
         with pytest.raises(ConfigError, match=name):

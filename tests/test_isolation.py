@@ -170,7 +170,6 @@ user.pages(thread_id=THREAD)
 user.search_pages("dog at dawn", k=50)
 user.research("when does the dog walk at dawn?").hits
 user.light_memory(200).memos
-user.learn_ranking().verdicts or []
 user.reveals()
 user.reveals(ids.secret)
 list(user.export(folder / "nothing.jsonl", passphrase=PASSPHRASE))

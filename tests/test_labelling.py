@@ -119,7 +119,7 @@ def test_labels_may_be_left_out_and_turned_on_later(tmp_path: Path, labelers: La
         says(memory.user("a"), "more")
         assert memory.user("a").labels.of(step).scope == "Work"
         assert step in dense(memory.user("a"), memory.user("a").labels.show("Work").id)
-    with pytest.raises(ConfigError, match="input should be 'embedded', 'model', 'uncertain' or 'off'"):
+    with pytest.raises(ConfigError, match="input should be 'embedded' or 'off'"):
         Settings(labels="guess")  # type: ignore[arg-type]
 
 
@@ -256,20 +256,6 @@ def test_a_labeler_is_restored_after_labels_were_changed(memory: Memory, labeler
         texts = [step.step.text for recent in restored[1].values() for step in recent]
         assert ("scope:Work one" in texts) == (name != "forget")
         assert not any("two" in text for text in texts) or name != "redact"
-
-
-def test_a_forgetful_labeler_doubles_no_label(tmp_path: Path) -> None:
-    class Forgetful(WordLabeler):
-        def label(self, steps: Any) -> LabelBatch:
-            self.labels, self.scope = {}, {}
-            return super().label(steps)
-
-    with opened(tmp_path / "home", Forgetful) as memory:
-        user = memory.user("d")
-        for text in ("scope:Trip/Day one", "scope:Trip/Day two"):
-            says(user, text)
-            user.flush()
-        assert {label.path: label.steps for label in user.labels.list("scope")} == {"Trip": 0, "Trip / Day": 2}
 
 
 def rows(home: Path) -> list[str]:

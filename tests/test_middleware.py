@@ -245,7 +245,7 @@ def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory:
     [
         ("Tomorrow I have lunch with Gwen.", 2, True),
         ("Tomorrow I have lunch with Gwen.", 0, False),
-        ("On {day:%d} {day:%B} I have lunch with Gwen.", 2, False),
+        ("On {day:%Y-%m-%d} I have lunch with Gwen.", 2, False),
     ],
 )
 def test_a_conversation_that_goes_on_another_day_shows_the_day_of_an_event(

@@ -12,14 +12,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from hexamem import CoreItem, EpisodicItem, SemanticItem
 from hexamem.agents.contract import Batch, BatchStep, Instruction, Proposals
 from hexamem.agents.managers.agent import ManagerAgent
-from hexamem.agents.managers.changes import ItemChange, operations_of
 from hexamem.agents.managers.forms import FORMS
 from hexamem.agents.managers.reading import Reading
 from hexamem.agents.meta_manager import ModelMetaManager
@@ -203,7 +200,7 @@ def test_what_does_not_hold_goes_back_with_the_reason_and_is_left_out_alone(scri
     for fault, wrong in WRONG.items():
         server.follow([calls(wrong), calls(GOOD), DONE])
         found = propose(server, batch, nearest=KNOWN)
-        assert ([proposal.values["summary"] for proposal in found.proposals], found.degraded) == (["Orla is a vet"], ())
+        assert [proposal.values["summary"] for proposal in found.proposals] == ["Orla is a vet"]
         assert server.requests[1].results[0] != "Proposed.", fault
     server.follow([calls(WRONG["no date"], GOOD), DONE])
     found = propose(server, batch, nearest=KNOWN)
@@ -215,18 +212,6 @@ def test_what_does_not_hold_goes_back_with_the_reason_and_is_left_out_alone(scri
     assert found.degraded[-1] == "semantic_manager: the embedded engine did the work"
     server.follow([calls({**GOOD, "quote": "hush-hush", "summary": "hush-hush", "valid_from": "hush-hush"}), DONE])
     assert "hush" not in " ".join(propose(server, batch).degraded)
-
-
-def test_a_quote_may_differ_in_case_space_and_marks_or_be_of_the_resolved_text(scripted_server: ServerFactory) -> None:
-    loose = spoken(1, "She’s  a vet now", resolved_text="Orla is a vet now")
-    server = scripted_server([])
-    for quote in ("she's a VET now", "Orla is a vet now", "She's a vet"):
-        server.follow([calls({**GOOD, "quote": quote}), DONE])
-        assert propose(server, batch_of(loose)).degraded == ()
-    text, shown = "Orla wrote <steps> on the door & left", "Orla wrote &lt;steps> on the door & left"
-    server.follow([calls({**GOOD, "quote": shown, "summary": f"Orla: {shown}"}), DONE])
-    [entry] = propose(server, batch_of(text)).proposals
-    assert (entry.evidence[0].quote, entry.values["summary"]) == (text, f"Orla: {text}")
 
 
 def test_only_the_user_states_what_is_core_and_system_text_is_no_evidence(scripted_server: ServerFactory) -> None:
@@ -280,7 +265,7 @@ def test_after_a_failure_what_was_proposed_or_the_embedded_engine_is_used(script
     for broken in BROKEN_CALLS:  # may be corrected
         server.follow([Reply(calls=[broken]), calls(GOOD), DONE])
         found = propose(server, batch_of(FACT))
-        assert (by(found), found.degraded) == (["semantic"], ()), broken
+        assert by(found) == ["semantic"], broken
         assert server.requests[1].results[0] != "Proposed."
     server.follow([calls(GOOD), Reply(delay=30)])
     found = propose(server, batch_of(FACT), budget=Budget(seconds=0.5))
@@ -367,22 +352,6 @@ def check(operations: Sequence[Any], batch: Batch, kind: Any) -> int:
     return len(built)
 
 
-TEXTS = st.text(max_size=20) | st.sampled_from([FACT, CODE, "semantic1", "semantic2", "2025-03-01..", "..", "Orla"])
-ANY_CHANGE = st.fixed_dictionaries(
-    {"type": st.sampled_from(sorted(FORMS)), "op": st.sampled_from(["add", "update", "supersede", "merge", "remove"]),
-     "step": st.integers(-2, 5), "quote": TEXTS, "targets": st.lists(TEXTS, max_size=3), "parts": st.lists(TEXTS, max_size=3),
-     **dict.fromkeys(("about", "text", "attribute", "when"), st.none() | TEXTS)}
-)  # fmt: skip
-
-
-@settings(max_examples=100, deadline=None)
-@given(changes=st.lists(ANY_CHANGE, max_size=12))
-def test_whatever_a_model_writes_every_proposal_holds(changes: list[dict[str, Any]]) -> None:
-    batch = batch_of(FACT, CODE, spoken(3, "Good evening", "assistant"))
-    for kind, operations in operations_of([ItemChange.model_validate(fields) for fields in changes]).items():
-        check(operations, batch, kind)
-
-
 class Route:
     """The embedded routing."""
 
@@ -455,11 +424,6 @@ def test_one_call_proposes_for_all_types_and_the_embedded_engine_the_rest(script
     [*others, fact] = good["operations"]
     server.follow([Reply(content={**good, "operations": [*others, {**fact, "quote": "never said"}]})])
     assert by(outcome()) == ["core", "episodic", "rules.semantic"]
-    whole = json.dumps({**good, "operations": [fact, {**fact, "text": "Orla is kind"}]})
-    server.follow([Reply(content=whole[: whole.rindex("Orla is kind") + 6])])
-    found = outcome()
-    assert "Orla is a vet" in [entry.values.get("summary") for entry in found.proposals]
-    assert "a part of it was used" in found.degraded[0]
     server.follow([Reply(status=500)])
     found = outcome()
     assert by(found) == ["rules.core", "rules.semantic"]

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.errors import ConfigError, InvalidInputError
+from hexamem.errors import InvalidInputError
 from hexamem.memory_types import Hit, Recall
 from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.ranker import Ranker
-from hexamem.retrieval.ranking_operations import FREE, NAMES, Search, configurations, explored, order
+from hexamem.retrieval.ranking_operations import NAMES, Search, order
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 from hexamem.retrieval.strategies import strategy_named
-from hexamem.stores.ledger import read_recall
-
-from .commands import Finished, hexamem
 
 START = datetime(2024, 3, 1, 12, tzinfo=UTC)
 TALK = [
@@ -158,7 +150,7 @@ def test_threshold_filtering_gives_nothing_where_no_answer_is_likely(iris: Talke
         assert bool(filtered.hits) is (plain.answerable >= 0.5)
 
 
-@pytest.mark.parametrize("on", [*itertools.islice(configurations(), 0, None, 10)])
+@pytest.mark.parametrize("on", [frozenset(), frozenset(NAMES[:2]), frozenset(NAMES)])
 def test_every_configuration_gives_hits_whose_reasons_add_up(iris: Talker, on: frozenset[str]) -> None:
     forced = {name: name in on for name in NAMES if name != "threshold_filtering"}
     recall = iris[0].recall(TWO_PARTS, strategy="learned", operations=forced)
@@ -168,7 +160,7 @@ def test_every_configuration_gives_hits_whose_reasons_add_up(iris: Talker, on: f
         assert not {signal.name for signal in hit.why} & (set(NAMES) - on)
 
 
-def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(iris: Talker) -> None:
+def test_a_recall_reports_which_operations_ran_and_what_decided_it(iris: Talker) -> None:
     user = iris[0]
     recall = user.recall(RENT, strategy="learned", operations={"multi_step": True, "latest_filtering": False})
     assert tuple(each.name for each in recall.operations) == NAMES
@@ -191,12 +183,6 @@ def test_a_recall_reports_and_stores_which_operations_ran_and_what_decided_it(ir
     assert any(name == "time" and (note or "").startswith("temporal_ordering") for name, note in notes)
     plain = user.recall(RENT, strategy="rrf")
     assert plain.operations == ()
-    user.write_recalls()
-    with user.memory.ledger.read(user.name) as tx:
-        stored = read_recall(tx, recall.id)["operations"]
-        assert read_recall(tx, plain.id)["operations"] is None
-    assert (stored["gate"].keys(), stored["chance"]) == (set(NAMES), 1)
-    assert stored["on"] == sorted(each.name for each in recall.operations if each.on)
 
 
 def test_an_operation_that_does_not_exist_is_refused(iris: Talker) -> None:
@@ -210,55 +196,3 @@ def test_an_operation_that_does_not_exist_is_refused(iris: Talker) -> None:
     for strategy, operations, message in wrong:
         with pytest.raises(InvalidInputError, match=message):
             iris[0].recall("x", strategy=strategy, operations=operations)
-
-
-@examples(max_examples=50)
-@given(
-    st.frozensets(st.sampled_from(NAMES)), st.floats(0.01, 1), st.sets(st.sampled_from(NAMES)), st.integers(0, 2**31)
-)
-def test_exploring_is_free_and_reports_its_probability(
-    on: frozenset[str], share: float, forced: set[str], seed: int
-) -> None:
-    chosen, chance = explored(on, dict.fromkeys(forced, True), share, np.random.default_rng(seed).random)
-    free = FREE - forced
-    assert chosen - free == on - free
-    every = share / 2 ** len(free)
-    assert chance == pytest.approx((every + (1 - share if chosen == on else 0)) if free else 1.0)
-
-
-def test_a_recall_reports_what_it_explores(tmp_path: Path) -> None:
-    settings = Settings(background=False, explore=1.0, mode="off")
-    with Memory.open(tmp_path / "home", embedder="static", settings=settings) as memory:
-        user, _ = talk(memory.user("iris"))
-        tried = [each for _ in range(12) for each in user.recall(RENT, strategy="learned").operations]
-        user.write_recalls()
-        with memory.ledger.read("iris") as tx:
-            rows = tx.connection.exec_driver_sql("SELECT operations FROM recalls").scalars().all()
-    decided = [each for each in tried if each.name in FREE - {"threshold_filtering"}]
-    assert {each.reason for each in decided} == {"by the gate", "by Settings.explore"}
-    assert all(each.on is not (each.gate >= 0.5) for each in decided if each.reason == "by Settings.explore")
-    stored = [json.loads(row) for row in rows]
-    assert {each["chance"] for each in stored} == {1 / 2 ** len(FREE - {"threshold_filtering"})}
-    assert len({tuple(each["on"]) for each in stored}) > 1
-    assert all("multi_step" not in each["on"] for each in stored)
-    for share in (-0.1, 1.5, True, "often"):
-        with pytest.raises(ConfigError, match="explore"):
-            Settings(explore=share)  # type: ignore[arg-type]
-
-
-def test_the_command_switches_operations(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "home", embedder="static") as memory:
-        talk(memory.user("iris"))
-
-    def recall(*words: str) -> Finished:
-        asked = ("recall", RENT, "--user", "iris", "--home", tmp_path / "home", "-s", "learned")
-        return hexamem(*asked, *words)
-
-    result = recall("--json", "--with", "multi_step", "--without", "semantic_reranking").json
-    reported = {each["name"]: (each["on"], each["reason"].partition(",")[0]) for each in result["operations"]}
-    assert (reported["multi_step"], reported["semantic_reranking"]) == ((True, "by the call"), (False, "by the call"))
-    assert "semantic_reranking" not in {signal["name"] for hit in result["hits"] for signal in hit["why"]}
-    shown = recall("--with", "multi_step", "--why").out.partition("\noperations\n")[2]
-    assert "multi_step          on" in shown or "multi_step on" in shown
-    assert "threshold_filtering off by the strategy (" in shown
-    assert "operations" not in recall().out

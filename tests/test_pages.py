@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -12,19 +11,18 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import settings as with_settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.agents.light_memory import light_memory
-from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
+from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.intent.page_bounds import BoundStep, PageLimits, cut_pages
-from hexamem.intent.page_memos import MemoStep, digest_text, page_memo
+from hexamem.intent.page_memos import MemoStep, page_memo
 from hexamem.memory_types.page import LightMemory
 from hexamem.models.tokens import count_tokens
 from hexamem.stores.ledger import thread_steps, user_key
-from hexamem.stores.ledger.digests import DigestRow, read_digests
 from hexamem.stores.ledger.pages import PageRow, page_steps, read_pages
 from hexamem.stores.lexical.records import EXACT, STEMMED, open_index
 
@@ -67,30 +65,27 @@ def small(home: Path, **changes: Any) -> Memory:
 
 bound_steps = st.lists(
     st.builds(
-        lambda tokens, hours, root, asks: (tokens, hours, root, asks),
+        lambda tokens, hours: (tokens, hours),
         st.integers(1, 60),
         st.sampled_from([0, 0, 0, 0, 0, 7, -9]),
-        st.sampled_from([None, "a", "a", "a", "b", "b"]),
-        st.booleans(),
     ),
     max_size=60,
 )
 
 
-def bounds(rows: list[tuple[int, int, str | None, bool]]) -> list[BoundStep]:
+def bounds(rows: list[tuple[int, int]]) -> list[BoundStep]:
     found, moment = [], NOON
-    for tokens, hours, root, asks in rows:
+    for tokens, hours in rows:
         moment += timedelta(hours=hours, minutes=1)
-        found.append(BoundStep(tokens, moment, root, None, asks))
+        found.append(BoundStep(tokens, moment))
     return found
 
 
 @given(bound_steps, st.integers(1, 9), st.integers(10, 200), st.integers(1, 7))
-@example([*[(1, 0, None, False)] * 4, (44, 0, None, True), (5, 0, None, False)], 5, 48, 3)
 def test_every_step_lies_in_one_page_of_which_only_the_last_is_open_however_the_thread_came(
-    rows: list[tuple[int, int, str | None, bool]], most: int, tokens: int, piece: int
+    rows: list[tuple[int, int]], most: int, tokens: int, piece: int
 ) -> None:
-    steps, limits = bounds(rows), PageLimits(steps=most, tokens=tokens, scope_steps=3)
+    steps, limits = bounds(rows), PageLimits(steps=most, tokens=tokens)
     cuts = cut_pages(steps, limits)
     assert [at for cut in cuts for at in range(cut.start, cut.end)] == list(range(len(steps)))
     assert [cut.closed for cut in cuts] == [True] * (len(cuts) - 1) + [False] * bool(cuts)
@@ -111,17 +106,7 @@ def test_every_step_lies_in_one_page_of_which_only_the_last_is_open_however_the_
     assert closed == [(cut.start, cut.end, cut.session) for cut in cuts if cut.closed]
 
 
-def test_an_aside_makes_no_page_a_question_stays_with_its_answer_and_the_hosts_sessions_go_before_pauses() -> None:
-    def cuts(steps: list[BoundStep], /, **limits: int) -> list[tuple[int, int]]:
-        return [(cut.start, cut.end) for cut in cut_pages(steps, PageLimits(**limits))]
-
-    def roots(text: str) -> list[tuple[int, int]]:
-        return cuts([BoundStep(1, NOON, root) for root in text], scope_steps=3)
-
-    assert roots("aaaabaaaabbaaaa") == [(0, 15)]
-    assert roots("aaaabbbb") == [(0, 4), (4, 8)]
-    assert roots("abbbbbb") == [(0, 7)]  # one step is no page
-    assert cuts([BoundStep(1, NOON, asks=number == 7) for number in range(12)], steps=8) == [(0, 7), (7, 12)]
+def test_the_sessions_of_the_host_go_before_pauses() -> None:
     same = [BoundStep(1, NOON, marker="1"), BoundStep(1, NOON + timedelta(hours=9), marker="1")]
     other = [BoundStep(1, NOON, marker="1"), BoundStep(1, NOON, marker="2")]
     assert [[cut.session for cut in cut_pages(steps, PageLimits())] for steps in (same, other)] == [[1], [1, 2]]
@@ -224,14 +209,6 @@ def test_a_memo_has_the_first_sentence_of_each_turn_and_where_it_is_full_those_o
     assert "assistant" not in page_memo(steps)
 
 
-@given(st.lists(st.text(max_size=300), max_size=8))
-def test_a_memo_is_short_whatever_is_said(texts: list[str]) -> None:
-    memo = page_memo(said(*texts))
-    assert "\n" not in memo
-    assert len(memo.split()) <= 160
-    assert len(digest_text([(memo, NOON)] * 3, ZoneInfo("UTC")).split()) <= 200
-
-
 def test_a_header_shows_who_when_and_what_came_before_and_no_secret(tmp_path: Path) -> None:
     with small(tmp_path) as memory:
         alice = memory.user("alice")
@@ -294,14 +271,6 @@ def test_the_index_of_pages_is_rebuilt_from_the_ledger(tmp_path: Path) -> None:
         assert memory.vectors.count(alice.key, "pages") == memory.lexical.count(f"{alice.key}.pages") == 2
 
 
-def test_where_nobody_calls_for_a_while_pages_are_indexed_in_the_background(tmp_path: Path) -> None:
-    with small(tmp_path, background=True, pages=True, mode="off") as memory:
-        alice, waiting = memory.user("alice"), threading.Event()
-        alice.remember(chatter(9))
-        alice.recall("beans")
-        assert any(memory.lexical.count(f"{alice.key}.pages") == 2 or waiting.wait(0.01) for _ in range(3_000))
-
-
 # -- taking out -------------------------------------------------------------------------------------------------------
 
 
@@ -319,8 +288,7 @@ def stated(user: UserMemory, canary: str = CANARY) -> tuple[str, ...]:
     texts[0] = f"My boat is called {canary}."
     steps = user.remember(talk(*texts), thread_id=canary).step_ids
     user.search_pages("beans")
-    with user.memory.ledger.read(user.name) as tx:
-        assert any(canary in digest.text for digest in read_digests(tx))
+    assert canary in user.light_memory(10_000).text
     first, second, *_ = user.pages(canary)
     assert canary in first.memo
     assert canary in second.header
@@ -333,8 +301,6 @@ def test_forgetting_takes_the_words_out_of_pages_at_once_and_undo_brings_them_ba
         alice = memory.user("alice")
         steps = stated(alice)
         operation = alice.forget([steps[0]])
-        with memory.ledger.read("alice") as tx:
-            assert not any(CANARY in one.text for one in read_digests(tx))
         assert all(CANARY not in page.header + page.memo for page in alice.pages())
         assert alice.pages()[0].memo, "written anew of what is left"
         assert CANARY not in alice.light_memory(10_000).text
@@ -381,7 +347,6 @@ def test_redacting_takes_the_words_out_of_pages_for_good_and_erasing_leaves_no_p
         stated(alice, "quokkazanzibar")
         receipt = alice.erase()
         assert receipt.rows["pages"] == 20
-        assert receipt.rows["digests"] >= 2
         assert not (tmp_path / "lexical" / f"{alice.key}.pages").exists()
         assert memory.vectors.count(alice.key, "pages") == 0
         assert alice.pages() == []
@@ -425,8 +390,8 @@ def test_an_export_carries_pages_and_what_is_there_goes_on(tmp_path: Path) -> No
 # -- the light memory -------------------------------------------------------------------------------------------------
 
 
-def light(count: int, budget: int, every: int) -> LightMemory:
-    """The light memory of so many pages, each ``every`` of which have a memo of memos."""
+def light(count: int, budget: int) -> LightMemory:
+    """The light memory of so many pages."""
     pages = [
         PageRow(
             id=f"page_{number}", seq=number, thread_id="t", first_turn=number, last_turn=number, steps=1, tokens=9,
@@ -435,37 +400,20 @@ def light(count: int, budget: int, every: int) -> LightMemory:
         )
         for number in range(count)
     ]  # fmt: skip
-    groups = [pages[start : start + every] for start in range(0, count - every + 1, every)]
-    digests = [
-        DigestRow(
-            id=f"digest_{number}", seq=group[0].seq, level=1, covers=tuple(page.id for page in group),
-            text=f"kept memo {number}", started_at=group[0].started_at, ended_at=group[-1].ended_at, created_at=NOON,
-        )
-        for number, group in enumerate(groups)
-    ]  # fmt: skip
-    return light_memory(pages, digests, budget, zone=ZoneInfo("UTC"), count=count_tokens, scopes={})
+    return light_memory(pages, budget, zone=ZoneInfo("UTC"), count=count_tokens, scopes={})
 
 
 @with_settings(max_examples=40, deadline=None)
-@given(st.integers(0, 60), st.integers(64, 3_000), st.integers(2, 9))
-def test_the_light_memory_keeps_its_budget_and_stands_for_every_page(count: int, budget: int, every: int) -> None:
-    found = light(count, budget, every)
+@given(st.integers(0, 60), st.integers(64, 3_000))
+def test_the_light_memory_keeps_its_budget_and_stands_for_every_page(count: int, budget: int) -> None:
+    found = light(count, budget)
     assert count_tokens(found.text) == found.tokens <= budget
     assert [page_id for memo in found.memos for page_id in memo.page_ids] == [f"page_{n}" for n in range(count)]
     assert len(found.text.splitlines()) == len(found.memos)
     assert all(found.pages_of(memo.handle) == memo.page_ids for memo in found.memos)
 
 
-def test_older_memos_are_folded_first_and_nothing_is_folded_without_need() -> None:
-    whole = light(24, 10_000, 8)
-    assert [memo.level for memo in whole.memos] == [0] * 24
-    levels = [memo.level for memo in light(24, whole.tokens * 3 // 4, 8).memos]
-    assert levels[0] == 1
-    assert levels == sorted(levels, reverse=True)
-    assert levels[-8:] == [0] * 8
-
-
-def test_memos_of_memos_are_made_as_pages_close(tmp_path: Path) -> None:
+def test_the_light_memory_of_a_user_covers_every_closed_page(tmp_path: Path) -> None:
     with small(tmp_path, page_steps=2) as memory:
         alice = memory.user("alice")
         for part in range(6):
@@ -474,11 +422,6 @@ def test_memos_of_memos_are_made_as_pages_close(tmp_path: Path) -> None:
         assert memory_of_400.tokens <= 400
         closed = [page.id for page in alice.pages() if page.closed]
         assert sorted(page_id for memo in memory_of_400.memos for page_id in memo.page_ids) == sorted(closed)
-        with memory.ledger.read("alice") as tx:
-            digests = read_digests(tx)
-        covered = [one for digest in digests if digest.level == 1 for one in digest.covers]
-        assert len(covered) == len(set(covered))
-        assert {digest.level for digest in digests} == {1, 2}
         with pytest.raises(InvalidInputError, match="64"):
             alice.light_memory(10)
 
@@ -487,11 +430,9 @@ def test_memos_of_memos_are_made_as_pages_close(tmp_path: Path) -> None:
 
 
 def noting(memo: str, header: str | None = "Ann and Ben are at home.") -> Callable[[Request], Reply]:
-    """A model that gives every page that is listed this memo, and memos of memos too."""
+    """A model that gives every page that is listed this memo."""
 
     def reply(request: Request) -> Reply:
-        if request.name == "MemoReply":
-            return Reply(content={"memo": memo})
         found = answer(request)
         shown = re.search(r"<pages>\n(.*?)\n</pages>", request.text, re.S)
         handles = re.findall(r"^(P\d+): ", shown[1] if shown else "", re.M)
@@ -503,16 +444,12 @@ def noting(memo: str, header: str | None = "Ann and Ben are at home.") -> Callab
     return reply
 
 
-@pytest.mark.parametrize(
-    "how", [{"labels": "model", "label_batch": 8, "mode": "off"}, {"mode": "single_call", "batch_size": 8}]
-)
 def test_headers_and_memos_come_with_the_labels_at_no_further_call(
     tmp_path: Path,
     scripted_server: ServerFactory,  # noqa: F811
-    how: dict[str, Any],
 ) -> None:
     server = scripted_server(noting("Ann and Ben dug beds on 2025-03-03."))
-    settings = Settings(background=False, page_steps=6, **how)
+    settings = Settings(background=False, page_steps=6, mode="single_call", batch_size=8)
     with Memory.open(tmp_path, embedder="static", model=server.chat_model(), settings=settings) as memory:
         alice = memory.user("alice")
         alice.remember(chatter(16))
@@ -525,8 +462,8 @@ def test_headers_and_memos_come_with_the_labels_at_no_further_call(
         assert alice.search_pages("beds", k=1)[0].text.endswith("Ann and Ben dug beds on 2025-03-03.")
     assert server.calls == 2, "sixteen steps, eight a batch"
     second = server.requests[1].text
-    assert "P1: steps 1 to 4; it ends there; it began before them. Memo so far: Ann and Ben dug" in second
-    assert "P2: steps 5 to 8; it goes on after these" in second
+    assert "P1: steps 1, 2, 3, 4; it began before them. Memo so far: Ann and Ben dug" in second
+    assert "P2: steps 5, 6, 7, 8" in second
 
 
 def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(
@@ -534,7 +471,7 @@ def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(
     scripted_server: ServerFactory,  # noqa: F811
 ) -> None:
     server = scripted_server(noting("Ann and Ben dug beds of the garden.", "They love the garden."))
-    settings = Settings(background=False, page_steps=4, labels="model", label_batch=8, mode="off")
+    settings = Settings(background=False, page_steps=4, mode="single_call", batch_size=8)
     with Memory.open(tmp_path, embedder="static", model=server.chat_model(), settings=settings) as memory:
         alice = memory.user("alice")
         steps = alice.remember(chatter(8)).step_ids
@@ -543,30 +480,3 @@ def test_what_a_model_wrote_goes_when_its_steps_are_forgotten(
         first, second = alice.pages()
         assert (first.tier, second.tier) == ("embedded", "embedded")
         assert "They love the garden." not in first.header + second.header
-
-
-@pytest.mark.parametrize(
-    ("memo", "tier"), [("They dug beds of beans in March.", "model"), ("他们挖了菜地。", "embedded")]
-)
-def test_memos_of_memos_are_written_anew_by_a_model_in_the_background(
-    tmp_path: Path,
-    scripted_server: ServerFactory,  # noqa: F811
-    memo: str,
-    tier: str,
-) -> None:
-    server = scripted_server(noting(memo))
-    settings = Settings(background=False, page_steps=2, memos="model", mode="off", labels="off")
-    with pytest.raises(ConfigError, match="memos"):
-        Memory.open(tmp_path / "without a model", settings=settings)
-    with Memory.open(tmp_path, embedder="static", model=server.chat_model(), settings=settings) as memory:
-        alice = memory.user("alice")
-        alice.remember(talk(*(f"We planted {number} beans in March." for number in range(34))))
-        alice.pages()
-        assert server.calls == 0
-        assert alice.flush()
-        with memory.ledger.read("alice") as tx:
-            assert [(one.tier, one.text == memo) for one in read_digests(tx)] == [(tier, tier == "model")] * 2
-        if tier == "model":
-            assert memo in alice.light_memory(150).text
-            assert server.calls == 2
-        assert {request.name for request in server.requests} == {"MemoReply"}

@@ -125,41 +125,6 @@ def test_the_same_command_again_asks_nothing_and_more_questions_ask_only_what_is
     assert len(result(tmp_path)["answers"]) == 6
 
 
-def test_a_run_that_was_broken_off_continues(tmp_path: Path, scripted_server: ServerFactory, command: COMMAND) -> None:
-    def without_judge(request: Request) -> Reply:
-        return Reply(status=400, error="no") if request.name == "Verdicts" else script(request)
-
-    server = scripted_server(without_judge)
-    assert command(*words(tmp_path, server)) == 1
-    work = tmp_path / "work"
-    cut = (work / "answered.jsonl").read_text("utf-8")
-    (work / "answered.jsonl").write_text(cut[:-20], "utf-8")  # as by a kill while the last answer was written
-    server.follow(script)
-    assert command(*words(tmp_path, server)) == 0
-    assert "SingleReply" not in [request.name for request in server.requests]
-    assert all("correct" in row for row in result(tmp_path)["answers"])
-    assert len(result(tmp_path)["answers"]) == 6
-
-
-def test_the_judge_sees_many_answers_at_once_without_their_arms_and_each_once(
-    tmp_path: Path, scripted_server: ServerFactory, command: COMMAND
-) -> None:
-    server = scripted_server(script)
-    assert command(*words(tmp_path, server, "--adversarial", 1, "--judge-batch", 4)) == 0
-    prompts = [request.messages[-1]["content"] for request in server.requests if request.name == "Verdicts"]
-    assert sorted(prompt.count("Gold answer: ") for prompt in prompts) == [3, 4], "both abstain from one question"
-    assert not any(word in prompt for prompt in prompts for word in ("recall", "research", "hexamem", "mem0"))
-
-
-def test_what_differs_from_the_work_folder_is_refused(
-    tmp_path: Path, scripted_server: ServerFactory, command: COMMAND
-) -> None:
-    server = scripted_server(script)
-    assert command(*words(tmp_path, server, "--questions", 1)) == 0
-    with pytest.raises(SystemExit, match="was begun with"):
-        command(*words(tmp_path, server, "--model", "judge=another"))
-
-
 def test_without_mem0_its_arm_is_left_out_in_one_clear_line(
     tmp_path: Path,
     scripted_server: ServerFactory,

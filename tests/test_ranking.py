@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,11 +11,9 @@ import pytest
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import ConfigError, CorruptFileError, InvalidInputError
-from hexamem.retrieval.gates import GateExample, GateSettings, OperationGate, learn_gate
 from hexamem.retrieval.ranker import ANSWER_SIGNS
-from hexamem.retrieval.ranking_operations import COSTS, NAMES, configurations
 from hexamem.retrieval.ranking_weights import RankingWeights, load_weights, save_weights, shipped_weights
-from hexamem.retrieval.signals.cues import CUES, OPERATIONS, SHAPE, operations_of
+from hexamem.retrieval.signals.cues import CUES, OPERATIONS, operations_of
 from hexamem.retrieval.signals.features import FEATURES, Features, compute_features
 from hexamem.retrieval.signals.pool import make_pool
 from hexamem.retrieval.signals.question import ParsedQuestion, read_question
@@ -172,17 +169,6 @@ def random_weights(seed: int = 0, fingerprint: str = "") -> RankingWeights:
     )  # fmt: skip
 
 
-def changed(weights: RankingWeights, **tensors: np.ndarray) -> RankingWeights:
-    return RankingWeights(**{**weights.tensors(), **tensors}, fingerprint=weights.fingerprint, card=weights.card)
-
-
-@pytest.fixture(scope="module")
-def shipped() -> RankingWeights:
-    source = shipped_weights("bundled")
-    assert source is not None
-    return load_weights(source)
-
-
 def test_weights_of_another_embedder_and_damaged_ones_are_refused(tmp_path: Path) -> None:
     weights, path = random_weights(fingerprint="0" * 32), tmp_path / "w.safetensors"
     save_weights(weights, path)
@@ -201,9 +187,6 @@ def test_weights_of_another_embedder_and_damaged_ones_are_refused(tmp_path: Path
         path.write_bytes(content)
         with pytest.raises(CorruptFileError, match="weights"):
             load_weights(path)
-    save_weights(changed(weights, operations=np.zeros((2, 5), np.float32)), path)
-    with pytest.raises(CorruptFileError, match="operations"):
-        load_weights(path)
 
 
 @pytest.mark.parametrize("name", ["bundled", "static"])
@@ -214,69 +197,3 @@ def test_shipped_weights_fit_their_embedder_and_say_what_they_learned_from(name:
     assert weights.parameters < 1_000_000
     assert len(weights.answerable) == 3 * len(ANSWER_SIGNS) + 1
     assert weights.card["licenses"] == ["Apache-2.0"]
-
-
-ASKED = ("temporal", "knowledge-update", "multi-hop", "unanswerable", "inference")
-"""The kinds of question that call for an operation."""
-Reward = Callable[[np.ndarray, frozenset[str]], float]
-
-
-def questions(reward: Reward = lambda cues, on: 0.0, count: int = 120, seed: int = 0) -> list[GateExample]:
-    """Questions of each kind in turn; ``reward(cues, operations that are on)`` is what they gain."""
-    random, made = np.random.default_rng(seed), list[GateExample]()
-    for number in range(count):
-        cues = np.zeros(len(CUES), np.float32)
-        cues[[CUES.index(ASKED[number % len(ASKED)]), CUES.index("known")]] = 1
-        rewards = np.array([reward(cues, on) for on in configurations()], np.float32)
-        shape = random.normal(size=len(SHAPE)).astype(np.float32)
-        made.append(GateExample(cues=cues, shape=shape, rewards=rewards, group=f"talk {number % 6}"))
-    return made
-
-
-@pytest.fixture
-def gates_of(shipped: RankingWeights) -> Callable[..., np.ndarray]:
-    """Learns a gate from some questions and returns what it says of others, by default the same."""
-
-    def learn(examples: list[GateExample], others: list[GateExample] | None = None, **options: float) -> np.ndarray:
-        gate = OperationGate(changed(shipped, operations=learn_gate(examples, GateSettings(**options))))
-        assert gate.trained
-        return np.array([list(gate.weights_of(entry.cues, entry.shape).values()) for entry in others or examples])
-
-    return learn
-
-
-def test_training_finds_what_pays_for_which_question(gates_of: Callable[..., np.ndarray]) -> None:
-    when = CUES.index("temporal")
-
-    def reward(cues: np.ndarray, on: frozenset[str]) -> float:
-        # Multi-step pays for all but the questions for a time, and temporal ordering for these alone.
-        names = ("temporal_ordering", "multi_step") if cues[when] else ("multi_step", "temporal_ordering")
-        return 0.5 + 0.3 * (names[0] in on) - 0.3 * (names[1] in on)
-
-    examples = questions(reward)
-    for example, gate in zip(examples, gates_of(examples), strict=True):
-        temporal = bool(example.cues[when])
-        assert (bool(gate[0] >= 0.5), bool(gate[2] >= 0.5)) == (temporal, not temporal)
-
-
-def test_noise_and_one_conversation_change_no_choice_and_costs_count(gates_of: Callable[..., np.ndarray]) -> None:
-    random, multi = np.random.default_rng(5), NAMES.index("multi_step")
-
-    def noise(cues: np.ndarray, on: frozenset[str]) -> float:
-        return float(0.1 * ("semantic_reranking" in on) - 0.1 * ("multi_step" in on) + random.normal(0, 0.3))
-
-    gates = gates_of(questions(noise), questions(seed=9))
-    assert (gates[:, NAMES.index("semantic_reranking")] >= 0.5).mean() > 0.9
-    assert (gates[:, multi] < 0.5).mean() > 0.9
-    for share, chosen in ((0.05, False), (0.2, True)):  # of what it costs
-        examples = questions(lambda cues, on, share=share: share * COSTS["multi_step"] * ("multi_step" in on), 40)  # type: ignore[misc]
-        assert ((gates_of(examples, cost=0.1)[:, multi] >= 0.5) == chosen).all()
-    every = questions(lambda cues, on: 0.1 * ("latest_filtering" in on), 60)
-    alone = [
-        GateExample(
-            cues=entry.cues, shape=entry.shape, rewards=entry.rewards * (entry.group == "talk 0"), group=entry.group
-        )
-        for entry in every
-    ]
-    for examples, chosen in ((every, True), (alone, False)):
-        assert ((gates_of(examples)[:, NAMES.index("latest_filtering")] >= 0.5) == chosen).all()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hexamem import Memory, SemanticItem, UserMemory
 from hexamem.agents.contract import Batch, BatchStep
-from hexamem.agents.reader import EmbeddedMetaManager, Reader, ReaderSettings, embedded_managers
+from hexamem.agents.reader import EmbeddedMetaManager, Reader, embedded_managers
 from hexamem.memory_types.step import Step
 from hexamem.stores.embedders import open_embedder
 
@@ -68,7 +68,7 @@ def test_a_statement_whose_pair_score_is_above_the_bound_supersedes_the_known_it
 
     known = SemanticItem(user="u", name="brother", summary="My brother works at Siemens.")
     given = batch("My brother works at Bosch now, he likes the canteen.")
-    reads = Reader(open_embedder("bundled"), supersedes=certain, settings=ReaderSettings(bounds={"semantic": 0.1}))
+    reads = Reader(open_embedder("bundled"), supersedes=certain)
     order = next(each for each in EmbeddedMetaManager(reads).route(given) if each.kind == "semantic")
     (proposal,) = embedded_managers(reads)["semantic"].propose(given, order, {known.id: known}).proposals
     assert (proposal.operation, proposal.target) == ("supersede", known.id)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -21,9 +19,7 @@ from hexamem.memory_types import (
     Step,
     TypeRegistry,
     Where,
-    new_id,
 )
-from hexamem.memory_types.base import new_ids
 
 MOMENT = datetime(2024, 5, 1, 12, tzinfo=UTC)
 EXAMPLES: dict[str, dict[str, object]] = {
@@ -102,23 +98,3 @@ def test_reasons_are_percent_of_a_sum_and_else_what_each_adds_or_takes() -> None
     dense, labels = Signal(name="dense", rank=1, value=0.35), Signal(name="labels", note="names Flat")
     assert explained(0.0, dense, Signal(name="words"), labels) == "dense #1 (0.35) · labels, names Flat"
     assert explained(0.0, Signal(name="words")) == "words"
-
-
-def test_ids_are_unique_of_one_form_and_sort_by_time_to_the_millisecond() -> None:
-    made = [*(new_id("step") for _ in range(50)), *new_ids("step", 1_000), new_id("step")]
-    assert len(set(made)) == 1_051
-    assert len({len(record_id) for record_id in made}) == 1
-    assert {record_id[5:].strip("0123456789abcdefghjkmnpqrstvwxyz") for record_id in made} == {""}
-    stamps = [record_id[:15] for record_id in made]
-    assert stamps == sorted(stamps)
-
-
-def test_a_record_of_all_its_fields_is_the_one_that_pydantic_makes() -> None:
-    checked = Step(user="ann", thread_id="chat", turn=0, seq=1, role="user", content="Hi", index_text="Hi")
-    made = Step.of_fields(**{name: getattr(checked, name) for name in Step.model_fields})
-    assert made == checked
-    assert made.model_dump_json() == checked.model_dump_json()
-    assert pickle.loads(pickle.dumps(made)) == made.model_copy() == copy.deepcopy(made)
-    assert made.changed(turn=2).turn == 2
-    with pytest.raises(ValidationError):
-        made.turn = 3  # type: ignore[misc]

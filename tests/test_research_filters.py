@@ -6,7 +6,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -15,10 +14,8 @@ from hexamem import Memory, UserMemory
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_state import ResearchContext
-from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.research import Research
 
-from .commands import hexamem
 from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_research import SETTINGS, TALKS, WRIST, nora, tell  # noqa: F401
 from .test_research_model import script, search
@@ -177,39 +174,3 @@ def test_a_planner_is_shown_memos_of_what_may_be_read(tmp_path: Path, scripted_s
         memos = server.requests[0].text.split("<memory>")[1].split("</memory>")[0]
         assert "Pixel" in memos
         assert "Lisbon" not in memos
-
-
-def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory) -> None:
-    for at, zone in (("0001-01-01T00:30:00Z", "America/New_York"), ("9999-12-31T23:30:00Z", "Asia/Shanghai")):
-        user = memory.user(zone, timezone=zone)
-        user.remember({"role": "user", "name": "Ida", "content": "I bought a kayak.", "timestamp": at})
-        assert "kayak" in user.research("What did Ida buy?", form="pages").context
-        assert "kayak" in user.research("What did Ida buy last week?", as_of=at).context
-        assert user.research(f"What did Ida buy on {at[:10]}?").passages
-        (page,) = user.pages()
-        assert "kayak" in user.page(page.id).text
-        bounds = {at.replace(tzinfo=UTC) for at in (datetime.min, datetime.max)}
-        assert {in_zone(bound, ZoneInfo(zone)) for bound in bounds} == bounds
-
-
-def test_ask_takes_the_filters_of_recall(tmp_path: Path) -> None:
-    where = ("--user", "nora", "--home", tmp_path / "home")
-    with Memory.open(tmp_path / "home", embedder="static", settings=SETTINGS) as memory:
-        user = memory.user("nora")
-        tell(user)
-        home_in(
-            user, "Shanghai", valid_from="2022-07-01", supersedes=home_in(user, "Hangzhou", valid_from="2015-03-01")
-        )
-
-    def passages(*options: str) -> list[dict[str, Any]]:
-        question = "What happened to Nora, Theo and the home of Ida?"
-        return list(hexamem("ask", question, *options, "--json", *where).json["passages"])
-
-    assert {each["kind"] for each in passages("--kind", "semantic")} == {"semantic"}
-    assert {each["thread_id"] for each in passages("--thread", "two")} == {"two"}
-    assert {each["speaker"] for each in passages("--speaker", "Theo")} == {"Theo"}
-    steps = passages("--since", "2025-04-01", "--until", "2025-05-01", "--kind", "step")
-    assert {each["occurred_at"][:7] for each in steps} == {"2025-04"}
-    assert [each["text"].rsplit(" ", 1)[-1] for each in passages("--as-of", "2020-01-01")] == ["Hangzhou"]
-    assert passages("--known-at", "2020-01-01") == []
-    assert "no such label" in hexamem("ask", "x", "--label", "no such label", *where).error

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,9 @@ import pytest
 
 from hexamem import Memory, UserMemory
 from hexamem.agents.embedded_research import NOT_HELD
-from hexamem.cli.output import write
-from hexamem.cli.reading import _research_blocks
-from hexamem.graphs.memory_scope import MemoryScope
 from hexamem.graphs.research_plan_nodes import SEARCHES
 from hexamem.graphs.research_state import CALLS_A_ROUND
 from hexamem.stores.ledger.usage import all_usage
-from hexamem.tools.operations import OPERATIONS, OperationCall
 
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_research import SETTINGS, WIDE, WRIST, tell
@@ -361,16 +356,6 @@ def test_an_answer_that_rests_on_no_claim_is_not_given(researcher: Researcher) -
         assert (research.answerable, research.answer, research.evidence) == (False, NOT_HELD, ())
         assert len(research.rounds) == 1
         assert any("the answer was dropped" in line for line in research.degraded) is bool(reply["answer"])
-
-
-def test_the_tool_and_the_command_show_the_reason(researcher: Researcher, capsys: pytest.CaptureFixture[str]) -> None:
-    researcher.follow(integrate=lambda request: {**by_emil(request), "answer": "No", "reason": "It was Emil."})
-    (operation,) = [each for each in OPERATIONS if each.name == "research_memory"]
-    given = operation.input(question="Did Theo break his own wrist?")
-    output = operation.run(researcher.user, OperationCall(scope=MemoryScope(user="nora")), given)
-    assert (output["answer"], output["reason"], output["answerable"]) == ("No", "It was Emil.", True)
-    write(*_research_blocks(researcher.user.research(WRIST, 1), "text", UTC, trace=False))
-    assert capsys.readouterr().out.splitlines()[:2] == ["No", "    It was Emil."]
 
 
 def test_what_no_model_answers_or_a_limit_leaves_is_done_by_the_embedded_engine(researcher: Researcher) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import subprocess
-import sys
-import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -34,7 +30,7 @@ FEW = settings(max_examples=50)
         "20230508T135600", "20230508135600", "2023/05/08 (Mon) 13:56", "2023/05/08 (周一) 13:56", "1:56 pm on 8 May, 2023",
         "1:56 PM on Monday, 8 May 2023", "May 8, 2023, 1:56 p.m.", "May 8th, 2023 at 13:56", "08-May-2023 13:56:00",
         "Mon May  8 13:56:00 2023", "Mon, 08 May 2023 13:56:00 GMT", "Mon, 08 May 2023 13:56:00 -0000",
-        "2023年5月8日 下午1点56分", "2023年5月8日下午1:56", "2023年5月8日 星期一 13时56分", "1683554160", "1683554160000",
+        "1683554160", "1683554160000",
         "1683554160.0", "  2023-05-08T13:56  ",
     ],
 )  # fmt: skip
@@ -60,10 +56,9 @@ def test_a_time_without_an_offset_is_read_in_the_timezone(text: Any, utc: dateti
 
 
 def test_a_date_alone_is_its_midnight_and_parts_of_the_day_give_the_hour() -> None:
-    dates = ("2023-05-08", "20230508", "2023/5/8", "8 May 2023", "Mon, 8 May 2023", "2023年5月8日")
+    dates = ("2023-05-08", "20230508", "2023/5/8", "8 May 2023", "Mon, 8 May 2023")
     times = {
-        "2023年5月8日 上午12点5分": "00:05", "2023年5月8日 中午12点5分": "12:05", "2023年5月8日 中午1点5分": "13:05",
-        "2023年5月8日 晚上9点5分": "21:05", "2023年5月8日 下午3点半": "15:30", "12:30 am on 8 May, 2023": "00:30",
+        "12:30 am on 8 May, 2023": "00:30",
         "12:30 pm on 8 May, 2023": "12:30",
     }  # fmt: skip
     for text, expected in {**dict.fromkeys(dates, "00:00"), **times}.items():
@@ -138,13 +133,6 @@ def test_hours_at_which_the_clocks_change_are_read(text: Any, utc: datetime, off
     assert parse_time(text, timezone="Europe/Dublin") == Moment(utc=utc.replace(tzinfo=UTC), offset_minutes=offset)
 
 
-def test_the_first_and_the_last_moment_a_low_year_and_fractions_are_read() -> None:
-    assert parse_time("0001-01-01T00:00:00Z").utc == datetime.min.replace(tzinfo=UTC)
-    assert parse_time("9999-12-31T23:59:59.999999Z").utc == LAST
-    assert parse_time("8 May 0099 12:00").utc.year == 99
-    assert parse_time("2023-05-08T13:56:00.123456789Z").utc.microsecond == 123456
-
-
 @FEW
 @given(st.datetimes(min_value=datetime(1000, 1, 1), max_value=datetime(9998, 1, 1)), st.integers(-1439, 1439))
 def test_what_is_written_is_read_as_the_same_moment(naive: datetime, offset: int) -> None:
@@ -163,17 +151,6 @@ def test_any_value_is_read_or_refused_but_never_breaks(value: Any) -> None:
         assert parse_time(value).utc.tzinfo is UTC
     except InvalidInputError:
         return
-
-
-def test_every_time_of_the_real_conversations_is_read(shared_data: Path) -> None:
-    times: list[tuple[str, int]] = []
-    for path in (shared_data / "locomo").glob("*.json"):
-        values = json.loads(path.read_text("utf-8"))
-        times += [(v, int(v.rsplit(" ", 1)[1])) for k, v in values.items() if k.endswith("_date_time")]
-    for instance in json.loads((shared_data / "longmemeval" / "longmemeval_single.json").read_text("utf-8")):
-        times += [(text, int(text[:4])) for text in [*instance["haystack_dates"], instance["question_date"]]]
-    assert len(times) > 100
-    assert [parse_time(text).utc.year for text, _ in times] == [year for _, year in times]
 
 
 # -- dates in words --------------------------------------------------------------------------------------------------
@@ -263,45 +240,3 @@ def test_dates_of_both_languages_come_in_order_with_their_places() -> None:
     found = find_dates(text, TUESDAY, DUBLIN)
     assert [span.text for span in found] == ["last Friday", "明天", "10 March"]
     assert [text[span.start : span.end] for span in found] == [span.text for span in found]
-
-
-WORDS = "two three days weeks from after before ago of next last Friday tomorrow year Christmas 31 February 7 pm half every - /"
-SIGNS = "上下前后天周月年日号一二三五十百半个星期点分到的今明昨去大每初末几零第春夏晚0123年月"
-
-
-@settings(max_examples=25)
-@given(
-    st.lists(st.sampled_from(WORDS.split()) | st.text(SIGNS, max_size=9), max_size=15).map(" ".join),
-    st.sampled_from(
-        [(TUESDAY, DUBLIN), (datetime.min.replace(tzinfo=UTC), ZoneInfo("America/New_York")), (LAST, SHANGHAI)]
-    ),
-    st.sampled_from(["past", "future", "near"]),
-)
-def test_any_words_of_dates_give_spans_in_order(text: str, moment: tuple[datetime, ZoneInfo], prefer: Prefer) -> None:
-    found = find_dates(text, *moment, prefer=prefer)
-    assert all(span.day <= span.last_day and span.text == text[span.start : span.end] for span in found)
-    assert all(one.end <= two.start for one, two in itertools.pairwise(found))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "\0" * 600, "\ud800", "a" * 100_000, "昨" * 100_000, "1-" * 300, "五两八" * 200, "every 2-3 early " * 40,
-        "two weeks ago " * 40, "in 99999 years, 99999年后", "٣/٤/٢٠٢٥",
-    ],
-)  # fmt: skip
-def test_bad_input_takes_no_long_time_and_raises_nothing(text: str) -> None:
-    find_dates("tomorrow 明天", TUESDAY, DUBLIN)
-    begun = time.process_time()
-    find_dates(text, TUESDAY, SHANGHAI)
-    assert time.process_time() - begun < 3  # 0.4 s at most, as measured
-
-
-def test_the_library_is_loaded_when_a_text_is_read_and_leaves_the_decimals_of_the_host_as_they_are() -> None:
-    code = (
-        "import sys, hexamem.agents.reader; from datetime import UTC, datetime; from decimal import getcontext;"
-        "assert 'recognizers_text' not in sys.modules; before = getcontext().prec;"
-        "from hexamem.intent.dates import find_dates; find_dates('I left on 3 May 2024.', datetime.now(UTC), UTC);"
-        "assert getcontext().prec == before"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,34 +8,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from hexamem import Memory, UserMemory
 from hexamem.cli.app import run
 from hexamem.errors import InvalidInputError
 from hexamem.evals import load_conversations
 from hexamem.evals.asked_questions import AskedQuestion, unanswerable
-from hexamem.evals.gate_training import Operable, rewards_of
-from hexamem.evals.records import Question
-from hexamem.evals.small_memories import small_memories
-from hexamem.evals.training import calibration_error, cross_validate, train
-from hexamem.retrieval.learning import (
+from hexamem.evals.learning import (
     Example,
     LearningSettings,
     learn_answerable,
     learn_blend,
     learn_ranking,
 )
-from hexamem.retrieval.logistic import logistic_offset, logistic_regression
+from hexamem.evals.records import Question
+from hexamem.evals.small_memories import small_memories
+from hexamem.evals.training import cross_validate, train
 from hexamem.retrieval.ranker import Ranker, large_share
-from hexamem.retrieval.ranking_operations import configurations
 from hexamem.retrieval.ranking_weights import load_weights
-from hexamem.retrieval.request import Request as SearchRequest
 from hexamem.retrieval.signals.cues import CUES
 from hexamem.retrieval.signals.features import FEATURES, Features
 from hexamem.retrieval.signals.pool import Pool
-from hexamem.retrieval.strategies import strategy_named
 
 QUICK = LearningSettings(epochs=3, runs=1, hidden=4, gate=3)
 
@@ -93,12 +85,6 @@ def test_the_same_seed_gives_the_same_weights_and_several_runs_are_one_scorer() 
     assert np.abs(both - first).max() > 1e-4
 
 
-def test_no_evidence_is_nothing_to_learn_from() -> None:
-    (one,) = made_up(1)
-    with pytest.raises(InvalidInputError, match="none of the 1 question"):
-        learn_ranking([Example(values=one.values, cues=one.cues, evidence=np.zeros(20, bool))], QUICK, fingerprint="x")
-
-
 def test_the_probability_of_an_answer_follows_its_signs() -> None:
     random = np.random.default_rng(0)
     signs = random.normal(size=(400, 3)).astype(np.float32)
@@ -108,12 +94,6 @@ def test_the_probability_of_an_answer_follows_its_signs() -> None:
     assert slopes.argmax() == 1
     assert abs(slopes[0]) < 0.5
     assert learn_answerable(signs, np.ones(400, bool)).size == 0
-
-
-def test_calibration_error_is_the_gap_between_said_and_true() -> None:
-    said = np.array([0.85] * 10)
-    assert calibration_error(said, np.array([True] * 8 + [False] * 2)) == pytest.approx(0.05)
-    assert calibration_error(np.array([1.0, 0.0]), np.array([True, False])) == 0
 
 
 def test_leaving_one_out_never_trains_on_it() -> None:
@@ -171,17 +151,12 @@ def test_the_command_writes_weights_that_say_what_they_learned_from(
     weights = load_weights(out)
     assert weights.card["conversations"] == ["locomo-one", "locomo-two"]
     assert weights.card["unanswerable"] == 4  # each has one of its own, and one question of the other conversation
-    assert weights.operations.size
-    assert weights.card["gate"]["cost"] > 0
     learned = ["-s", "learned", "--weights", str(out), "--json", "-"]
     assert run(["eval", "locomo", str(two_conversations), *static, *learned]) == 0
     (measured,) = json.loads(capsys.readouterr().out)
     assert measured["weights"] == str(out)
     assert measured["degraded"] == {}
     assert measured["recall"]["all"]["10"] == 1
-    assert run(["train", str(two_conversations), "--out", str(out), *static, *quick, "--no-operations"]) == 0
-    assert not load_weights(out).operations.size
-    capsys.readouterr()
     assert run(["train", str(two_conversations)]) == 2
     assert "--out" in capsys.readouterr().err
 
@@ -214,39 +189,3 @@ def test_where_small_memories_end_is_learned() -> None:
     middle, steep = learn_blend(large, small, held, candidates, np.ones(8_000)).tolist()
     assert np.exp(middle) == pytest.approx(80, rel=0.2)
     assert steep == pytest.approx(2, rel=0.4)
-
-
-def test_rewards_tell_each_configuration_apart(memory: Memory, alice: UserMemory) -> None:
-    ids = alice.remember(["The kiln broke on Monday.", "We ate soup.", "The coil costs ninety pounds."]).step_ids
-    memory.projector.catch_up("alice")
-    request = SearchRequest(query="What does the coil cost, and when did the kiln break?", k=10)
-    searched = memory.searcher.searches("alice", request, strategy_named("learned"))
-    assert searched is not None
-    one = Operable(searched, {step: (step,) for step in ids})
-    ranker = memory.searcher.ranker
-    assert isinstance(ranker, Ranker)
-    found = rewards_of(one, [ids[0], ids[2]], ranker, 0.9)
-    assert (found > 0.5).all()
-    abstaining = np.array(["threshold_filtering" in on for on in configurations()])
-    assert rewards_of(one, [], ranker, 0.2).tolist() == abstaining.astype(float).tolist()
-    assert not rewards_of(one, [], ranker, 0.9).any()
-    kept = rewards_of(one, [ids[0], ids[2]], ranker, 0.2)
-    assert not kept[abstaining].any()
-    assert kept[~abstaining].tolist() == found[~abstaining].tolist()
-
-
-@given(st.integers(0, 10_000), st.floats(0.1, 10))
-@settings(max_examples=20, deadline=None)
-def test_a_logistic_regression_is_where_its_loss_has_no_slope(seed: int, penalty: float) -> None:
-    random = np.random.default_rng(seed)
-    x, weights = random.normal(size=(30, 4)), random.random(30) + 0.1
-    y = np.arange(30) % 3 == 0
-    theta = logistic_regression(x, y, penalty=penalty, weights=weights)
-    residual = weights * (1 / (1 + np.exp(-(x @ theta[:-1] + theta[-1]))) - y)
-    assert x.T @ residual + penalty * theta[:-1] == pytest.approx(np.zeros(4), abs=1e-4)
-    assert residual.sum() == pytest.approx(0, abs=1e-4)
-    logits = random.normal(size=30)
-    offset = logistic_offset(logits, y, weights=weights, pull=0.1, largest=4.0)
-    slope = (weights * (1 / (1 + np.exp(-(logits + offset))) - y)).mean() + 0.1 * offset
-    assert slope == pytest.approx(0, abs=1e-4)
-    assert logistic_offset(logits + 1e3, y, weights=weights, pull=1e-9, largest=4.0) == pytest.approx(-4, abs=1e-4)

@@ -13,7 +13,6 @@ import pytest
 from hexamem.agents import sentence_classifiers
 from hexamem.errors import ModelFileError
 from hexamem.intent import label_classifiers, scope_tracker
-from hexamem.models.sigmoid import sigmoid
 from hexamem.retrieval.signals import cues
 
 LOADERS: dict[str, tuple[Any, Callable[[str], Any], str | None]] = {
@@ -59,19 +58,3 @@ def test_weights_that_ship_are_read_and_missing_damaged_and_foreign_ones_are_nam
     if field:
         with pytest.raises(ModelFileError, match=rf"{name}_bundled\.npz were trained with another 'bundled' embedder"):
             reading(name, of_another)
-
-
-@pytest.mark.filterwarnings("error")
-def test_logits_of_any_size_are_probabilities_without_a_warning() -> None:
-    for kind in (np.float32, np.float64):
-        chances = sigmoid(np.array([-1e30, -800, 0, 800, 1e30], kind))
-        assert chances.dtype == kind
-        assert chances.tolist() == pytest.approx([0, 0, 0.5, 1, 1], abs=1e-6)
-
-
-@pytest.mark.filterwarnings("error")
-def test_classifiers_read_vectors_of_any_length_without_a_warning() -> None:
-    far = np.full(384, -1e6, np.float32)
-    for vector in (far, -far):
-        sentence_classifiers.load_sentence_classifiers("bundled").read(["I live in Cork."], vector[None])
-        label_classifiers.load_classifiers("bundled").entities_of(vector)

@@ -106,12 +106,6 @@ def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripte
         user.remember(["FACT Bo: paints boats in Kerry"] * 10)
         assert user.flush()
         assert [request.name for request in server.requests] == ["RoutingReply", *["semantic_manager"] * 2]
-    server.follow(answer)
-    with opened(tmp_path / "labels", server, "agents", labels="model") as memory:
-        memory.user("ann").remember(["FACT Bo: paints boats in Kerry"] * 10)
-        assert memory.flush()
-    names = Counter(request.name for request in server.requests)
-    assert names == {"BatchLabels": 1, "RoutingReply": 1, "semantic_manager": 2}
 
 
 def test_a_kind_without_a_model_is_extracted_without_one(tmp_path: Path, scripted_server: ServerFactory) -> None:
@@ -273,24 +267,6 @@ def test_when_a_budget_is_used_up_steps_wait_with_the_reason(tmp_path: Path, scr
         assert (user.jobs(), server.calls) == ([], 2)
 
 
-def test_what_is_repeated_from_recall_is_not_learned_again(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, "single_call") as memory:
-        user = memory.user("ann")
-        user.remember("FACT Orla: is a vet in Sligo and keeps seven brown hens")
-        user.flush()
-        before = [(item.id, item.version, len(item.sources)) for item in user.items()]
-        user.recall("Who keeps hens?")
-        user.remember(
-            [
-                ("assistant", "FACT Orla: is a vet in Sligo and keeps seven brown hens"),
-                "what else about hens in Sligo then",
-            ]
-        )
-        user.flush()
-        assert [(item.id, item.version, len(item.sources)) for item in user.items()] == before
-
-
 def test_the_command_line_sets_the_mode(
     tmp_path: Path, scripted_server: ServerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,7 +295,5 @@ def test_a_mode_that_cannot_work_is_refused_in_one_line(tmp_path: Path, monkeypa
     for words, refusal in (
         ("--mode agents", "--mode agents needs a model: give --model"),
         ("--mode single_call", "--mode single_call needs a model: give --model"),
-        ("--label-by uncertain", "--label-by uncertain needs a model: give --model"),
-        ("--mode single_call --label-by model --model openai:x", "would pay for it twice"),
     ):
         assert refusal in hexamem("demo", "--home", tmp_path / "home", *words.split()).error

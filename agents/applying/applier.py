@@ -7,6 +7,7 @@ change is an operation that can be undone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -328,8 +329,4 @@ def _holds_part(value: Any, secret: str) -> bool:
 
 def _removed_from(text: str, secret: str) -> str:
     """A caption or reason without the secret itself."""
-    at = text.casefold().find(secret.casefold())
-    while secret and at >= 0:
-        text = text[:at] + text[at + len(secret) :]
-        at = text.casefold().find(secret.casefold())
-    return " ".join(text.split()).strip(" :,;-–—")
+    return " ".join(re.sub(re.escape(secret), "", text, flags=re.IGNORECASE).split()).strip(" :,;-–—")

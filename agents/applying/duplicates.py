@@ -6,7 +6,7 @@ their words are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import tzinfo
 
 from hexamem.memory_types import (
@@ -24,21 +24,9 @@ from hexamem.memory_types.item_keys import fold, statement_of
 __all__ = ["join_sources", "same_fact", "same_statement"]
 
 
-def join_sources(first: Sequence[Source], second: Iterable[Source]) -> tuple[Source, ...]:
-    """All sources of both, without further quotes that are part of an earlier quote of the same step."""
-    joined = list(first)
-    for source in second:
-        if not any(_covers(other, source) for other in joined):
-            joined.append(source)
-    return tuple(joined)
-
-
-def _covers(outer: Source, inner: Source) -> bool:
-    if outer.step_id != inner.step_id:
-        return False
-    if outer.start is None or outer.end is None or inner.start is None or inner.end is None:
-        return outer.quote == inner.quote
-    return outer.start <= inner.start and inner.end <= outer.end
+def join_sources(first: Iterable[Source], second: Iterable[Source]) -> tuple[Source, ...]:
+    """All sources of both, each once."""
+    return tuple(dict.fromkeys((*first, *second)))
 
 
 def same_statement(known: MemoryItem, new: MemoryItem) -> bool:

@@ -123,8 +123,6 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     Whitespace, quotation marks, dashes, letter case and width are ignored. A quote of less than 60 characters must begin
     and end at word boundaries, so that "Ann" is not located in "planned".
     """
-    if (exact := quote.strip()) and _HAS_WORD.search(exact) and (start := _find_whole(exact, text)) >= 0:
-        return start, start + len(exact)
     wanted, _ = _folded(quote)
     wanted = _CUT_OFF.sub("", wanted.strip()).rstrip(". ")
     if not _HAS_WORD.search(wanted):

@@ -118,10 +118,9 @@ class ItemEdits:
 
     def fitted(self, block: CoreItem, value: str) -> tuple[str, Changes]:
         """A new value of a core item within its limit, and a semantic item for the overflow."""
-        value, overflow = fit_into(value, block.limit)
-        if not overflow:
+        value, text = fit_into(value, block.limit)
+        if not text:
             return value, []
-        text = "\n".join(overflow)
         summary, more = fit_into(text, _LONGEST_SUMMARY)
         rest = SemanticItem(
             id=keyed_id(self.cipher, self.tx.user, "item", block.id, "overflow", text),

@@ -1,6 +1,6 @@
 """Reads the values of a proposal: a value is corrected where possible, otherwise left out, each with a note.
 
-Models set fields that do not exist, dates without a zone or a day, lists as text, and summaries as long as a page.
+Models set fields that do not exist, dates without a zone or a day, and lists as text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, get_args
 
 from hexamem.errors import InvalidInputError
-from hexamem.memory_types import DEFAULT_TYPES, ItemKind, MemoryType, Sensitivity
+from hexamem.memory_types import DEFAULT_TYPES, MemoryType, Sensitivity
 from hexamem.memory_types.coarse_dates import PRECISION, Precision, read_coarse_date
 from hexamem.memory_types.times import parse_time
 from hexamem.stores.lexical.tokens import repair_surrogates
@@ -24,11 +24,8 @@ _NOT_PROPOSED = {"kind", "secret_id", "limit"}  # set by the proposal, the vault
 _TIMES = ("valid_from", "valid_to", "occurred_at")
 _BEGINNINGS = ("valid_from", "occurred_at")
 _LISTS = {"steps": "\n", "labels": ",", "tree_path": "/"}
-_LONGEST = {"summary": 600, "title": 200, "name": 200, "label": 100, "caption": 200, "actor": 100, "event_type": 60,
-            "entry_type": 60, "resource_type": 60, "source": 400}  # fmt: skip
-_REST_GOES_TO = {"episodic": "details", "semantic": "details", "resource": "content"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
+_SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s|(?<=[。！？；])")
 _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "address": "medium"}
 """Entry type → default sensitivity, for those in the vault manager's schema that are less than secret."""
 
@@ -36,9 +33,8 @@ _SENSITIVITY: Mapping[str, Sensitivity] = {"phone": "low", "email": "low", "addr
 def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
     """The fields of an item that a proposal sets, and notes on corrections; the notes contain no values.
 
-    Control characters are removed, times are read in the user's zone (a month, season or year alone is its first day), and long
-    texts are cut at the end of a sentence, with the rest moved to the details. Left out are fields that the kind does not
-    have, that a proposal may not set, or whose value cannot be read.
+    Control characters are removed, and times are read in the user's zone (a month, season or year alone is its first day).
+    Left out are fields that the kind does not have, that a proposal may not set, or whose value cannot be read.
 
     Args:
         memory_type: the type of the item. For a type that does not ship, values are validated by its class instead.
@@ -67,7 +63,6 @@ def read_values(memory_type: MemoryType, values: Mapping[str, Any], timezone: st
             precision = coarse.precision
     if precision is not None:
         read["metadata"] = {**read.get("metadata", {}), PRECISION: precision}
-    _cut_long(kind, read, notes)
     begins, ends = read.get("valid_from"), read.get("valid_to")
     if begins and ends and ends <= begins:
         del read["valid_to"]
@@ -135,67 +130,28 @@ def read_time(value: Any, timezone: str) -> datetime:
         raise InvalidInputError("not a time") from None
 
 
-def _cut_long(kind: ItemKind, read: dict[str, Any], notes: list[str]) -> None:
-    """Cut long fields at the end of a sentence; the rest goes to the details, or to ``metadata["more"]``."""
-    for name, longest in _LONGEST.items():
-        value = read.get(name)
-        if not isinstance(value, str) or len(value) <= longest:
-            continue
-        read[name], overflow = fit_into(value, longest)
-        rest = "\n".join(overflow)
-        target = _REST_GOES_TO.get(kind)
-        if target is None or (kind == "resource" and name != "summary"):
-            metadata = read.setdefault("metadata", {})
-            metadata["more"] = "\n".join(part for part in (metadata.get("more"), rest) if part)
-        elif rest:
-            read[target] = "\n".join(part for part in (rest, read.get(target)) if part)
-        notes.append(f"{name}: longer than {longest} characters; its rest was put elsewhere in the item")
-
-
 class Fitted(NamedTuple):
-    """A text within its limit, and the parts beyond it, in their order."""
+    """A text within its limit, and the rest beyond it."""
 
     value: str
-    overflow: tuple[str, ...]
+    rest: str
 
 
 def fit_into(value: str, limit: int) -> Fitted:
-    """Shorten a text to a limit of characters, deterministically.
+    """Shorten a text to a limit of characters.
 
-    Whitespace is collapsed, and sentences or lines that repeat an earlier one are dropped. If that is not enough, the
-    first sentences and lines that fit remain, and the rest overflows. Only a sentence longer than the limit is cut,
-    between words, and never inside a reference to a secret.
+    It is cut after the last sentence or line that fits, otherwise between words, and never inside a reference to a
+    secret.
 
     Args:
         value: the text, such as the value of a core item.
         limit: characters, at least 1.
     """
     if len(value) <= limit:
-        return Fitted(value, ())
-    seen: set[str] = set()
-    sentences: list[tuple[str, str]] = []  # the separator before it, its text
-    for line in value.split("\n"):
-        separator = "\n"
-        for part in _SENTENCE_END.split(re.sub(r"\s+", " ", line)):
-            sentence = part.strip()
-            key = sentence.casefold().strip(" .!?。！？；;,，-*•")
-            if not key or key in seen:
-                continue
-            seen.add(key)
-            sentences.append((separator, sentence))
-            separator = "" if sentence[-1] in "。！？；" else " "
-    fitting, overflow = "", list[str]()
-    for separator, sentence in sentences:
-        longer = f"{fitting}{separator}{sentence}" if fitting else sentence
-        if not overflow and len(longer) <= limit:
-            fitting = longer
-        elif not fitting:
-            at = _cut(sentence, limit)
-            fitting, rest = sentence[:at].rstrip(), sentence[at:].lstrip()
-            overflow += [rest] if rest else []
-        else:
-            overflow.append(sentence)
-    return Fitted(fitting, tuple(overflow))
+        return Fitted(value, "")
+    ends = [match.start() for match in _SENTENCE_END.finditer(value, 0, limit + 1) if 0 < match.start() <= limit]
+    at = ends[-1] if ends else _cut(value, limit)
+    return Fitted(value[:at].rstrip(), value[at:].lstrip())
 
 
 def _cut(text: str, limit: int) -> int:

@@ -1,1 +1,1 @@
-"""The labelling part of the write path: by classifiers at once, by a model in batches, and what may be refined later."""
+"""The labelling part of the write path: by classifiers at once, by the model of mode "single_call" anew."""

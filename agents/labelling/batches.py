@@ -1,8 +1,8 @@
-"""Reads batches of steps from the ledger for labelers, and writes their labels."""
+"""Reads batches of steps from the ledger for labelers, and writes the labels of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 from sqlalchemy import select
@@ -25,7 +25,7 @@ from hexamem.stores.ledger.refining import labels_before, open_scopes, steps_aro
 from hexamem.stores.ledger.schema import steps
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["labeled_step", "read_task", "read_task_of", "step_intent", "step_view", "write_task"]
+__all__ = ["labeled_step", "read_task", "step_intent", "step_view", "write_task"]
 
 _BEFORE = 6  # steps of context before the batch, and before each step apart from the others
 _MOST_SCOPES = 24
@@ -77,30 +77,25 @@ def step_intent(labeled: LabeledStep) -> StepIntent:
     )
 
 
-def read_task(
-    ledger: Ledger, embed: Embed, user: str, choose: Callable[[Transaction], Sequence[int]], *, pages: bool = True
-) -> LabelTask | None:
-    """The task of relabelling steps, with the labels in use before the first of them; None where none is chosen.
-
-    Args:
-        choose: returns the ``seq`` of labelled steps, in order.
-        pages: whether the task includes the headers and memos of their pages.
-    """
+def read_task(ledger: Ledger, embed: Embed, user: str, step_ids: Collection[str]) -> LabelTask | None:
+    """The task of labelling steps anew, with the labels in use before the first of them; None where one of them has no
+    labels yet."""
     with ledger.read(user) as tx:
-        chosen = choose(tx) if tx.user_id else ()
-        if not chosen:
+        own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(list(step_ids))
+        chosen = [int(row.seq) for row in tx.all(select(steps.c.seq).where(own).order_by(steps.c.seq))]
+        window = steps_around(tx, chosen, _BEFORE)
+        ids = frozenset(shown.step.id for shown in window if shown.seq in set(chosen))
+        if not chosen or ids != set(step_ids):
             return None
         marks, labels, zone = read_label_marks(tx), read_labels(tx), read_zone(tx.timezone)
-        window = steps_around(tx, chosen, _BEFORE)
         used, scopes = labels_before(tx, chosen[0]), open_scopes(tx, chosen[0], _MOST_SCOPES)
-        ids = frozenset(shown.step.id for shown in window if shown.seq in set(chosen))
-        slots = read_page_slots(tx, ids) if pages else ()
+        slots = read_page_slots(tx, ids)
     vocabulary = Vocabulary(labels)
     gists: dict[str, str] = {}
     for scope in scopes:
-        own = vocabulary.canonical(scope.label_id)
-        if (label := vocabulary.by_id.get(own)) is not None:
-            gists[own] = label.gist or " · ".join(dict.fromkeys(filter(None, scope.summaries)))
+        label_id = vocabulary.canonical(scope.label_id)
+        if (label := vocabulary.by_id.get(label_id)) is not None:
+            gists[label_id] = label.gist or " · ".join(dict.fromkeys(filter(None, scope.summaries)))
     texts = [searchable(shown.step.index_text) for shown in window]
     vectors = np.asarray(embed(texts), dtype=np.float32)
     return LabelTask(
@@ -114,20 +109,8 @@ def read_task(
         used=frozenset(vocabulary.with_wider(used)),
         pages=slots,
         zone=zone,
-        reached=chosen[-1],
         corrected=marks.corrected,
     )
-
-
-def read_task_of(ledger: Ledger, embed: Embed, user: str, step_ids: Collection[str]) -> LabelTask | None:
-    """The task of relabelling exactly these steps; None where one of them has no labels yet."""
-
-    def chosen(tx: Transaction) -> list[int]:
-        own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(list(step_ids))
-        return [int(row.seq) for row in tx.all(select(steps.c.seq).where(own).order_by(steps.c.seq))]
-
-    task = read_task(ledger, embed, user, chosen)
-    return task if task is not None and task.chosen == set(step_ids) else None
 
 
 def write_task(tx: Transaction, task: LabelTask, batch: LabelBatch, *, indexed_elsewhere: bool) -> bool:

@@ -19,7 +19,7 @@ from hexamem.intent.contract import RECENT, Embed, LabelBatch, Labeler, StepView
 from hexamem.intent.query import QueryFilter
 from hexamem.stores.documents import searchable, with_speaker
 from hexamem.stores.label_writes import write_labels
-from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger import Ledger
 from hexamem.stores.ledger.labels import (
     LabelMarks,
     PendingStep,
@@ -57,8 +57,6 @@ class IntentLabeling:
         notices: called with the user and one line for each failure or fallback.
         batch: the most steps of one call of a labeler.
         cached_users: the most labelers in the cache; the least recently used are evicted.
-        queue: called with the step ids of a batch in the transaction that writes its labels, to queue further jobs.
-        queued: called after that transaction is committed.
     """
 
     def __init__(
@@ -70,12 +68,9 @@ class IntentLabeling:
         *,
         batch: int = 1_000,
         cached_users: int = 64,
-        queue: Callable[[Transaction, Sequence[str]], None] = lambda tx, step_ids: None,
-        queued: Callable[[], None] = lambda: None,
     ) -> None:
         self._ledger, self._make, self._embed, self._notices = ledger, make, embed, notices
         self._batch, self._cached_users = batch, cached_users
-        self._queue, self._queued = queue, queued
         self._cached: OrderedDict[str, _Restored] = OrderedDict()
         self._failures: dict[str, int] = {}
         self._guard = threading.Lock()
@@ -218,8 +213,6 @@ class IntentLabeling:
                 indexed_elsewhere=not self._ledger.embedded,
             )
             set_labelled(tx, reached)
-            self._queue(tx, [step.id for step in pending])
-        self._queued()
         restored.marks = restored.marks._replace(reached=reached)
         restored.label_ids.update(label.id for label in batch.labels)
         self._cache(user, restored)

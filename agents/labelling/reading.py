@@ -9,17 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hexamem.agents.labelling.checks import (
-    Wording,
-    antecedents_of,
-    gist_fits,
-    one_line,
-    replaced,
-    scripts_of,
-)
+from hexamem.agents.labelling.checks import antecedents_of, fits, one_line, replaced, words_of
 from hexamem.agents.labelling.schemas import MOST_ENTITIES, MOST_EVENTS, BatchLabels, StepLabels
 from hexamem.agents.labelling.scopes import ScopeBoard
-from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes, shown_steps
+from hexamem.agents.labelling.task import LabelTask, shown_earlier, shown_scopes
 from hexamem.agents.page_texts import checked_notes, shown_pages
 from hexamem.intent.contract import Embed, LabelBatch, LabeledStep
 from hexamem.intent.label_names import label_types
@@ -27,11 +20,12 @@ from hexamem.intent.vocabulary import TypeVocabulary
 from hexamem.memory_types.local_time import in_zone
 from hexamem.prompts import Prompt
 
-__all__ = ["AGENT", "RULES", "SURE", "LabelReading"]
+__all__ = ["RULES", "SURE", "LabelReading"]
 
-AGENT, RULES = "intent_labeler", "label_rules"
+RULES = "label_rules"
 SURE = 0.9
 """The confidence of a model's labels; that of a person's is 1."""
+_LONGEST_GIST = 800  # characters
 _MOST_MEANINGS = 12  # replacements in one step
 _MOST_FINE = 12  # fine event types in the prompt below one coarse type
 _MOST_ENTITY_TYPES = 120  # in the prompt
@@ -56,7 +50,7 @@ class LabelReading:
         task: LabelTask,
         embed: Embed,
         prompt: Prompt,
-        agent: str = AGENT,
+        agent: str,
         *,
         shown: Iterable[str] = (),
     ) -> None:
@@ -64,12 +58,11 @@ class LabelReading:
         self.board = ScopeBoard(user, task)
         self.events = TypeVocabulary(user, "event", task.labels, embed)
         self.entities = TypeVocabulary(user, "entity", task.labels, embed)
-        self.known = Wording([*map(self.board.path, self.board.handles), *self.board.gists.values(), *shown])
+        texts = [*map(self.board.path, self.board.handles), *self.board.gists.values(), *shown]
         for labeled in task.window:
-            at = in_zone(labeled.step.occurred_at, task.zone).strftime("%Y %m %d %-d %-m %B %A %H:%M")
-            for text in (labeled.step.text, labeled.resolved_text, labeled.step.speaker, at):
-                self.known.add(text)
-        self.board.scripts = self.known.scripts
+            at = in_zone(labeled.step.occurred_at, task.zone)
+            texts += [labeled.step.text, labeled.resolved_text, labeled.step.speaker, f"{at:%Y %m %d %-d %B %A %H:%M}"]
+        self.known = frozenset(word for text in texts for word in words_of(text))
 
     # ------------------------------------------------------------------ the prompt
 
@@ -84,10 +77,6 @@ class LabelReading:
             "earlier": shown_earlier(self.task, self.board),
             "pages": shown_pages(self.task.pages, numbers),
         }
-
-    def messages(self) -> list[tuple[str, str]]:
-        """The prompt, as pairs of role and text."""
-        return self.prompt.render(**self.inputs(), steps=shown_steps(self.task, self.board))
 
     def _event_types(self) -> str:
         """The coarse event types, one a line, each with its fine types in use."""
@@ -106,11 +95,11 @@ class LabelReading:
         replied = self._parsed(reply)
         numbers = Counter(labels.step for labels in replied)
         asked = range(1, count + 1)
-        lines = []
-        if missing := [str(number) for number in asked if number not in numbers]:
-            lines.append(f"steps {', '.join(missing)} are missing; label steps 1 to {count}, each once")
-        if doubled := [str(number) for number in asked if numbers[number] > 1]:
-            lines.append(f"steps {', '.join(doubled)} stand there more than once; give each once")
+        lines = [
+            f"step {number} stands there {numbers[number]} times; give each once"
+            for number in asked
+            if numbers[number] != 1
+        ]
         if any(number not in asked for number in numbers):
             lines.append(f"there are steps that were not asked for; the steps are 1 to {count}")
         for labels in replied[:count]:
@@ -119,17 +108,6 @@ class LabelReading:
             if not labels.events:
                 lines.append(f"step {labels.step} has no event type; give one to {MOST_EVENTS}")
         return lines
-
-    def usable(self, reply: BatchLabels) -> int:
-        """How many steps have labels in a reply of which the scope or an event type can be stored."""
-        return len(
-            {
-                labels.step
-                for labels in self._parsed(reply)
-                if 0 < labels.step <= len(self.task.chosen)
-                and (labels.events or (labels.scope is not None and self.board.refusal(labels.scope) is None))
-            }
-        )
 
     @staticmethod
     def _parsed(reply: BatchLabels) -> list[StepLabels]:
@@ -165,7 +143,7 @@ class LabelReading:
         return LabelBatch(
             steps=tuple(steps),
             labels=tuple(labels_by_id.values()),
-            pages=checked_notes(self.task.pages, notes, self.known.scripts, self.prompt.restore),
+            pages=checked_notes(self.task.pages, notes, self.prompt.restore),
             degraded=tuple(degraded),
         )
 
@@ -233,13 +211,11 @@ class LabelReading:
         for scope_gist in reply.gists if reply is not None else ():
             label_id = self.board.known(scope_gist.scope)
             gist = one_line(self.prompt.restore(scope_gist.gist)).replace("|", "¦")
-            if label_id is not None and gist_fits(gist, self.known.scripts):
+            if label_id is not None and fits(gist, _LONGEST_GIST):
                 gists[label_id] = gist
         return gists
 
 
 def _is_type(name: str) -> bool:
-    """Whether a name is acceptable for a type: up to five words in Latin script, no digit, no reference to a secret."""
-    if not name or len(name) > 60 or len(name.split()) > 5 or "{{" in name:
-        return False
-    return not any(character.isdigit() for character in name) and scripts_of(name) == {"LATIN"}
+    """Whether a name is acceptable for a type: one to five words, no digit, no reference to a secret."""
+    return fits(name, 60) and len(name.split()) <= 5 and "{{" not in name and not any(map(str.isdigit, name))

@@ -1,13 +1,11 @@
-"""The schemas of replies that label steps or a question, and the parts of an invalid reply that can be salvaged."""
+"""The schema of replies that label steps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Self, TypeAlias, TypeVar
+from typing import Annotated, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hexamem.models.schemas import ModelReply
 
@@ -15,17 +13,12 @@ __all__ = [
     "BatchLabels",
     "PageNote",
     "PageNotes",
-    "QueryLabels",
     "ScopeGist",
     "StepLabels",
-    "salvaged",
-    "salvaged_labels",
 ]
 
 MOST_EVENTS, MOST_ENTITIES = 3, 5
 _LONGEST_LINE, _LONGEST_NUMBER = 2_000, 4
-_MOST_ENTRIES = 500  # of a list that are read
-M = TypeVar("M", bound=BaseModel)
 
 
 class _Entry(BaseModel):
@@ -91,37 +84,3 @@ class BatchLabels(ModelReply):
     steps: list[str]
     gists: list[ScopeGist]
     pages: PageNotes = Field(default=[])
-
-
-class QueryLabels(ModelReply):
-    """The labels that a question asks for; a list stays empty where the question does not say."""
-
-    scopes: list[str] = Field(description="Handles of the scopes that the question is about.")
-    events: list[str] = Field(description="Event types that it asks about, from the list.")
-    entities: list[str] = Field(description="Entity types that it asks about, from the list.")
-
-
-def salvaged(data: object, form: type[M], **missing: object) -> list[M]:
-    """The entries of a list in a reply that validate, one by one.
-
-    Args:
-        missing: defaults for fields that are missing or null.
-    """
-    entries = []
-    for entry in data[:_MOST_ENTRIES] if isinstance(data, list) else ():
-        if isinstance(entry, Mapping):
-            fields = {name: value for name, value in entry.items() if value is not None}
-            with suppress(ValidationError):
-                entries.append(form.model_validate({**missing, **fields}))
-    return entries
-
-
-def salvaged_labels(data: object) -> BatchLabels:
-    """The steps, gists and pages of a reply that validate."""
-    lists = data if isinstance(data, Mapping) else {}
-    steps = lists.get("steps")
-    return BatchLabels(
-        steps=[line for line in steps[:_MOST_ENTRIES] if isinstance(line, str)] if isinstance(steps, list) else [],
-        gists=salvaged(lists.get("gists"), ScopeGist),
-        pages=salvaged(lists.get("pages"), PageNote, header=None, memo=None),
-    )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
-from hexamem.agents.labelling.checks import one_line, scripts_of
+from hexamem.agents.labelling.checks import one_line
 from hexamem.agents.labelling.task import LabelTask
 from hexamem.intent.label_names import fold_name, refusal
 from hexamem.memory_types.labels import Label
@@ -13,7 +12,7 @@ from hexamem.stores.vocabulary import SEPARATOR, Vocabulary
 
 __all__ = ["ScopeBoard"]
 
-_HANDLE = re.compile(r"S(\d{1,4})(?:(?:[\s:,.–-]+)(.*))?")
+_HANDLE = re.compile(r"S\d{1,4}")
 _LONGEST_NAME, _MOST_WORDS, _DEEPEST = 60, 8, 4
 
 
@@ -28,7 +27,6 @@ class ScopeBoard:
         gists: scope id → gist, of the listed scopes.
         handles: scope id → handle, of the same, wider scopes first.
         made: the new scopes by id, wider ones first.
-        scripts: the scripts of the prompt; a name in another script is refused.
     """
 
     def __init__(self, user: str, task: LabelTask) -> None:
@@ -46,7 +44,6 @@ class ScopeBoard:
         )  # so that the list reads as a tree
         self.handles = {label_id: f"S{number}" for number, label_id in enumerate(ordered, 1)}
         self.made: dict[str, Label] = {}
-        self.scripts: Collection[str] = ()
         self._by_handle = {handle: label_id for label_id, handle in self.handles.items()}
         self._places: dict[tuple[str | None, str], str] = {}  # parent and folded own name → id
         self._paths: dict[str, str] = {}  # folded path → id
@@ -73,24 +70,17 @@ class ScopeBoard:
 
     def refusal(self, scope: str) -> str | None:
         """Why a scope of a reply cannot be stored, in words that repeat nothing of it but a handle; None if it can."""
-        text = one_line(scope)
-        first, _ = self._below_handle(text)
-        handle = self._handle(first or text)
-        if handle is not None and handle not in self._by_handle:
-            return f"there is no scope {handle}; use a handle that is listed, or a name"
-        if first is None and handle is None and not self._parts(text) and fold_name(text) not in self._paths:
-            return f"its scope is neither a handle nor a name of 1 to {_LONGEST_NAME} characters in the talk's script"
+        text = self._expanded(scope)
+        first = text.partition(SEPARATOR)[0]
+        if _HANDLE.fullmatch(first):
+            return f"there is no scope {first}; use a handle that is listed, or a name"
+        if not self._parts(text) and fold_name(text) not in self._paths:
+            return f"its scope is neither a handle nor a name of 1 to {_LONGEST_NAME} characters"
         return None
 
     def known(self, scope: str) -> str | None:
         """The id of a scope that exists or was created before, by handle, path or name."""
-        text = one_line(scope)
-        if (handle := self._handle(text)) is not None:
-            return self._by_handle.get(handle)
-        first, below = self._below_handle(text)
-        if first is not None and first in self._by_handle:
-            text = f"{self.path(self._by_handle[first])}{SEPARATOR}{below}"
-        folded = fold_name(text)
+        folded = fold_name(self._expanded(scope))
         listed = self.made.keys() | self.handles.keys()
         named = {own for (_, name), own in self._places.items() if name == folded and own in listed}
         return self._paths.get(folded) or (named.pop() if len(named) == 1 else None)
@@ -103,24 +93,20 @@ class ScopeBoard:
         """
         if self.refusal(scope) is not None:
             return None
-        text = one_line(scope)
-        if (handle := self._handle(text)) is not None:
-            return self._by_handle[handle]
-        first, below = self._below_handle(text)
-        place = self._by_handle[first] if first is not None else None
-        if place is None and (known := self.known(text)) is not None:
+        if (known := self.known(scope)) is not None:
             return known
-        for name in self._parts(below):
+        place = None
+        for name in self._parts(self._expanded(scope)):
             place = self._child(place, name)
             if place is None:
                 return None
         return place
 
-    def _below_handle(self, text: str) -> tuple[str | None, str]:
-        """A path's first part, where it is a handle, and the rest of the path; None and the whole path otherwise."""
-        first, separator, below = text.partition(SEPARATOR)
-        handle = self._handle(first) if separator and self._parts(below) else None
-        return (handle, below) if handle is not None else (None, text)
+    def _expanded(self, scope: str) -> str:
+        """A scope of a reply on one line, with the path of its handle in place of the handle."""
+        first, separator, below = one_line(scope).partition(SEPARATOR)
+        own = self._by_handle.get(first)
+        return (first if own is None else self.path(own)) + separator + below
 
     def _child(self, parent: str | None, name: str) -> str | None:
         known = self._places.get((parent, fold_name(name)))
@@ -135,26 +121,13 @@ class ScopeBoard:
         self._place(label, label.id)
         return label.id
 
-    def _handle(self, text: str) -> str | None:
-        """The handle in a text that is a handle, alone or followed by the name of its scope."""
-        match = _HANDLE.fullmatch(text)
-        if match is None:
-            return None
-        handle, rest = f"S{int(match[1])}", (match[2] or "").strip()
-        own = self._by_handle.get(handle)
-        names = (self.path(own), self._vocabulary.name(own)) if own is not None else ()
-        return handle if not rest or fold_name(rest) in map(fold_name, names) else None
-
     def _parts(self, text: str) -> list[str]:
         """The names of a path, the widest first; empty where one of them is invalid."""
         parts = [part.strip() for part in text.split(SEPARATOR.strip()) if part.strip()]
         if SEPARATOR not in text and len(parts) > 1:
             parts = [text]  # "A/B test" is one name
         good = all(
-            refusal(part, _LONGEST_NAME) is None
-            and len(part.split()) <= _MOST_WORDS
-            and scripts_of(part) <= set(self.scripts)
-            and "{{" not in part
+            refusal(part, _LONGEST_NAME) is None and len(part.split()) <= _MOST_WORDS and "{{" not in part
             for part in parts
         )
         return parts if good and len(parts) <= _DEEPEST else []

@@ -9,9 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hexamem.intent.contract import LabeledStep, StepView
-from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.labels import Label
-from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.step import Step
 from hexamem.prompts.fences import one_line
 
@@ -19,11 +17,8 @@ if TYPE_CHECKING:
     from hexamem.agents.labelling.scopes import ScopeBoard
     from hexamem.agents.page_texts import PageSlot
 
-__all__ = ["LabelTask", "abridged", "shown_earlier", "shown_scopes", "shown_steps", "thread", "who"]
+__all__ = ["LabelTask", "abridged", "shown_earlier", "shown_scopes", "thread", "who"]
 
-LONGEST_TEXT = 1_500
-"""Characters of a step in the prompt; of a longer one the beginning and the end."""
-CUT_MARK = " …[cut]"
 _LONGEST_EARLIER, _LONGEST_GIST = 240, 400  # characters
 
 
@@ -39,7 +34,6 @@ class LabelTask:
         used: labels of steps before the batch, and the wider ones above them; only these are in the prompt.
         pages: the pages of the chosen steps, in order.
         zone: the user's timezone, in which times are written.
-        reached: ``seq`` of the last chosen step.
         corrected: the revision of the user's labels when this was read; corrections of labels or texts change it.
     """
 
@@ -50,18 +44,12 @@ class LabelTask:
     used: frozenset[str] = frozenset()
     pages: tuple[PageSlot, ...] = ()
     zone: tzinfo = UTC
-    reached: int = 0
     corrected: int = 0
 
     @property
     def batch(self) -> tuple[LabeledStep, ...]:
         """The steps to be labelled, in order."""
         return tuple(labeled for labeled in self.window if labeled.step.id in self.chosen)
-
-    @property
-    def threads(self) -> tuple[str, ...]:
-        """The threads of the steps in the prompt."""
-        return tuple(dict.fromkeys(labeled.step.thread_id for labeled in self.window))
 
 
 def abridged(text: str, most: int) -> str:
@@ -87,27 +75,10 @@ def shown_earlier(task: LabelTask, board: ScopeBoard) -> str:
     return "\n".join(_context(labeled, task, board) for labeled in earlier) or "none: the talk begins here"
 
 
-def shown_steps(task: LabelTask, board: ScopeBoard) -> str:
-    """The steps to be labelled, numbered from 1, with what lies between them abridged."""
-    lines: list[str] = []
-    number = 0
-    for labeled in task.window:
-        step = labeled.step
-        if step.id not in task.chosen:
-            if number:
-                lines.append(_context(labeled, task, board))
-            continue
-        number += 1
-        when = in_zone(step.occurred_at, task.zone).strftime("%a %Y-%m-%d %H:%M")
-        lines.append(f"[{number}] {when} {thread(step.thread_id, task.threads)}{who(step)}")
-        lines += [f"| {line}" for line in _cut(trimmed(step.text)).splitlines() if line.strip()]
-    return "\n".join(lines)
-
-
 def _context(labeled: LabeledStep, task: LabelTask, board: ScopeBoard) -> str:
     scope, step = abridged(board.shown(labeled.scope), 120), labeled.step
     text = abridged(labeled.resolved_text, _LONGEST_EARLIER)
-    return f"({scope}) {thread(step.thread_id, task.threads)}{who(step)}: {text}"
+    return f"({scope}) {thread(step.thread_id, (other.step.thread_id for other in task.window))}{who(step)}: {text}"
 
 
 def who(step: StepView | Step) -> str:
@@ -119,9 +90,3 @@ def thread(thread_id: str, shown: Iterable[str]) -> str:
     """The number of a thread among those of the prompt; empty where there is only one."""
     threads = list(dict.fromkeys(shown))
     return f"thread {threads.index(thread_id) + 1}, " if len(threads) > 1 else ""
-
-
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST_TEXT:
-        return text
-    return f"{text[: LONGEST_TEXT - 300]} … {text[-300:]}{CUT_MARK}"

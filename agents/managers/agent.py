@@ -107,7 +107,7 @@ class ManagerAgent:
     Args:
         form: the schema of its operations.
         model: a chat model that calls tools. It is not changed.
-        fallback: proposes items where the model proposes nothing usable.
+        fallback: proposes items where the model proposes nothing usable; None for none.
         prompts: loads the prompt.
         retries: which failed requests are retried, and when.
 
@@ -125,7 +125,7 @@ class ManagerAgent:
         self,
         form: type[ItemOperation],
         model: BaseChatModel,
-        fallback: Manager,
+        fallback: Manager | None,
         *,
         prompts: PromptLoader = load_prompt,
         retries: RetryPolicy | None = None,
@@ -194,7 +194,7 @@ class ManagerAgent:
         # At the limit the middleware appends a message of its own.
         if sum(isinstance(message, AIMessage) for message in messages) > _MODEL_CALLS:
             notes.append(f"stopped after {_MODEL_CALLS} model calls")
-        if refused := _refused(messages if not operations else _last_round(messages)):
+        if refused := _refused(messages):
             notes.append(f"{refused} proposals could not be used and were left out")
         reading = replace(context.reading, found=state["found"])
         proposals, fell_back = reading.proposals(
@@ -329,12 +329,6 @@ def _answer(
 ) -> Command[Any]:
     message = ToolMessage(text, tool_call_id=runtime.tool_call_id or "", status=status)
     return Command(update={**(update or {}), "messages": [message]})
-
-
-def _last_round(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The last message with tool calls, and the answers to them."""
-    callers = [place for place, message in enumerate(messages) if isinstance(message, AIMessage) and message.tool_calls]
-    return list(messages[callers[-1] :]) if callers else []
 
 
 def _refused(messages: Sequence[BaseMessage]) -> int:

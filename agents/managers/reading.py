@@ -15,13 +15,12 @@ from typing import Any
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.agents.applying.proposal_values import read_time
 from hexamem.agents.contract import Batch, BatchStep, Instruction, Manager, Proposals
-from hexamem.agents.labelling.schemas import salvaged
 from hexamem.agents.managers.forms import ItemOperation
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import MemoryItem
 from hexamem.memory_types.proposals import Evidence, Proposal
 
-__all__ = ["Reading", "salvaged_operations"]
+__all__ = ["Reading"]
 
 _OPERATIONS_A_STEP, _SPARE_OPERATIONS = 2, 4
 _LONGEST_QUOTE = 600
@@ -191,11 +190,6 @@ class Reading:
         if isinstance(value, str):
             return self.restore(value)
         return [self.restore(part) for part in value] if isinstance(value, list) else value
-
-
-def salvaged_operations(data: object, form: type[ItemOperation]) -> list[ItemOperation]:
-    """The operations in a list of a reply that validate, one by one; a missing field counts as null."""
-    return salvaged(data, form, **dict.fromkeys((*form.own_fields(), "target")), merged=[], ends=[])
 
 
 def _short(item_id: str) -> str:

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from hexamem.errors import InvalidInputError
 from hexamem.evals.metrics import Interval, ndcg_at_k
 from hexamem.evals.records import natural_key
 from hexamem.evals.report import Row, Section
@@ -24,17 +21,13 @@ from hexamem.evals.study.laboratory import (
     CHOICES,
     HELD_OUT,
     SHIPPED,
-    THRESHOLD,
+    SWITCHABLE,
     Fold,
-    Gated,
     Laboratory,
     Table,
-    learned_turns,
 )
-from hexamem.evals.study.records import CUT, FULL, RANKINGS, Observation, Values, arm_recalls, halves, recalls
-from hexamem.retrieval.gates import switched
+from hexamem.evals.study.records import CUT, RANKINGS, Observation, Values, arm_recalls, halves, recalls
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
-from hexamem.retrieval.ranking_operations import NAMES
 from hexamem.retrieval.signals.cues import operations_of
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 
@@ -42,20 +35,15 @@ __all__ = [
     "COLUMNS_OF",
     "EXPERIMENTS",
     "Experiment",
-    "expected_under_flips",
-    "propagation_coefficient",
     "recovered_share",
 ]
 
 _BASELINE = "rrf"
 _AGAINST, _RECALL = f"against {_BASELINE}", f"recall@{CUT}"
 _CUTS = (5, 10, 20)
-_FEW_CONVERSATIONS, _FEW_QUESTIONS = 5, 20
-_RATES = (0.1, 0.25, 0.5, 1.0)
+_FEW_CONVERSATIONS = 5
 _SMALL = 1e-9
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_SWITCHABLE = [name for name in NAMES if name != THRESHOLD]
-_BITS = np.array([[name in choice for name in _SWITCHABLE] for choice in CHOICES])
 
 COLUMNS_OF: Mapping[str, tuple[int, ...]] = {
     signal: tuple(column for column, name in enumerate(FEATURES) if SIGNAL_OF[name] == signal) for signal in SIGNALS
@@ -124,8 +112,6 @@ def main(lab: Laboratory) -> tuple[_Tables, list[str]]:
             )
     if not lab.folds:
         remarks.append(f"`{HELD_OUT}` takes at least two conversations: left out")
-    if not lab.has(lab.observations, FULL):
-        remarks.append(f"`{FULL}`: not run, since the memory has no model")
     rankings = [(arm, ranked) for observation in lab.observations for arm, ranked in observation.rankings.items()]
     degraded = {f"{arm}: {what}" for arm, ranked in rankings for what in ranked.degraded}
     remarks += [f"degraded, {what}" for what in sorted(degraded)[:10]]
@@ -196,14 +182,11 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
     tables: _Tables = {"Bounds": [], "Achieved": [], "Configurations": []}
     for name, observations in lab.sets.items():
         learned = {arm: arm_recalls(observations, arm) for arm in (SHIPPED, HELD_OUT) if lab.has(observations, arm)}
-        families: list[tuple[str, Table, Gated | None, Table]] = [
-            ("fixed rankings", lab.ranking_table(observations), None, learned)
-        ]
+        families: list[tuple[str, Table, Table]] = [("fixed rankings", lab.ranking_table(observations), learned)]
         if lab.unseen:
             held_out = {HELD_OUT: learned[HELD_OUT]} if HELD_OUT in learned else {}
-            chosen = lab.operation_gate(observations) if lab.rankers else None
-            families.append(("operations", lab.operation_table(observations), chosen, held_out))
-        for family, table, gated, reached in families:
+            families.append(("operations", lab.operation_table(observations), held_out))
+        for family, table, reached in families:
             where = {"data set": name, "configurations": family}
             best, fixed = np.max(list(table.values()), axis=0), _best(table)
             tables["Bounds"].append(
@@ -228,13 +211,11 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
                 }
                 for arm, values in reached.items()
             ]
-            counts = Counter(gated.chosen if gated else ())
             tables["Configurations"] += [
                 {
                     **where,
                     "configuration": configuration,
                     _RECALL: float(values.mean()),
-                    "chosen by the gate": counts[configuration],
                 }
                 for configuration, values in table.items()
             ]
@@ -262,69 +243,6 @@ def _by_type_held_out(observations: Sequence[Observation], table: Table) -> floa
         others = (conversations != conversation) & (types == kind)
         values.append(table[_best(table, others if others.any() else conversations != conversation)][index])
     return float(np.mean(values))
-
-
-# -- transfer -----------------------------------------------------------------------------------------------------
-
-
-def transfer(lab: Laboratory) -> tuple[_Tables, list[str]]:
-    """Train on each data set, on each pair and on all but one; test on the others, and within a data set by halves."""
-    names = list(lab.sets)
-    if len(names) < 2:
-        return {}, ["not run: it takes at least two data sets; give more paths, or made-up ones with --count"]
-    trainings: list[tuple[str, ...]] = [(name,) for name in names]
-    trainings += list(combinations(names, 2)) if len(names) > 2 else []
-    trainings += [tuple(other for other in names if other != name) for name in names] if len(names) > 3 else []
-    rows: list[Row] = [
-        {
-            "trained on": arm,
-            "tested on": name,
-            "questions": len(observations),
-            _RECALL: float(arm_recalls(observations, arm).mean()),
-        }
-        for arm in (_BASELINE, "rrf_neighbours")
-        for name, observations in lab.sets.items()
-    ]
-    for trained_on in trainings:
-        for test in names:
-            if test not in trained_on:
-                rounds = [(lab.sets[test], [observation for name in trained_on for observation in lab.sets[name]])]
-            elif len(trained_on) == 1:
-                rounds = halves(lab.sets[test])
-            else:
-                continue
-            where = {"trained on": " + ".join(trained_on), "tested on": test}
-            rows.append({**where, **_transferred(lab, rounds)})
-    few = [
-        f"{name} ({len(observations)})" for name, observations in lab.sets.items() if len(observations) < _FEW_QUESTIONS
-    ]
-    return {"Transfer": rows}, [f"few questions, so read with care: {', '.join(few)}"] if few else []
-
-
-def _transferred(lab: Laboratory, rounds: Sequence[tuple[list[Observation], list[Observation]]]) -> dict[str, Any]:
-    """Train and test in rounds of (held out, trained on); no figures where nothing can be learned."""
-    observations: list[Observation] = []
-    values: list[Values] = []
-    for held, training in rounds:
-        conversations = {observation.conversation.source_id for observation in held}
-        try:
-            ranker = Ranker(
-                lab.train(
-                    [observation for observation in training if observation.conversation.source_id not in conversations]
-                )
-            )
-        except InvalidInputError:  # no candidate is evidence
-            return {_RECALL: None}
-        values.append(recalls(held, lambda observation, ranker=ranker: learned_turns(ranker, observation, USUAL)))  # type: ignore[misc]
-        observations += held
-    if not observations:
-        return {_RECALL: None}
-    recall = np.concatenate(values)
-    return {
-        "questions": len(observations),
-        _RECALL: float(recall.mean()),
-        _AGAINST: lab.difference(observations, recall, arm_recalls(observations, _BASELINE)),
-    }
 
 
 # -- ablations ----------------------------------------------------------------------------------------------------
@@ -369,7 +287,7 @@ def ablation(lab: Laboratory) -> tuple[_Tables, list[str]]:
     }
     tables = {
         "Signals": signals,
-        "Operations and the gate": _changes(lab, lab.observations, _operations(lab)),
+        "Operations": _changes(lab, lab.observations, _operations(lab)),
         "Training": _changes(lab, observations, trainings),
     }
     return tables, []
@@ -400,26 +318,22 @@ def _measured(
 
 
 def _operations(lab: Laboratory) -> Table:
-    """Each operation always off and always on, the gate deciding the others; no gate; and the kind of the question alone."""
-    if not lab.rankers:
+    """The usual operations, each operation off and on beside these, all, none, and a choice by the kind of the question."""
+    if not lab.unseen:
         return {}
-    by_gate = [lab.chosen(observation) for observation in lab.observations]
-    switches: dict[str, list[frozenset[str]]] = {"gate, trained": by_gate}
-    for name in _SWITCHABLE:
-        switches[f"without {name}"] = [on - {name} for on in by_gate]
-        switches[f"always {name}"] = [on | {name} for on in by_gate]
-    for name, on in {
-        "the usual operations": USUAL,
-        "all operations": frozenset(NAMES),
-        "no operation": frozenset(),
-    }.items():
-        switches[f"without gate: {name}"] = [frozenset(on)] * len(by_gate)
-    switches["gate by the kind of the question alone"] = [
-        switched(operations_of(observation.asked.features.cues), {}) for observation in lab.observations
+    count = len(lab.observations)
+    switches: dict[str, list[frozenset[str]]] = {"the usual operations": [USUAL] * count}
+    for name in SWITCHABLE:
+        switches[f"without {name}" if name in USUAL else f"with {name}"] = [USUAL ^ {name}] * count
+    switches["all operations"] = [frozenset(SWITCHABLE)] * count
+    switches["no operation"] = [frozenset()] * count
+    kinds = [operations_of(observation.asked.features.cues) for observation in lab.observations]
+    switches["by the kind of the question"] = [
+        frozenset(name for name in SWITCHABLE if chances[name] >= 0.5) for chances in kinds
     ]
-    rows = np.arange(len(by_gate))
+    rows = np.arange(count)
     return {
-        name: np.asarray(lab.tables[rows, [CHOICES.index(on - {THRESHOLD}) for on in chosen]], np.float64)
+        name: np.asarray(lab.tables[rows, [CHOICES.index(on) for on in chosen]], np.float64)
         for name, chosen in switches.items()
     }
 
@@ -437,77 +351,7 @@ def _changes(lab: Laboratory, observations: Sequence[Observation], measured: Tab
     ]
 
 
-# -- error propagation --------------------------------------------------------------------------------------------
-
-
-def propagation_coefficient(loss: float, error: float) -> float | None:
-    """Recall lost for each unit of error in the choice: ``Δ recall / Δ error``.
-
-    1 means that errors of the gate come through whole, 0 that the ranking does not mind them. None where there was no
-    error to divide by.
-    """
-    return None if abs(error) < _SMALL else loss / error
-
-
-def expected_under_flips(recall: Values, chosen: Sequence[int], chances: Sequence[float]) -> Values:
-    """The expected recall of each question where every operation of its configuration is flipped by chance, exactly.
-
-    Args:
-        recall: of each configuration, ``(n, 16)``.
-        chosen: places of the configurations that the gate took, ``n``.
-        chances: that each of the four operations is flipped.
-    """
-    flips = _BITS[list(chosen)][:, None, :] != _BITS[None, :, :]
-    chance = np.asarray(chances)
-    weights = np.where(flips, chance, 1 - chance).prod(axis=2)
-    return np.asarray((weights * recall).sum(axis=1), np.float64)
-
-
-def errors(lab: Laboratory) -> tuple[_Tables, list[str]]:
-    """Regret against the oracle, the recovered share of its gap, and recall under forced flips."""
-    if not lab.rankers:
-        return {}, ["not run: it takes weights trained on other conversations, and there is only one"]
-    tables: _Tables = {"Regret": [], "Forced flips": []}
-    for name, observations in lab.sets.items():
-        places, reached = lab.chosen_places(observations), lab.operation_gate(observations).recall
-        values = np.array(list(lab.operation_table(observations).values()))
-        tables["Regret"].append({"data set": name, **_regret(lab, observations, values, reached)})
-        for label, chances in _forced_flips().items():
-            recall, error = lab.tables[lab.rows_of(observations)], float(np.mean(chances))
-            flipped = expected_under_flips(recall, places, chances)
-            tables["Forced flips"].append(
-                {
-                    "data set": name,
-                    "flipped": label,
-                    "error": error,
-                    _RECALL: float(flipped.mean()),
-                    "change": lab.difference(observations, flipped, reached),
-                    "coefficient": propagation_coefficient(float((reached - flipped).mean()), error),
-                }
-            )
-    return tables, []
-
-
-def _forced_flips() -> dict[str, list[float]]:
-    """What is flipped → the chance of each operation."""
-    every = {f"{rate:.0%}": [rate] * len(_SWITCHABLE) for rate in _RATES}
-    return every | {f"{name} alone": [float(name == other) for other in _SWITCHABLE] for name in _SWITCHABLE}
-
-
-def _regret(lab: Laboratory, observations: Sequence[Observation], table: Values, achieved: Values) -> dict[str, Any]:
-    best = table.max(axis=0)
-    regret = best - achieved
-    return {
-        "oracle": float(best.mean()),
-        "achieved": float(achieved.mean()),
-        "regret": lab.difference(observations, best, achieved) or float(regret.mean()),
-        "positive": float(np.maximum(regret, 0).mean()),
-        "questions with regret": float((regret > _SMALL).mean()),
-        "recovered share": recovered_share(float(achieved.mean()), float(table.mean(axis=1).max()), float(best.mean())),
-    }
-
-
-_COMPUTE = {function.__name__: function for function in (oracle, main, transfer, ablation, errors)}
+_COMPUTE = {function.__name__: function for function in (oracle, main, ablation)}
 EXPERIMENTS: Mapping[str, Experiment] = {
     name: Experiment(name=name, compute=_COMPUTE[name], **words)
     for name, words in tomllib.loads(

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
 from hexamem.evals.answers import spread
-from hexamem.evals.gate_training import found_by_configuration, gate_example
-from hexamem.evals.metrics import Interval
-from hexamem.evals.study.records import DEPTH, FULL, RANKINGS, Observation, Ranked, Values, arm_recalls, difference
-from hexamem.evals.training import replaced
-from hexamem.retrieval.gates import GateSettings, OperationGate, learn_gate, switched
-from hexamem.retrieval.learning import LearningSettings, learn_ranking
-from hexamem.retrieval.ranker import Ranker
-from hexamem.retrieval.ranking_operations import configurations
+from hexamem.evals.learning import LearningSettings, learn_ranking
+from hexamem.evals.metrics import Interval, recall_at_k
+from hexamem.evals.study.records import CUT, RANKINGS, Observation, Ranked, Values, arm_recalls, difference
+from hexamem.retrieval.ranker import USUAL, Ranker
+from hexamem.retrieval.ranking_operations import NAMES
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES
 
@@ -28,20 +26,20 @@ __all__ = [
     "CHOICES",
     "HELD_OUT",
     "SHIPPED",
-    "THRESHOLD",
+    "SWITCHABLE",
     "Fold",
-    "Gated",
     "Laboratory",
     "Table",
-    "learned_turns",
 ]
 
 HELD_OUT = "learned"
 """The ranking by weights trained on the other conversations of the study."""
 SHIPPED = "learned_shipped"
 """The ranking by the weights of the memory: those that ship, or those of ``--weights``."""
-THRESHOLD = "threshold_filtering"
-CHOICES: tuple[frozenset[str], ...] = tuple(on for on in configurations() if THRESHOLD not in on)
+SWITCHABLE = tuple(name for name in NAMES if name != "threshold_filtering")
+CHOICES: tuple[frozenset[str], ...] = tuple(
+    frozenset(on) for count in range(len(SWITCHABLE) + 1) for on in combinations(SWITCHABLE, count)
+)
 """The sets of operations that may rank a question differently."""
 Table: TypeAlias = Mapping[str, Values]
 """Configuration → recall of every question."""
@@ -59,13 +57,6 @@ class Fold:
     ranker: Ranker
 
 
-class Gated(NamedTuple):
-    """The configuration that a gate chose for each question, and the recall under it."""
-
-    chosen: list[str]
-    recall: Values
-
-
 @dataclass
 class Laboratory:
     """The records, and trainings on parts of them.
@@ -75,7 +66,6 @@ class Laboratory:
         shipped: the memory's own weights; None where none fit its embedder.
         settings: of every training.
         samples: draws of every bootstrap.
-        rankers: conversation id → the held-out ranker with its gate; empty before :meth:`add_learned` and without folds.
     """
 
     observations: list[Observation]
@@ -84,7 +74,6 @@ class Laboratory:
     settings: LearningSettings = field(default_factory=lambda: LearningSettings(runs=1))
     samples: int = 10_000
     seed: int = 0
-    rankers: dict[str, Ranker] = field(default_factory=dict)
     _trained: dict[tuple[object, ...], RankingWeights] = field(default_factory=dict)
 
     @cached_property
@@ -174,10 +163,9 @@ class Laboratory:
         """Recall at 10 of each scored question under each of :data:`CHOICES`, ``(n, 16)``, by rankers that did not see it."""
         rows = []
         for observation in self.observations:
-            measured = found_by_configuration(
-                observation.operable, observation.evidence, self.unseen[observation.conversation.id]
-            )
-            rows.append([measured[observation.operable.plain(choice)][0] for choice in CHOICES])
+            ranker = self.unseen[observation.conversation.id]
+            rankings = [observation.ranked(ranker, choice) for choice in CHOICES]
+            rows.append([recall_at_k(turns, observation.evidence, CUT) for turns in rankings])
         return np.array(rows)
 
     @cached_property
@@ -188,45 +176,14 @@ class Laboratory:
         """The places of questions among all scored ones."""
         return [self._rows[id(observation)] for observation in observations]
 
-    def chosen(self, observation: Observation) -> frozenset[str]:
-        """The operations that the held-out gate switches on for a question."""
-        return _chosen_operations(self.rankers[observation.conversation.id], observation)
-
-    def chosen_places(self, observations: Sequence[Observation]) -> list[int]:
-        """The place in :data:`CHOICES` of what the held-out gate chooses for each question."""
-        return [CHOICES.index(self.chosen(observation) - {THRESHOLD}) for observation in observations]
-
     def add_learned(self) -> None:
-        """Add the rankings by trained weights, with the operations that their gate chooses, to the questions.
-
-        A gate is trained on the questions of the other folds. The rewards of those are by rankers that had not seen them,
-        though they had seen the conversation in question: the gate had not.
-        """
-        examples = [
-            gate_example(
-                observation.operable,
-                observation.evidence,
-                self.unseen[observation.conversation.id],
-                None,
-                observation.conversation.source_id,
-            )
-            for observation in (self.observations if self.folds else ())
-        ]
-        for fold in self.folds:
-            pairs = zip(self.observations, examples, strict=True)
-            gate = learn_gate(
-                [example for observation, example in pairs if observation.conversation.id not in fold.held],
-                GateSettings(),
-            )
-            gated = Ranker(replaced(fold.ranker.weights, {"operations": gate}))
-            self.rankers.update(dict.fromkeys(fold.held, gated))
-        shipped = None if self.shipped is None else Ranker(self.shipped)
+        """Add the rankings by trained weights to the questions."""
         for observation in self.observations:
-            for arm, ranker in ((HELD_OUT, self.rankers.get(observation.conversation.id)), (SHIPPED, shipped)):
-                if ranker is not None:
-                    observation.rankings[arm] = Ranked(
-                        learned_turns(ranker, observation, _chosen_operations(ranker, observation))
-                    )
+            if self.folds:
+                ranker = self.unseen[observation.conversation.id]
+                observation.rankings[HELD_OUT] = Ranked(tuple(observation.ranked(ranker, USUAL)))
+            if self.shipped is not None:
+                observation.rankings[SHIPPED] = Ranked(tuple(observation.ranked(Ranker(self.shipped), USUAL)))
 
     @property
     def best_learned(self) -> str | None:
@@ -243,31 +200,10 @@ class Laboratory:
     # -- recall by configuration
 
     def ranking_table(self, observations: Sequence[Observation]) -> Table:
-        """Recall under every fixed ranking: those without trained weights and without a model."""
-        return {
-            name: arm_recalls(observations, name)
-            for name in self.arms(observations)
-            if name in RANKINGS and name != FULL
-        }
+        """Recall under every fixed ranking: those without trained weights."""
+        return {name: arm_recalls(observations, name) for name in self.arms(observations) if name in RANKINGS}
 
     def operation_table(self, observations: Sequence[Observation]) -> Table:
         """Recall under every set of operations, by scorers that did not see the conversation."""
         values = self.tables[self.rows_of(observations)]
         return {" + ".join(sorted(on)) or "none": values[:, number] for number, on in enumerate(CHOICES)}
-
-    def operation_gate(self, observations: Sequence[Observation]) -> Gated:
-        """The set of operations that the held-out gate chooses for each question, and the recall under it."""
-        places = self.chosen_places(observations)
-        names = list(self.operation_table(observations))
-        return Gated([names[place] for place in places], self.tables[self.rows_of(observations), places])
-
-
-def learned_turns(ranker: Ranker, observation: Observation, on: frozenset[str]) -> tuple[str, ...]:
-    """The turns as a recall with these operations returns them, best first."""
-    return tuple(observation.operable.ranked(ranker, observation.operable.plain(on))[:DEPTH])
-
-
-def _chosen_operations(ranker: Ranker, observation: Observation) -> frozenset[str]:
-    """What the gate of some weights switches on for a question; the usual operations where they have none."""
-    gate = OperationGate(ranker.weights)
-    return switched(gate.weights_of(*observation.operable.gate_input(ranker.score(observation.asked.features))), {})

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexamem.evals.answers import spread
-from hexamem.evals.asked_questions import asked_question, record_turns, unanswerable
+from hexamem.evals.asked_questions import AskedQuestion, turns_of_candidates, unanswerable
 from hexamem.evals.asking import RESEARCH, Progress, ask, counted, spent, turns_of
-from hexamem.evals.gate_training import Operable
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.runner import store_conversation
 from hexamem.evals.study.data_sets import StudySet
-from hexamem.evals.study.records import CUT, DEPTH, FULL, Observation, Ranked, StoredConversation
+from hexamem.evals.study.records import CUT, DEPTH, Observation, Ranked, StoredConversation
 from hexamem.models.tokens import count_each
 from hexamem.retrieval.request import Request
 from hexamem.retrieval.strategies import strategy_named
@@ -22,8 +21,6 @@ __all__ = ["STORED", "observe"]
 STORED = ("dense", "bm25", "rrf", "rrf_neighbours", "label_density")
 """Strategies of ``recall`` that are measured."""
 _RESEARCH_ROUNDS = 3
-_FULL = 20
-"""Hits of ``learned_full``; its model reads three times as many."""
 
 
 def observe(
@@ -31,7 +28,6 @@ def observe(
     sets: Sequence[StudySet],
     *,
     questions: int | None = None,
-    full: bool = False,
     progress: Progress | None = None,
 ) -> list[Observation]:
     """Store every conversation as a user of its own and ask its questions that have evidence.
@@ -39,7 +35,6 @@ def observe(
     Args:
         memory: an open, empty :class:`~hexamem.memory.Memory`.
         questions: maximum of each conversation, evenly spread; all when None.
-        full: whether ``learned_full`` is asked too, which calls the memory's model.
         progress: called as ``progress(what, done, total)``.
     """
     plan = [
@@ -58,7 +53,7 @@ def observe(
         for question in chosen:
             observation = None if unanswerable(question) else _observed(memory, user.name, stored, question, turn_of)
             if observation is not None:
-                _ask(user, observation, turn_of, full=full)
+                _ask(user, observation, turn_of)
                 observations.append(observation)
             advance(f"ask {conversation.id}")
     return observations
@@ -87,16 +82,20 @@ def _observed(
     searched = memory.searcher.searches(user, Request(query=question.text, k=CUT), strategy_named("learned"))
     if searched is None:
         return None
-    operable = Operable(searched, record_turns(searched, turn_of))
-    asked = asked_question(conversation.id, question, searched.searches[0].features, turn_of, operable)
-    return Observation(conversation, asked, operable)
+    first = searched.searches[0].features
+    asked = AskedQuestion(conversation.id, question, first, turns_of_candidates(first, turn_of))
+    turns = {
+        name: turns
+        for search in searched.searches
+        for name, turns in zip(search.features.pool.ids, turns_of_candidates(search.features, turn_of), strict=True)
+    }
+    return Observation(conversation, asked, searched, turns)
 
 
-def _ask(user: Any, observation: Observation, turn_of: Mapping[str, str], *, full: bool) -> None:
-    for strategy in (*STORED, RESEARCH, *([FULL] if full else [])):
+def _ask(user: Any, observation: Observation, turn_of: Mapping[str, str]) -> None:
+    for strategy in (*STORED, RESEARCH):
         before = spent(user.memory)
-        depth = _FULL if strategy == FULL else DEPTH
-        asked = ask(user, observation.asked.question.text, k=depth, strategy=strategy, rounds=_RESEARCH_ROUNDS)
+        asked = ask(user, observation.asked.question.text, k=DEPTH, strategy=strategy, rounds=_RESEARCH_ROUNDS)
         after = spent(user.memory)
         observation.rankings[strategy] = Ranked(
             tuple(turns_of(asked.steps, turn_of)),

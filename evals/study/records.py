@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.evals.asked_questions import AskedQuestion
-from hexamem.evals.gate_training import Operable
 from hexamem.evals.metrics import Interval, paired_bootstrap, recall_at_k
+from hexamem.retrieval.decide_and_rank import RecallSearches
+from hexamem.retrieval.ranker import Ranker
+from hexamem.retrieval.ranking_operations import order
 
 __all__ = [
     "CUT",
     "DEPTH",
-    "FULL",
     "RANKINGS",
     "Observation",
     "Ranked",
@@ -28,7 +29,6 @@ __all__ = [
     "recalls",
 ]
 
-FULL = "learned_full"
 RANKINGS: Mapping[str, str] = {
     "dense": "cosine of the embedder's vectors",
     "bm25": "BM25 over stems and bigrams",
@@ -36,7 +36,6 @@ RANKINGS: Mapping[str, str] = {
     "rrf_neighbours": "the same, with a share of each step's score added to the steps next to it",
     "label_density": "STITCH: label density first, similarity breaks ties",
     "research": "rounds of plan, search, integrate and reflect; without a model, no calls",
-    FULL: "the learned ranking in full: the memory's model decomposes the question and reranks the best hits",
 }
 """The rankings that are asked of the memory, in the order of the tables, with a description for the report."""
 CUT = 10
@@ -79,13 +78,15 @@ class Observation:
 
     Attributes:
         asked: the question and the features of its candidates.
-        operable: all searches of the question.
+        searched: all searches of the question.
+        turns: candidate of any of these → its turns.
         rankings: name → ranking; those by trained weights are computed later from the features.
     """
 
     conversation: StoredConversation
     asked: AskedQuestion
-    operable: Operable
+    searched: RecallSearches
+    turns: Mapping[str, tuple[str, ...]]
     rankings: dict[str, Ranked] = field(default_factory=dict)
 
     @property
@@ -97,6 +98,11 @@ class Observation:
     def kind(self) -> str:
         """The category of the question."""
         return self.asked.question.category
+
+    def ranked(self, ranker: Ranker, on: frozenset[str]) -> list[str]:
+        """The turns as a recall with these operations returns them, best first."""
+        ids = order(ranker, self.searched.searches, self.searched.steps, on, CUT).ids
+        return list(dict.fromkeys(turn for name in ids for turn in self.turns[name]))
 
     def tokens_of(self, turns: Sequence[str]) -> int:
         """Tokens of the turns in a prompt."""

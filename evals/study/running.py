@@ -9,13 +9,13 @@ from typing import Any
 
 from hexamem.errors import HomeNotWritableError, InvalidInputError
 from hexamem.evals.asking import Progress
+from hexamem.evals.learning import LearningSettings
 from hexamem.evals.report import Section, markdown, tables_data, write_json
 from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.experiments import EXPERIMENTS
 from hexamem.evals.study.laboratory import Laboratory
 from hexamem.evals.study.observing import observe
 from hexamem.evals.study.records import Observation
-from hexamem.retrieval.learning import LearningSettings
 from hexamem.retrieval.ranker import Ranker
 
 __all__ = ["run_study", "study_data", "study_markdown", "write_study"]
@@ -56,10 +56,9 @@ def run_study(
         raise InvalidInputError(f"experiment {unknown[0]!r} is unknown; use {', '.join(EXPERIMENTS)}")
     advance = progress or (lambda what, done, total: None)
     with memory_factory() as memory:
-        full = bool(memory.model_tier.models)
         ranker = memory.searcher.ranker
         lab = Laboratory(
-            observe(memory, sets, questions=questions, full=full, progress=progress),
+            observe(memory, sets, questions=questions, progress=progress),
             fingerprint=memory.embedder.fingerprint,
             shipped=ranker.weights if isinstance(ranker, Ranker) else None,
             settings=settings or LearningSettings(runs=1, seed=seed),

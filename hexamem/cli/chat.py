@@ -53,7 +53,7 @@ def chat(
         by = f"answers by {talk.model}" if talk.model else "no model is set: it answers with what memory holds"
         output.write(Text(f"{steps} in thread {thread!r}; {by}. /help", style="dim"))
         # Where learning costs calls of a model, steps wait until they fill a batch, or a minute passes.
-        learns_by_model = memory.memory.ingesting.by_model or session.settings.labels in ("model", "uncertain")
+        learns_by_model = memory.memory.ingesting.by_model
         for line in _lines():
             try:
                 if line.startswith("/") or f"/{line.casefold()}" in _ENDS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,16 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate", "train"]
 
-DataSet = Literal[
-    "locomo", "came", "longmemeval", "hotpotqa", "narrativeqa", "ruler", "synthetic", "writepath", "study"
-]
+DataSet = Literal["locomo", "came", "longmemeval", "hotpotqa", "ruler", "synthetic", "writepath", "study"]
 Results = list[dict[str, Any]]
 _MADE_UP, _RULER, _ANSWERS, _STUDY = "Synthetic", "Ruler and HotpotQA", "Answers", "Study"
 _ROUNDS = 3
 _SAMPLES = 10_000
 _APART = 100
 """Added to the seed of made-up trajectories to train on: those of `hexamem eval synthetic` are others."""
-_OF_FILE = ("hotpotqa", "narrativeqa")  # files so large that a part of their questions is read
+_OF_FILE = ("hotpotqa",)  # files so large that a part of their questions is read
 _ANSWERED = ("locomo", "came", "longmemeval", *_OF_FILE)
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("size", "family", "split"), ("synthetic",)),
@@ -101,7 +99,7 @@ class Choices:
         _option(
             _ANSWERS,
             min=1,
-            help="With --answers, so many questions a conversation, evenly spread; of hotpotqa and narrativeqa the "
+            help="With --answers, so many questions a conversation, evenly spread; of hotpotqa the "
             "first so many of the file; of study so many of each conversation.",
         ),
     ] = None
@@ -163,7 +161,7 @@ def evaluate(
 ) -> None:
     """Measure recall on a data set, in an empty temporary memory; with --home in that folder, which is not deleted.
 
-    locomo, came, longmemeval, hotpotqa and narrativeqa are files with questions whose evidence or answer is known.
+    locomo, came, longmemeval and hotpotqa are files with questions whose evidence or answer is known.
 
     synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
     Nor does ruler: it hides needles, chains of variables and frequent words in long texts.
@@ -190,8 +188,6 @@ def evaluate(
         raise InvalidInputError(f"{paths[0]}: {dataset} makes its own conversations; leave the path out")
     if not paths and dataset not in ("synthetic", "ruler"):
         raise InvalidInputError(f"Missing argument 'PATH': {dataset} is measured on files; name them")
-    if dataset == "narrativeqa" and not choices.answers:
-        raise InvalidInputError("narrativeqa does not say where an answer is; score answers: --answers --model M")
     results, sections = _measured(session, dataset, paths or (), names, choices)
     if out != "-":
         _show(sections)
@@ -308,7 +304,7 @@ def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -
 
 
 def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Conversation]:
-    from hexamem.evals import load_files, load_hotpotqa, load_narrativeqa
+    from hexamem.evals import load_files, load_hotpotqa
     from hexamem.evals.ruler import parse_tokens
 
     questions, seed = choices.questions, choices.seed or 0
@@ -323,8 +319,6 @@ def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Con
             for path in paths
             for conversation in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)
         ]
-    if dataset == "narrativeqa":
-        return [conversation for path in paths for conversation in load_narrativeqa(path, questions=questions)]
     return load_files(paths, dataset)  # type: ignore[arg-type]
 
 
@@ -435,11 +429,6 @@ def train(
         list[Path] | None,
         typer.Argument(metavar="PATH", exists=True, help="Conversations with evidence: files or folders."),
     ] = None,
-    feedback: Annotated[
-        bool, typer.Option("--feedback", help="Learn from the feedback of one user instead, for that user alone.")
-    ] = False,
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose, with --feedback.")] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="With --feedback: forget what was learned.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="WEIGHTS", help="The file to write.")] = None,
     cross_validate: Annotated[
         bool, typer.Option("--cross-validate", help="Also leave out each conversation in turn, and measure on it.")
@@ -454,9 +443,6 @@ def train(
     ] = "unknown",
     epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the questions.")] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Seeds whose scorers are averaged.")] = None,
-    operations: Annotated[
-        bool, typer.Option("--operations/--no-operations", help="Also train the gate of the five operations.")
-    ] = True,
     seed: Annotated[int, typer.Option(help="Of what is left to chance.")] = 0,
 ) -> None:
     """Learn the ranking of `recall --strategy learned` from questions whose evidence is known.
@@ -464,35 +450,28 @@ def train(
     The conversations are stored in a memory that is thrown away, and the ranking is trained on what it would see there.
     Use the weights with `hexamem eval … --strategy learned --weights WEIGHTS`, or `Settings(weights=…)`.
     """
-    if feedback or reset or user is not None:
-        if not feedback or user is None or paths or out is not None or cross_validate:
-            raise InvalidInputError("--feedback goes with --user USER, and without files to train on or to write")
-        return _learn_from_feedback(session, user, reset)
     if not paths and not (synthetic or medium):
-        raise InvalidInputError(
-            "Missing argument 'PATH': name conversations, or give --synthetic, or --feedback --user USER"
-        )
+        raise InvalidInputError("Missing argument 'PATH': name conversations, or give --synthetic")
     if out is None and not cross_validate:
         raise InvalidInputError("Missing option '--out': name a file, or give --cross-validate to measure alone")
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
     from hexamem.evals import training
     from hexamem.evals.asked_questions import ask_all
+    from hexamem.evals.learning import LearningSettings
     from hexamem.evals.small_memories import small_memories, with_foreign_questions
-    from hexamem.retrieval.gates import GateSettings
-    from hexamem.retrieval.learning import LearningSettings
     from hexamem.retrieval.ranking_weights import save_weights
 
     conversations = _training_conversations(paths or (), {"S": synthetic, "M": medium}, seed)
     further = {name: value for name, value in (("epochs", epochs), ("runs", runs)) if value is not None}
-    settings, gate = LearningSettings(seed=seed, **further), GateSettings() if operations else None
+    settings = LearningSettings(seed=seed, **further)
     with output.stages("loading") as advance:
         with session.thrown_away() as memory:
-            asked = ask_all(memory, with_foreign_questions(conversations, seed=seed), advance, operations=operations)
-            small = ask_all(memory, small_memories(conversations, seed=seed), advance, operations=False)
+            asked = ask_all(memory, with_foreign_questions(conversations, seed=seed), advance)
+            small = ask_all(memory, small_memories(conversations, seed=seed), advance)
             fingerprint, embedder = memory.embedder.fingerprint, memory.embedder.name
-        card = training.learned_card(conversations, asked, settings, embedder, license, gate)
-        how: dict[str, Any] = {"fingerprint": fingerprint, "gate": gate, "small": small, "progress": advance}
+        card = training.learned_card(conversations, asked, settings, embedder, license)
+        how: dict[str, Any] = {"fingerprint": fingerprint, "small": small, "progress": advance}
         weights = None if out is None else training.train(asked, settings, card=card, **how)
         folds = training.cross_validate(asked, settings, **how) if cross_validate else None
     lines = []
@@ -520,11 +499,3 @@ def _training_conversations(paths: Sequence[Path], made_up: Mapping[Any, int], s
     if doubles := [name for name in names if names.count(name) > 1]:
         raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
     return conversations
-
-
-def _learn_from_feedback(session: Session, name: str, reset: bool) -> None:
-    with session.known(name) as user:
-        learned = user.learn_ranking(reset=reset)
-    lines = [f"{'learned' if learned.accepted and not reset else 'unchanged'}: {learned.reason}"]
-    lines += [f"  {operation} {offset:+.2f}" for operation, offset in learned.offsets.items()]
-    session.show(asdict(learned), "\n".join(lines))

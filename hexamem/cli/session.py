@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MaybeUser", "Reason", "Session", "User", "Zone", "read_stdin", "shared", "zone_of"]
 
-_BY_MODEL = ("model", "uncertain", "single_call", "agents")
+_BY_MODEL = ("single_call", "agents")
 _EMBEDDERS = ("bundled", "static", "minilm", "openai")
 
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory; required.")]
@@ -70,15 +70,14 @@ _COMMON: dict[str, Any] = {
     "model": _everywhere(
         str | None,
         "--model",
-        "A chat model such as openai:gpt-5-mini: ask and chat answer by it, --label-by and --mode may use it. "
+        "A chat model such as openai:gpt-5-mini: ask and chat answer by it, --mode may use it. "
         "OPENAI_BASE_URL names a server.",
         metavar="M",
     ),
     "label_by": _everywhere(
         LabelTier | None,
         "--label-by",
-        "What labels steps: embedded (the default), model, uncertain (the model, where the classifiers are not sure), "
-        "or off.",
+        "What labels steps: embedded (the default; --mode single_call has the model label them anew), or off.",
         metavar="HOW",
     ),
     "mode": _everywhere(
@@ -127,13 +126,12 @@ class Session:
         """The settings of a command, without a background thread, since the process ends at once.
 
         Raises:
-            ConfigError: for a ``--label-by`` or ``--mode`` that needs a ``--model``.
+            ConfigError: for a ``--mode`` that needs a ``--model``.
         """
         from hexamem.config import Settings
 
-        for option, how in (("--label-by", self.label_by), ("--mode", self.mode)):
-            if how in _BY_MODEL and self.model is None:
-                raise ConfigError(f"{option} {how} needs a model: give --model, such as openai:gpt-5-mini, or embedded")
+        if self.mode in _BY_MODEL and self.model is None:
+            raise ConfigError(f"--mode {self.mode} needs a model: give --model, such as openai:gpt-5-mini, or embedded")
         return Settings(
             background=False, labels=self.label_by or "embedded", mode=self.mode or "auto", weights=self.weights
         )
@@ -201,8 +199,6 @@ class Session:
                 output.note(created)
             try:
                 yield memory
-                if memory.model_tier.refining is not None:  # a later process may have no model
-                    memory.flush()
             finally:
                 for line in memory.notices:
                     output.note(f"note: {line}")

@@ -20,7 +20,6 @@ __all__ = [
     "KINDS",
     "LABEL_CUES",
     "OPERATIONS",
-    "SHAPE",
     "QuestionKinds",
     "cues_of",
     "load_question_kinds",
@@ -33,10 +32,6 @@ LABEL_CUES = ("scope_clear", "scope_wide", "asks_event", "asks_entity")
 """Cues of its labels: how clearly it favours a scope, whether it includes the parts of one, and the kinds it names."""
 CUES: tuple[str, ...] = (*KINDS, "words", "speakers", "two_speakers", "dated", "known", *LABEL_CUES)
 """The names of the cues of :func:`cues_of`, in order."""
-SHAPE: tuple[str, ...] = (
-    "lead", "lead_of_ten", "above_middle", "peak", "dense_bare", "late", "overlap", "candidates", "parts",
-)  # fmt: skip
-"""The further inputs of the gate, from the scores of the first search (:func:`~..gates.score_shape`)."""
 OPERATIONS: Mapping[str, str] = {
     "temporal_ordering": "temporal",
     "latest_filtering": "knowledge-update",

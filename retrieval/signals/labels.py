@@ -20,7 +20,7 @@ from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.label_set import LabelSet
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["LABEL_FEATURES", "QuestionLabels", "label_features"]
+__all__ = ["LABEL_FEATURES", "QuestionLabels", "density_parts", "label_features"]
 
 _SETTINGS = LabelWeights()
 _PEERS = 3
@@ -140,7 +140,7 @@ def label_features(
         if weights is not None:
             columns[f"{kind}_asked"] = weights[carried_labels].sum(axis=1)
         columns[f"{kind}_voted"] = _voted(carried_labels, votes, len(question.labels.label_ids))
-    columns["density_rank"] = _by_density(columns, fused)
+    columns["density_rank"] = np.asarray(1.0 / (5.0 + places(density_parts(columns, fused).sum(axis=0))), np.float32)
     return columns
 
 
@@ -183,14 +183,26 @@ def _voted(carried: npt.NDArray[np.int32], votes: FloatArray, count: int) -> Flo
     return np.asarray(others / (np.maximum(there.sum(axis=1), 1) * max(float(votes.sum()), _TINY)), np.float32)
 
 
-def _by_density(columns: Mapping[str, FloatArray], fused: FloatArray) -> FloatArray:
-    """The reciprocal rank by density, then similarity."""
-    density = _SETTINGS.scope * columns["scope_asked_surely"]
-    density = density + _SETTINGS.event * columns["events_asked"] + _SETTINGS.entity * columns["entities_asked"]
-    votes = columns["scope_voted"] + 0.3 * (columns["events_voted"] + columns["entities_voted"])
+def density_parts(
+    columns: Mapping[str, FloatArray], fused: FloatArray, weights: LabelWeights = _SETTINGS
+) -> FloatArray:
+    """Label density, and the shares of votes and of similarity in a score that density decides first, ``(3, n)``.
+
+    Args:
+        columns: the label features.
+        fused: the similarity of candidates by all plain signals together, positive.
+        weights: the weights of the kinds of labels; a kind without weight has no votes either.
+    """
+    density = weights.scope * columns["scope_asked_surely"]
+    density = density + weights.event * columns["events_asked"] + weights.entity * columns["entities_asked"]
+    votes = columns["scope_voted"] * bool(weights.scope)
+    votes = votes + 0.3 * (
+        columns["events_voted"] * bool(weights.event) + columns["entities_voted"] * bool(weights.entity)
+    )
+    # Similarity counts on a logarithmic scale, since densities are log-odds.
     behind = np.log(max(float(fused.max()), _TINY) / np.maximum(fused, _TINY)) / 4.0
     likeness = np.where(behind < 0.875, 1.0 - behind, 0.125 * np.exp(-8.0 * (behind - 0.875)))
-    score = density + _SETTINGS.step / (1 + _SETTINGS.vote) * (
-        likeness + _SETTINGS.vote * votes / max(float(votes.max()), _TINY)
+    unit = weights.step / (1 + weights.vote)  # similarity and votes together are worth one step of density
+    return np.stack([density, unit * weights.vote * votes / max(float(votes.max()), _TINY), unit * likeness]).astype(
+        np.float32
     )
-    return np.asarray(1.0 / (5.0 + places(score)), np.float32)

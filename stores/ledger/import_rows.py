@@ -62,8 +62,7 @@ _CONTENTS: dict[Column[Any], Any] = {
     tables.intents.c.event_ids: Annotated[_Ids, Field(min_length=1)],
     tables.intents.c.entity_ids: _Ids,
     tables.intents.c.antecedents: _Ids,
-    **{table.c.tier: Tier for table in (tables.intents, tables.pages, tables.digests)},
-    tables.digests.c.covers: _Ids,
+    **{table.c.tier: Tier for table in (tables.intents, tables.pages)},
     tables.items.c.kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")],
     tables.items.c.payload: _Object,
     tables.items.c.labels: list[str],
@@ -84,7 +83,6 @@ _CONTENTS: dict[Column[Any], Any] = {
     tables.runs.c.shown: _Ids,
     tables.runs.c.metadata: _Object,
     tables.recalls.c.hits: list[Annotated[tuple[_Id, float], Field(strict=False)]],
-    tables.recalls.c.operations: _Object,
     tables.feedback.c.verdict: Literal["helped", "hurt"],
 }
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, and_, func, insert, select, update
 
 from hexamem.memory_types.labels import Tier
-from hexamem.stores.ledger.digests import drop_digests
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
 from hexamem.stores.ledger.schema import INDEX_TEXT, WITH_INTENT, intents, pages, steps
@@ -288,8 +287,8 @@ def change_pages(tx: Transaction, changed: Sequence[PageRow]) -> None:
 
 
 def blank_pages(tx: Transaction, step_ids: Collection[str], stale: Callable[[str], bool] = lambda text: False) -> None:
-    """Empty the texts derived from these steps: headers and memos of their pages and of pages that may mention them, and
-    the memos of memos over all of these. Paging derives them again from the remaining steps.
+    """Empty the texts derived from these steps: headers and memos of their pages and of pages that may mention them.
+    Paging derives them again from the remaining steps.
 
     A header without a model mentions the previous page of its thread, one by a model any earlier page.
 
@@ -313,4 +312,3 @@ def blank_pages(tx: Transaction, step_ids: Collection[str], stale: Callable[[str
         tx.connection.execute(
             update(pages).where(pages.c.user_id == tx.user_id, pages.c.id == page_id).values(**values)
         )
-    drop_digests(tx, blanked)

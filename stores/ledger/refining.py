@@ -1,4 +1,4 @@
-"""Reads for the model tier of labelling: the steps that the embedded tier alone has labelled, and the steps before them.
+"""Reads for the model tier of labelling: steps with the steps before them, and the labels in use until then.
 
 Labels never depend on later steps: everything here is bounded by the ``seq`` of the first step of a batch, since the
 embedded tier may have labelled the steps after it already.
@@ -9,29 +9,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
+from sqlalchemy import Select, and_, func, or_, select
 
 from hexamem.stores.ledger.labels import PENDING, PendingStep, StepIntent, get_intents, pending_step
-from hexamem.stores.ledger.ledger import Transaction, chunks
-from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
-from hexamem.stores.ledger.schema import WITH_INTENT, intents, jobs, labelings, steps
+from hexamem.stores.ledger.ledger import Transaction
+from hexamem.stores.ledger.schema import WITH_INTENT, intents, labelings, steps
 
 __all__ = [
     "OpenScope",
     "WindowStep",
-    "first_seq",
-    "has_job",
     "labels_before",
-    "latest_seq",
-    "mark_provisional",
     "open_scopes",
-    "read_refined",
-    "set_refined",
     "steps_around",
-    "steps_to_refine",
 ]
-
-_REFINED = "labels.model"
 
 
 class WindowStep(NamedTuple):
@@ -51,70 +41,6 @@ class OpenScope(NamedTuple):
 
     label_id: str
     summaries: tuple[str, ...]
-
-
-def read_refined(tx: Transaction) -> int | None:
-    """The ``seq`` up to which the model tier has read the steps; None where it has not run yet."""
-    return read_projections(tx, SHARED).get(_REFINED)
-
-
-def set_refined(tx: Transaction, seq: int) -> None:
-    """Store the ``seq`` up to which the model tier has read the steps."""
-    set_projection(tx, SHARED, _REFINED, seq)
-
-
-def has_job(tx: Transaction, kind: str) -> bool:
-    """Whether the user has a job of this kind, in whatever status."""
-    own = (jobs.c.user_id == tx.user_id) & (jobs.c.kind == kind)
-    return tx.first(select(jobs.c.id).where(own).limit(1)) is not None
-
-
-def first_seq(tx: Transaction, step_ids: Collection[str]) -> int | None:
-    """The lowest ``seq`` among steps."""
-    lowest = [
-        tx.first(select(func.min(steps.c.seq)).where(steps.c.user_id == tx.user_id, steps.c.id.in_(part)))
-        for part in chunks(step_ids)
-    ]
-    return min((int(row[0]) for row in lowest if row is not None and row[0] is not None), default=None)
-
-
-def latest_seq(tx: Transaction) -> int:
-    """The highest ``seq`` of a labelled step; 0 where there is none."""
-    statement = select(func.max(steps.c.seq)).select_from(steps.join(intents, WITH_INTENT))
-    row = tx.first(statement.where(steps.c.user_id == tx.user_id))
-    return 0 if row is None or row[0] is None else int(row[0])
-
-
-def steps_to_refine(tx: Transaction, since: int, limit: int, below: float | None) -> list[int]:
-    """The ``seq`` of steps after ``since`` that the embedded tier has labelled, in order.
-
-    Args:
-        below: only those whose confidence is below this.
-    """
-    where: list[ColumnElement[bool]] = [intents.c.tier == "embedded"]
-    if below is not None:
-        where.append(intents.c.confidence < below)
-    statement = (
-        select(steps.c.seq)
-        .join(intents, WITH_INTENT)
-        .where(steps.c.user_id == tx.user_id, steps.c.seq > since, steps.c.status == "active", *where)
-        .order_by(steps.c.seq)
-        .limit(limit)
-    )
-    return [int(row.seq) for row in tx.all(statement)]
-
-
-def mark_provisional(tx: Transaction, step_ids: Collection[str], value: bool, below: float | None = None) -> None:
-    """Store whether the model tier has yet to review the labels that the embedded tier assigned to these steps.
-
-    Args:
-        below: only of steps whose confidence is below this.
-    """
-    for part in chunks(step_ids):
-        own = and_(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part), intents.c.tier == "embedded")
-        if below is not None:
-            own = and_(own, intents.c.confidence < below)
-        tx.connection.execute(update(intents).where(own).values(provisional=value))
 
 
 def steps_around(tx: Transaction, chosen: Collection[int], before: int) -> list[WindowStep]:

@@ -17,7 +17,6 @@ from hexamem.stores.ledger.pages import next_page_change
 from hexamem.stores.ledger.schema import (
     USER_TABLES,
     changes,
-    digests,
     files,
     intents,
     items,
@@ -45,8 +44,7 @@ _SPACED_LETTER = f"[^\\W_{_UNSPACED}]"
 _UNCHANGED = {
     steps: {"thread_id", "message_id", "agent_id", "tool_call_id"},
     pages: {"thread_id"},
-    digests: {"covers"},
-    recalls: {"hits", "operations"},
+    recalls: {"hits"},
 }
 _OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")
 # Fields of items, and of labels and intents in the history, that contain no text of a user.
@@ -191,13 +189,13 @@ class _Rewriter:
         self._contents: dict[str, tuple[str, str, list[_Edit]]] = {}  # step → old content, new content, edits
 
     def run(self) -> dict[str, set[str]]:
-        for table in (steps, pages, digests):  # first: quotes are moved with their steps, and derived texts deleted
+        for table in (steps, pages):  # first: quotes are moved with their steps, and derived texts deleted
             self._table(table)
         any_case = whole_words(self._redaction.words, match_case=False).search
         if clear_derived(self._tx, self._contents, [self._redaction.words], lambda text: any_case(text) is not None):
             self._ids["labels"] = set()
         for table in USER_TABLES:
-            if table not in (steps, pages, digests, sources, labels, scopes, intents):
+            if table not in (steps, pages, sources, labels, scopes, intents):
                 self._table(table)
         self._sources()
         write_keys(self._tx, self._ids.get("items", ()))

@@ -55,7 +55,6 @@ users = Table(
     Column("key", String(32), nullable=False, unique=True),
     Column("name", LosslessText, nullable=False),
     Column("timezone", IdText, nullable=False, default="UTC"),
-    Column("settings", JsonText, nullable=False, default=dict),
     Column("change", BigInteger, nullable=False, default=0),
     Column("created_at", Micros, nullable=False),
 )
@@ -142,22 +141,6 @@ pages = Table(
     Index("ix_pages_seq", "user_id", "seq"),
 )
 
-# Memos of memos: each summarizes several consecutive closed pages, or several digests of the level below.
-digests = Table(
-    "digests",
-    metadata,
-    *_key(),
-    Column("seq", BigInteger, nullable=False),  # of the first step that it covers
-    Column("level", Integer, nullable=False),
-    Column("covers", JsonText, nullable=False),  # ids of pages, or of digests one level below, in order
-    Column("text", LosslessText, nullable=False),
-    Column("tier", String(16), nullable=False, default="embedded"),
-    Column("started_at", Micros, nullable=False),
-    Column("ended_at", Micros, nullable=False),
-    Column("created_at", Micros, nullable=False),
-    Index("ix_digests_level", "user_id", "level", "seq"),
-)
-
 items = Table(
     "items",
     metadata,
@@ -166,7 +149,9 @@ items = Table(
     Column("kind", String(16), nullable=False),
     Column("payload", JsonText, nullable=False),
     Column("text", LosslessText, nullable=False),
-    Column("statement_key", String(24), nullable=False),  # of the same statements the same; see memory_types/item_keys.py
+    Column(
+        "statement_key", String(24), nullable=False
+    ),  # of the same statements the same; see memory_types/item_keys.py
     Column("slot", LosslessText, nullable=False, default=""),
     Column("labels", JsonText, nullable=False, default=list),
     Column("event_at", Micros, nullable=False),  # when it happened, else became valid, else was learned
@@ -370,7 +355,6 @@ recalls = Table(
     Column("strategy", IdText, nullable=False),
     Column("hits", JsonText, nullable=False),
     Column("created_at", Micros, nullable=False),
-    Column("operations", JsonText),  # of a learned ranking: the gate's weights, what ran, and with which probability
     Index("ix_recalls_user", "user_id", "created_at"),
 )
 

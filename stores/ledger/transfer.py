@@ -26,7 +26,6 @@ from hexamem.stores.ledger.pages import next_page_change
 from hexamem.stores.ledger.schema import (
     USER_TABLES,
     changes,
-    digests,
     intents,
     items,
     jobs,
@@ -349,15 +348,13 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
 
 
 def _prepare_pages(tx: Transaction, rows: dict[str, list[dict[str, Any]]], base: int) -> None:
-    """Leave out the pages of existing threads, and memos of memos if there is any: paging makes them again."""
+    """Leave out the pages of existing threads: paging makes them again."""
     threads = {
         row.thread_id for row in tx.all(select(steps.c.thread_id).where(steps.c.user_id == tx.user_id).distinct())
     }
     new = [row for row in rows[pages.name] if row["thread_id"] not in threads]
     first = next_page_change(tx)
     rows[pages.name] = [{**row, "change": first + at - base} for at, row in enumerate(new)]
-    if threads:
-        rows[digests.name] = []
 
 
 def _row(tx: Transaction, table: Table, row: dict[str, Any], base: int) -> dict[str, Any]:

@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.errors import InvalidInputError
-from hexamem.retrieval.logistic import logistic_regression
+from hexamem.models.sigmoid import sigmoid
 from hexamem.retrieval.ranker import FUSION, large_share, standardised
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
+__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking", "logistic_regression"]
 
 _Parameters = dict[str, FloatArray]
 
@@ -171,6 +171,48 @@ def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, pena
     mean, deviation = signs.mean(axis=0), signs.std(axis=0) + 1e-6
     x = np.clip((signs - mean) / deviation, -5, 5).astype(np.float64)
     return np.concatenate([mean, deviation, logistic_regression(x, answered, penalty=penalty)]).astype(np.float32)
+
+
+def logistic_regression(
+    x: npt.NDArray[np.float64],
+    y: npt.NDArray[np.bool_],
+    *,
+    penalty: float = 1.0,
+    weights: npt.NDArray[np.float64] | None = None,
+) -> npt.NDArray[np.float64]:
+    """Slopes and, last, the intercept ``(d + 1,)`` by Newton's method with halved steps.
+
+    The loss is ``Σ w · log(1 + exp(-z))``, ``z`` signed by ``y``, plus ``penalty / 2`` times the sum of squared slopes.
+
+    Args:
+        x: inputs, ``(n, d)``.
+        y: classes, ``(n,)``; both must occur.
+        penalty: of squared slopes; the intercept has none.
+        weights: of the rows, ``(n,)``; 1 if None.
+    """
+    x = np.column_stack([x, np.ones(len(x))])
+    target, w = y.astype(np.float64), np.ones(len(x)) if weights is None else weights
+    ridge = np.full(x.shape[1], penalty)
+    ridge[-1] = 0.0
+
+    def loss(theta: npt.NDArray[np.float64]) -> float:
+        z = x @ theta
+        return float((w * (np.logaddexp(0, z) - target * z)).sum() + (ridge * theta**2).sum() / 2)
+
+    theta = np.zeros(x.shape[1])
+    now = loss(theta)
+    for _ in range(100):
+        p = sigmoid(x @ theta)
+        gradient = x.T @ (w * (p - target)) + ridge * theta
+        curvature = (x * (w * p * (1 - p))[:, None]).T @ x + np.diag(ridge + 1e-9)
+        step = np.linalg.solve(curvature, gradient)
+        size = 1.0
+        while (then := loss(theta - size * step)) > now and size > 1e-6:
+            size /= 2
+        if now - then <= 1e-10 * max(1.0, abs(now)):
+            break
+        theta, now = theta - size * step, then
+    return theta
 
 
 def learn_blend(
