@@ -263,9 +263,7 @@ class LearnedSearch:
         return read_facts(run.tx, texts, vectors, steps, self._embedder)
 
 
-def _nearest_items(
-    filters: RecallFilter, items: ItemSet, vector: FloatArray, pool: int
-) -> list[tuple[str, float]]:
+def _nearest_items(filters: RecallFilter, items: ItemSet, vector: FloatArray, pool: int) -> list[tuple[str, float]]:
     """The nearest items that may be hits; the filter is applied to the nearest first, to all only where too few pass."""
     if not filters.narrows_items:
         return items.nearest(vector, pool, None)

@@ -148,7 +148,7 @@ class Terminal(Interface):
         self._type(user, "t", text)
 
     def ask(self, user: str, text: str) -> str:
-        return self._type(user, "later", text, "/why", f"/memory {text}", f"/research {text}")
+        return self._type(user, "later", text, "/why", f"/recall '{text}'", f"/ask '{text}'")
 
 
 class Store(Interface):

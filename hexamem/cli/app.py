@@ -155,10 +155,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     logger = logging.getLogger("hexamem")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())  # the same lines are in Memory.notices, which is printed
-    session = Session()
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    return _execute(words, Session(execute=_execute))
+
+
+def _execute(words: Sequence[str], session: Session, user: str | None = None) -> int:
+    """Run a command in a session; ``user`` is the value of ``--user`` where it is not given."""
+    defaults = None if user is None else _with_user(_COMMAND, user)
     try:
-        code = _COMMAND.main(words, prog_name=NAME, standalone_mode=False, obj=session)
+        code = _COMMAND.main(list(words), prog_name=NAME, standalone_mode=False, obj=session, default_map=defaults)
         return _interrupted() if code == INTERRUPTED else code if isinstance(code, int) else 0
     except output.PipeClosed:
         return _reader_gone()
@@ -171,6 +176,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if hasattr(error, "format_message"):  # what typer raises for wrong usage, under whichever name
             return _refused(_usage(error, words), session)
         return _unexpected(error, session)
+
+
+def _with_user(command: Any, user: str) -> dict[str, Any]:
+    """Default values of the options of all commands below one."""
+    below: Mapping[str, Any] = getattr(command, "commands", {})
+    return {name: _with_user(inner, user) for name, inner in below.items()} or {"user": user}
 
 
 def _usage(error: Any, arguments: Sequence[str]) -> str:
