@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from hexamem.retrieval.strategies import STRATEGIES
     from hexamem.stores.chroma_store import ChromaStore
     from hexamem.stores.vectors import VectorStore
-    from hexamem.subgraphs import ingest_graph, memory_graph, mirror_items, research_graph
+    from hexamem.subgraphs import ingest_graph, memory_graph, research_graph
     from hexamem.tools.memory_tools import memory_tools
     from hexamem.tools.vault_middleware import VaultMiddleware
     from hexamem.user import UserMemory
@@ -87,7 +87,6 @@ _HOME = {
     "ingest_graph": ".subgraphs",
     "mark_side_effects": ".experience.side_effects",
     "memory_graph": ".subgraphs",
-    "mirror_items": ".subgraphs",
     "memory_tools": ".tools.memory_tools",
     "redact_messages": ".hiding",
     "research_graph": ".subgraphs",
@@ -150,7 +149,6 @@ __all__ = [
     "mark_side_effects",
     "memory_graph",
     "memory_tools",
-    "mirror_items",
     "redact_messages",
     "research_graph",
 ]

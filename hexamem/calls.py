@@ -4,10 +4,8 @@ twins for asyncio."""
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -44,8 +42,6 @@ class Calls:
         self._running: Counter[int] = Counter()  # thread → depth of nested calls
         self._closer: int | None = None
         self._closed = False
-        # The thread whose call ended last, and when by the monotonic clock; and the same of the last other thread.
-        self._ended, self._ended_before = (0, -math.inf), (0, -math.inf)
 
     @property
     def busy(self) -> bool:
@@ -56,17 +52,6 @@ class Calls:
     def closing(self) -> bool:
         """Whether closing has begun."""
         return self._closer is not None
-
-    def quiet(self) -> float:
-        """For how many seconds no other thread has been in a call; 0 while one is.
-
-        Reads without the lock: the background thread must not hold it while another thread forks.
-        """
-        me = threading.get_ident()
-        if self._running.keys() - {me}:
-            return 0.0
-        last = self._ended
-        return time.monotonic() - (last if last[0] != me else self._ended_before)[1]
 
     def _check(self, thread: int) -> None:
         # Nested calls of a running call are still allowed: closing waits for all of it.
@@ -90,9 +75,6 @@ class Calls:
             self._running[thread] -= 1
             if not self._running[thread]:
                 del self._running[thread]
-                if self._ended[0] != thread:
-                    self._ended_before = self._ended
-                self._ended = thread, time.monotonic()
                 self._state.notify_all()
 
     def begin_closing(self) -> bool:

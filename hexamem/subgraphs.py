@@ -1,6 +1,6 @@
 """Memory for a LangGraph graph of one's own: ``memory_graph``, ``ingest_graph`` and ``research_graph``.
 
-    START → remember (the write path: record → label → route → managers → apply → project) → (mirror →) recall → END
+    START → remember (the write path: record → label → route → managers → apply → project) → recall → END
 
 A parent enters them once or more in a run; messages that are stored already are not stored again. They take their user
 from the run, and the parent's checkpointer. Each node writes custom stream events.
@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from langchain_core.messages import AnyMessage
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
 from hexamem.aligning import catch_up_thread
@@ -31,13 +30,8 @@ from hexamem.graphs.waiting_nodes import Request, Waiting, waiting_node
 from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings
 from hexamem.prompting import PromptSettings, recall_for_prompt
-from hexamem.stores.item_mirror import ItemMirror
 
-if TYPE_CHECKING:
-    from langgraph.store.base import BaseStore
-
-
-__all__ = ["Manage", "ingest_graph", "memory_graph", "mirror_items", "research_graph"]
+__all__ = ["Manage", "ingest_graph", "memory_graph", "research_graph"]
 
 Manage = Literal["background", "full", "now"]
 """When items are extracted from stored messages: in the background, in the run that fills a batch, or in every run."""
@@ -158,7 +152,6 @@ def memory_graph(
     settings: PromptSettings | None = None,
     scope: ScopeResolver | None = None,
     manage: Manage | None = None,
-    items_in_store: bool = False,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Memory as one node of a parent graph that has ``messages``: ``builder.add_node("memory", memory_graph(memory))``.
 
@@ -180,11 +173,9 @@ def memory_graph(
         scope: finds the user in the run's ``Runtime``, in place of the context.
         manage: when items are extracted from stored messages; by default in the background, or, if the memory has no
             background thread, in the run that fills a batch.
-        items_in_store: whether each entry also brings the run's store (``compile(store=…)``) up to the user's items: see
-            :func:`mirror_items`.
 
     Raises:
-        ConfigError: for settings of another type, or an unknown ``manage``; from a run without a store that needs one.
+        ConfigError: for settings of another type, or an unknown ``manage``;
         MissingUserError: from a run that names no user; the message says what to pass.
     """
     chosen = check_settings(settings, PromptSettings, "memory_graph: settings")
@@ -202,7 +193,7 @@ def memory_graph(
 
     graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryNodeInput, output_schema=MemoryOutput)
     graph.add_node("recall", recall)
-    graph.add_edge(_add_writing(graph, memory, "memory_graph", scope, manage, items_in_store), "recall")
+    graph.add_edge(_add_writing(graph, memory, "memory_graph", scope, manage), "recall")
     graph.add_edge("recall", END)
     return _SubGraph(**vars(graph.compile(name="memory")))
 
@@ -212,7 +203,6 @@ def ingest_graph(
     *,
     scope: ScopeResolver | None = None,
     manage: Manage | None = None,
-    items_in_store: bool = False,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The write path as one node of a parent graph that has ``messages``: stores the new ones, each once.
 
@@ -221,7 +211,7 @@ def ingest_graph(
     errors are those of :func:`memory_graph`.
     """
     graph = StateGraph(MemoryState, MemoryContext, input_schema=MemoryInput, output_schema=IngestNodeOutput)
-    graph.add_edge(_add_writing(graph, memory, "ingest_graph", scope, manage, items_in_store), END)
+    graph.add_edge(_add_writing(graph, memory, "ingest_graph", scope, manage), END)
     return _SubGraph(**vars(graph.compile(name="memory_save")))
 
 
@@ -251,28 +241,12 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
     return graph.compile(name="research")
 
 
-def mirror_items(memory: Memory, store: BaseStore, user: str) -> int:
-    """Bring a LangGraph store up to a user's items: changed items are put, items that are not active any more deleted.
-
-    An item is in the namespace ``("memories", user, type)`` under its id, as a mapping with ``text``, ``content`` (the
-    fields of its type), ``kind``, ``metadata``, ``version`` and its times; a full stop in the user's name is ``%2E``. The
-    ledger is the source of truth: a host's changes to these entries are not read back, and last until the item changes.
-    ``memory_graph(memory, items_in_store=True)`` calls it at each entry; call it after edits outside a run that others
-    must see at once, and after ``erase`` and ``redact``.
-
-    Returns:
-        How many entries were put or deleted.
-    """
-    return ItemMirror(memory.ledger).catch_up(store, user)
-
-
 def _add_writing(
     graph: StateGraph[Any, Any, Any, Any],
     memory: Memory,
     caller: str,
     scope: ScopeResolver | None,
     manage: Manage | None,
-    items_in_store: bool,
 ) -> str:
     """Add the nodes that store what is new in ``messages``; returns the last of them."""
     check_memory(memory, caller)
@@ -305,27 +279,7 @@ def _add_writing(
 
     graph.add_node("remember", waiting_node(remember, ingest, "remember"))
     graph.add_edge(START, "remember")
-    if not items_in_store:
-        return "remember"
-    mirror = ItemMirror(memory.ledger)
-
-    def store() -> BaseStore:
-        run_store = get_runtime().store
-        if run_store is None:
-            raise ConfigError(f"{caller}: items_in_store needs a store: compile the graph that runs it with store=…")
-        return run_store
-
-    def mirror_now(state: MemoryState) -> dict[str, Any]:
-        mirror.catch_up(store(), run_scope(caller, scope).user)
-        return {}
-
-    async def mirror_later(state: MemoryState) -> dict[str, Any]:
-        await mirror.acatch_up(store(), run_scope(caller, scope).user)
-        return {}
-
-    graph.add_node("mirror", RunnableLambda(mirror_now, mirror_later, name="mirror"))
-    graph.add_edge("remember", "mirror")
-    return "mirror"
+    return "remember"
 
 
 def _asked(messages: Sequence[Any]) -> str:

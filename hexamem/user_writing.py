@@ -70,21 +70,20 @@ class UserWriting(UserBase):
                 check_name(draft.message_id, "message id")
         if not drafts:
             return Remembered()
-        with self.memory.ingesting.queueing(self.name, len(drafts)) as queue:
-            receipt = record(
-                self._home.ledger,
-                self.name,
-                drafts,
-                timezone=self.timezone,
-                thread_id=thread_id,
-                agent_id=agent_id,
-                metadata=fields,
-                cipher=self._home.cipher,
-                media=self._home.media,
-                find=settings.find_secrets,
-                ready=self.memory.media_readers.ready,
-                also=queue,
-            )
+        receipt = record(
+            self._home.ledger,
+            self.name,
+            drafts,
+            timezone=self.timezone,
+            thread_id=thread_id,
+            agent_id=agent_id,
+            metadata=fields,
+            cipher=self._home.cipher,
+            media=self._home.media,
+            find=settings.find_secrets,
+            ready=self.memory.media_readers.ready,
+            also=self.memory.ingesting.queue,
+        )
         self.memory.wrote(self.name)
         return receipt
 

@@ -30,7 +30,6 @@ from hexamem.background import (
     JobOutcome,
     JobRunner,
 )
-from hexamem.calls import Calls
 from hexamem.cli.operations import JOBS
 from hexamem.cli.session import Session
 from hexamem.doctor import Finding, examine
@@ -163,10 +162,8 @@ def test_a_job_that_keeps_failing_waits_longer_each_time_and_is_parked_with_its_
     [
         (JobOutcome.park("the file\nis gone" + "!" * 900), "parked", 1, "the file is gone!!!", None),
         (JobOutcome.defer("no model is set"), "deferred", 0, "no model is set", timedelta(minutes=10)),
-        (JobOutcome.retry("busy", timedelta(hours=2)), "waiting", 1, "busy", timedelta(hours=2)),
         (None, "parked", 1, "its handler returned NoneType, not a JobOutcome", None),
         (SystemExit(3), "waiting", 1, "SystemExit", None),
-        (MemoryError(), "waiting", 1, "MemoryError", None),
         (KeyboardInterrupt(), "waiting", 0, "", None),
     ],
 )
@@ -263,22 +260,6 @@ def test_a_handler_whose_user_was_erased_meanwhile_writes_nothing(memory: Memory
     memory.flush()
     assert len(raised) == 1
     assert (memory.jobs(), memory.users()) == ([], [])
-
-
-def test_a_write_renews_the_claim(queue: Memory, runner: JobRunner, handlers: JobHandlers, clock: Clock) -> None:
-    until: list[datetime] = []
-
-    def handler(job: JobContext) -> JobOutcome:
-        for _ in range(2):
-            clock.move(600)
-            with job.write() as tx:
-                until.extend(row.claimed_until for row in tx.all(jobs_table.select()))
-        return JobOutcome.done()
-
-    handlers.register("note", handler)
-    put(queue, "alice", "note")
-    runner.run_due()
-    assert until == [NOW + timedelta(seconds=600 * turn + 900) for turn in (1, 2)]
 
 
 # -- flushing ----------------------------------------------------------------------------------------------------------
@@ -383,76 +364,6 @@ def test_the_worker_sleeps_until_the_next_job_is_due_or_it_is_woken(
     assert (projector.users, slept[4:]) == (["bob"], [None])
 
 
-@pytest.mark.parametrize("quiet", [[0.0, 0.0, 0.05, 1.0], [0.0]], ids=["soon quiet", "never quiet"])
-def test_the_background_waits_for_quiet_but_not_without_end(
-    queue: Memory, runner: JobRunner, quiet: list[float]
-) -> None:
-    order: list[object] = []
-    done = threading.Event()
-
-    class Projector(IndexedUsers):
-        def catch_up(self, user: str) -> int:
-            done.set()
-            return super().catch_up(user)
-
-    def seconds_of_quiet() -> float:
-        order.append(quiet.pop(0) if len(quiet) > 1 else quiet[0])
-        return order[-1]  # type: ignore[return-value]
-
-    worker = BackgroundWorker(Projector(order), runner, quiet=seconds_of_quiet)  # type: ignore[arg-type]
-    worker.put("ann")
-    assert done.wait(WAIT)
-    worker.stop()
-    assert order[order.index("ann") - 1] == quiet[-1]
-
-
-def test_the_calls_of_other_threads_are_not_quiet_and_ones_own_are() -> None:
-    calls = Calls("closed", Path("home"))
-    with ThreadPoolExecutor(1) as other_thread:
-        with calls:
-            assert calls.quiet() == float("inf")
-            assert other_thread.submit(calls.quiet).result() == 0
-        assert calls.quiet() == float("inf")
-        assert 0 < other_thread.submit(calls.quiet).result() < WAIT
-
-
-def test_jobs_and_users_take_turns_and_work_that_no_call_waits_for_comes_last(
-    queue: Memory, runner: JobRunner, handlers: JobHandlers
-) -> None:
-    order: list[object] = []
-    handlers.register("note", ending(JobOutcome.done(), order))
-    for number in (1, 2):
-        put(queue, "alice", "note", n=number)
-    quiet = [0.2, 1.0]
-    worker = BackgroundWorker(
-        IndexedUsers(order),  # type: ignore[arg-type]
-        runner,
-        quiet=lambda: quiet.pop(0),
-        idle=lambda user: order.append(f"tidied {user}"),  # type: ignore[arg-type,return-value]
-    )
-    worker._users = dict.fromkeys(["ann", "ben"])
-    assert [worker.step() for _ in range(4)] == [0.0] * 4
-    assert order == ["ann", 1, "ben", 2]
-    assert 0.25 < (worker.step() or 0) <= 0.3
-    assert worker.step() == 0.0
-    assert order[4:] == ["tidied ben"]
-    worker.stop()  # of a thread that was never started
-
-
-def test_a_queue_that_cannot_be_read_is_tried_again_after_a_pause(
-    queue: Memory, runner: JobRunner, handlers: JobHandlers
-) -> None:
-    handlers.register("note", ending(JobOutcome.done()))
-    put(queue, "alice", "note")
-    with queue.ledger.engine.begin() as connection:
-        connection.exec_driver_sql("ALTER TABLE jobs RENAME TO gone")
-    worker = BackgroundWorker(IndexedUsers(), runner)  # type: ignore[arg-type]
-    assert worker.step() == 30.0
-    with queue.ledger.engine.begin() as connection:
-        connection.exec_driver_sql("ALTER TABLE gone RENAME TO jobs")
-    assert [worker.step(), worker.step()] == [0.0, None]
-
-
 def test_the_background_runs_jobs_also_of_later_handlers_and_flush_waits_for_the_one_that_runs(tmp_path: Path) -> None:
     threads: list[str] = []
     began, go_on, late = threading.Event(), threading.Event(), threading.Event()
@@ -526,15 +437,13 @@ def test_closing_lets_a_short_job_end_and_puts_a_long_one_back_whose_handler_can
         assert only(again).attempts == 0
 
 
-@pytest.mark.parametrize("by_handler", [True, False], ids=["by the handler", "by another"])
-def test_a_memory_may_be_closed_while_a_handler_uses_it(tmp_path: Path, by_handler: bool) -> None:
+def test_a_memory_may_be_closed_while_a_handler_uses_it(tmp_path: Path) -> None:
     began = threading.Event()
 
     def handler(job: JobContext) -> JobOutcome:
         while True:  # ends when the memory refuses, because it is closing
             job.user.recall("anything")
-            if by_handler:
-                job.user.memory.close()
+            job.user.memory.close()
             began.set()
 
     memory = opened(tmp_path / "home")
@@ -594,23 +503,6 @@ def test_two_homes_on_one_ledger_run_each_job_once(new_database: NewDatabase, tm
         list(pool.map(lambda memory: memory.flush(), (one, two)))
         assert one.flush() is True
     assert sorted(seen, key=str) == list(range(10))
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forking as on POSIX")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
-def test_a_fork_neither_waits_for_the_thread_nor_runs_its_jobs(runner: JobRunner) -> None:
-    worker = BackgroundWorker(IndexedUsers(), runner)  # type: ignore[arg-type]
-    worker.wake()
-    with worker._state, runner._turn:  # held by other threads at the moment of the fork
-        child = os.fork()
-        if child == 0:
-            worker.put("alice")
-            runner.run_due()
-            worker.stop()
-            os._exit(7)
-    _, status = os.waitpid(child, 0)
-    worker.stop()
-    assert os.waitstatus_to_exitcode(status) == 7
 
 
 _FORKING = """

@@ -21,7 +21,6 @@ from hexamem.doctor import examine
 from hexamem.errors import ConfigError, MissingUserError
 from hexamem.graphs.ingest import ingest_graph
 from hexamem.graphs.ingest_state import IngestContext, IngestState
-from hexamem.stores.ledger.jobs import claim
 
 from .manager_script import answer, steps_in
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -199,35 +198,6 @@ def test_a_batch_is_at_most_30_steps_or_24_000_characters(tmp_path: Path, script
             assert user.flush()
         assert len(user.items("semantic")) == 48
     assert [len(steps_in(request)) for request in server.requests] == [30, 2, 6, 3, 6, 1]
-
-
-def test_steps_of_a_job_that_was_claimed_before_they_came_get_a_job_of_their_own(
-    memory: Memory, alice: UserMemory
-) -> None:
-    alice.remember("first")
-    memory.ingesting.hurry("alice")
-    assert claim(memory.ledger, {"manage"}, memory.runner.clock(), home="x") is not None
-    memory.ingesting._unqueued("alice")  # as the first thing that its handler does
-    alice.remember(INTRODUCTION)
-    assert [job.status for job in alice.jobs()].count("waiting") == 1
-
-
-def test_a_call_that_fails_queues_nothing(memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    alice.remember("hello")
-    alice.flush()
-    inner = memory.ingesting._queue
-
-    def fail(tx: Any, steps: int) -> None:
-        inner(tx, steps)
-        raise OSError("the disk is away")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(memory.ingesting, "_queue", fail)
-        with pytest.raises(OSError, match="away"):
-            alice.remember("lost")
-    assert ([step.content for step in alice.steps()], alice.jobs()) == (["hello"], [])
-    alice.remember(INTRODUCTION)
-    assert len(alice.jobs()) == 1
 
 
 def test_dropped_jobs_come_again_and_imports_are_not_learned_again(

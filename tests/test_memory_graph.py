@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from blockbuster import blockbuster_ctx
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.store.base import BaseStore
-from langgraph.store.memory import InMemoryStore
 from typing_extensions import TypedDict
 
 from hexamem import (
-    CoreItem,
     Memory,
     MemoryScope,
     PromptSettings,
-    SemanticItem,
     Settings,
     UserMemory,
     ingest_graph,
     memory_graph,
-    mirror_items,
     research_graph,
 )
 from hexamem.errors import ConfigError, MissingUserError
@@ -310,69 +301,3 @@ def test_what_was_learned_from_the_conversation_itself_is_not_recalled_into_it(l
     kinds = [{hit["kind"] for hit in out["memory_report"]["recall"]["hits"]} for out in (here, there)]
     assert "semantic" not in kinds[0]
     assert "semantic" in kinds[1]
-
-
-def entries(store: BaseStore, user: str = "alice") -> dict[str, str]:
-    return {entry.key: entry.value["text"] for entry in store.search(("memories", user), limit=100)}
-
-
-def test_the_store_of_a_graph_follows_the_items_of_the_user(memory: Memory) -> None:
-    store, alice = InMemoryStore(), memory.user("alice")
-    graph = parent(memory, items_in_store=True).compile(store=store)
-    assert {"memory:mirror", "memory_save:mirror"} <= set(graph.get_graph(xray=True).nodes)
-    first = alice.add(CoreItem(label="home_city", value="lives in Cork"))
-    second = alice.add(SemanticItem(name="Orla", summary="Orla is a vet"))
-    memory.user("a.b@example.org").add(CoreItem(label="name", value="Ann"))
-    graph.invoke({"messages": [HumanMessage("Hello")]}, context=ALICE)
-    assert entries(store) == {item.id: item.text for item in (first, second)}
-    entry = store.get(("memories", "alice", "core"), first.id)
-    assert entry is not None
-    assert entry.value["content"] == first.payload
-    alice.remove(second.id)
-    graph.invoke({"messages": [HumanMessage("Hello")]}, context=ALICE)
-    assert set(entries(store)) == {first.id}
-    assert mirror_items(memory, store, "alice") == 0
-    alice.erase()
-    mirror_items(memory, store, "alice")
-    assert entries(store) == {}
-    mirror_items(memory, store, "a.b@example.org")
-    assert list(entries(store, "a%2Eb@example%2Eorg").values()) == ["name\nAnn"]
-
-
-async def test_an_asynchronous_run_brings_the_store_up_without_blocking(memory: Memory) -> None:
-    store = InMemoryStore()
-    memory.user("alice").add(CoreItem(label="name", value="Orla"))
-    graph = memory_graph(memory, items_in_store=True)
-    builder = StateGraph(State)
-    builder.add_node("memory", graph)
-    builder.add_edge(START, "memory")
-    with blockbuster_ctx("hexamem"):
-        await builder.compile(store=store).ainvoke({"messages": [HumanMessage("Hello")]}, context=ALICE)
-        assert len(entries(store)) == 1
-        await asyncio.to_thread(memory.user("alice").erase)
-        await builder.compile(store=store).ainvoke({"messages": [HumanMessage("Hello")]}, context=ALICE)
-    assert entries(store) == {}
-    with pytest.raises(ConfigError, match="compile the graph that runs it with store"):
-        graph.invoke({"messages": [HumanMessage("Hello")]}, context=ALICE)
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(moves=st.lists(st.sampled_from(["add", "edit", "remove", "undo", "erase", "mirror"]), max_size=12))
-def test_after_any_changes_the_store_holds_the_active_items(memory: Memory, moves: list[str]) -> None:
-    user, store = memory.user(uuid4().hex), InMemoryStore()
-    for number, move in enumerate(moves):
-        items = user.items()
-        if move == "add":
-            user.add(SemanticItem(name=f"fact {number}", summary=f"The number is {number}"))
-        elif move == "edit" and items:
-            user.edit(items[0].id, {"summary": f"Changed to {number}"})
-        elif move == "remove" and items:
-            user.remove(items[0].id)
-        elif move == "undo" and items:
-            user.undo(user.history(items[-1].id)[-1].id)
-        elif move == "erase":
-            user.erase()
-        else:
-            mirror_items(memory, store, user.name)
-    mirror_items(memory, store, user.name)
-    assert entries(store, user.name) == {item.id: item.text for item in user.items()}
