@@ -143,28 +143,15 @@ def test_the_write_path_is_reported_by_kind_with_every_miss_and_wrong_item(
 
 REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "an unknown data set": (("trivia", "FILE"), "trivia"),
-    "a missing file": (("locomo", "nosuch.json"), "nosuch.json"),
     "an unknown strategy": (("locomo", "TALK", "--strategy", "magic"), "magic"),
     "a file of another form": (("longmemeval", "FILE"), "dev.json"),
     "nowhere to write": (("locomo", "TALK", "--json", "nosuch/out.json"), "nosuch/out.json"),
-    "a path for ruler": (("ruler", "FILE"), "makes its own conversations"),
-    "a path for synthetic": (("synthetic", "FILE"), "leave the path out"),
-    "an option of others": (("ruler", "--size", "S"), "--size is for synthetic alone"),
-    "a length for locomo": (("locomo", "FILE", "--tokens", "8k"), "--tokens is for ruler and hotpotqa"),
     "two lengths for hotpotqa": (("hotpotqa", "FILE", "--tokens", "8k,16k"), "give one length"),
     "answers without a model": (("hotpotqa", "FILE", "--answers"), "needs a model"),
-    "what has no evidence": (("narrativeqa", "FILE"), "score answers"),
-    "answers of ruler": (("ruler", "--answers"), "--answers is for locomo"),
     "a judge of nothing": (("hotpotqa", "FILE", "--judge", "openai:x"), "give --answers"),
     "a ranking that answers": (("hotpotqa", "FILE", "--answers", "-s", "bm25"), "leave --strategy out"),
-    "a part of what is measured whole": (("locomo", "FILE", "--questions", "3"), "goes with --answers"),
     "a size that is none": (("synthetic", "--size", "XL"), "XL"),
-    "no file": (("came",), "PATH"),
     "an experiment that is none": (("study", "TALK", "-e", "everything"), "--experiment everything is unknown"),
-    "no draws": (("study", "TALK", "--samples", "0"), "--samples 0"),
-    "a ranking of a study": (("study", "TALK", "--strategy", "rrf"), "leave --strategy out"),
-    "a study of nothing": (("study",), "name at least one file or folder"),
-    "a ranking of what is written": (("writepath", "FILE", "-s", "bm25"), "--strategy ranks answers"),
     "a home of what is written": (("writepath", "FILE", "--home", "HOME"), "leave --home out"),
 }
 

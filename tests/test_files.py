@@ -547,7 +547,5 @@ def test_the_command_line_adds_files_and_items(tmp_path: Path, capsys: pytest.Ca
     assert shown.err.strip().endswith("there is no such file")
     assert run(["recall", "kiln", *home]) == 0
     assert "in the shed" in capsys.readouterr().out
-    assert run(["add", notes, "--kind", "semantic", *home]) == 2
-    assert "--kind" in capsys.readouterr().err
-    assert run(["add", "--kind", "resource", "--title", "Oven", "--content", "In the cellar.", *home]) == 0
+    assert run(["add", "--kind", "resource", "title=Oven", "content=In the cellar.", *home]) == 0
     assert "Oven" in capsys.readouterr().out

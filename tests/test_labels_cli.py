@@ -134,7 +134,7 @@ def test_recall_and_items_filter_by_a_label_in_any_form_of_its_name_and_by_its_o
     for name in ("trip / day 1", "departure"):
         hits = home.run("recall", "leave", "--label", name, "--json").json["hits"]
         assert [hit["id"] for hit in hits] == [home.steps[0]]
-    added = home.run("add", "--kind", "semantic", "--name", "Mia", "--summary", "called", "--labels", "family")
+    added = home.run("add", "--kind", "semantic", "name=Mia", "summary=called", "labels=family")
     assert added.code == 0
     assert "#family" in home.run("items", "--label", "family").out
     assert "did you mean 'family'?" in home.run("items", "--label", "famly").err

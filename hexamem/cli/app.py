@@ -71,23 +71,24 @@ _PANELS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
         "flush": operations.flush,
         "reindex": operations.reindex,
         "reembed": operations.reembed,
-        "eval": evaluation.evaluate,
+        "eval": evaluation.COMMANDS,
         "train": evaluation.train,
     },
 }
-_OWN_OUTPUT = ("chat", "eval")  # they take no --json, or one of their own
+_OWN_OUTPUT = dict.fromkeys(("chat", "eval"), ("as_json",))  # they take no --json, or one of their own
 _GROUPS = {
     "pages": "Show the pages of a user's conversations, and the memory of them in a few lines.",
     "labels": "Show the labels of a user's steps, and correct them by hand. Each correction is an operation; "
     "`hexamem undo OPERATION` reverses it.",
     "experience": "Show what a user's agents learned from their runs, retire it, or promote it to every environment.",
+    "eval": "Measure a memory on a data set, in an empty temporary memory; with --home in that folder, which is not deleted.",
     "jobs": "Show queued work that is not done, run it again, or drop it.",
 }
 COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
     panel: {
-        name: {inner: shared(each) for inner, each in command.items()}
+        name: {inner: shared(each, without=_OWN_OUTPUT.get(name, ())) for inner, each in command.items()}
         if isinstance(command, Mapping)
-        else shared(command, without=("as_json",) if name in _OWN_OUTPUT else ())
+        else shared(command, without=_OWN_OUTPUT.get(name, ()))
         for name, command in commands.items()
     }
     for panel, commands in _PANELS.items()
@@ -101,7 +102,7 @@ class _Listing(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args:
             ctx.fail(f"Which of its commands? There are {', '.join(self.commands)}")
-        if args[0].startswith("-") and args[0] not in ("-h", "--help"):
+        if "list" in self.commands and args[0].startswith("-") and args[0] not in ("-h", "--help"):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -27,10 +26,9 @@ __all__ = ["add", "edit", "feedback", "forget", "ingest", "remove", "split_pairs
 BATCH = 1_000
 """How many lines are stored at a time: an interrupted ingest retains the batches before."""
 _MANY = 100  # with fewer steps no rate is shown
-_OF_A_FILE = {"title", "caption", "tree_path", "labels", "metadata"}
+_ITEM, _FILES = "With --kind", "With files"
 
 ItemId = Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")]
-Text = str | None
 SecretFromStdin = Annotated[
     bool, typer.Option("--secret-stdin", help="Read the secret of a vault item from stdin, not from the command line.")
 ]
@@ -38,106 +36,76 @@ _Messages = list[tuple[str, dict[str, Any]]]
 """The messages of a file in their order, each with its thread."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ItemOptions:
-    """The fields of an item as options of ``add``; None for each that is not set."""
-
-    name: Annotated[Text, typer.Option(help="Whom or what a semantic item is about.")] = None
-    summary: Annotated[Text, typer.Option(help="A line: semantic, episodic, procedural or resource.")] = None
-    details: Annotated[Text, typer.Option(help="More of it: semantic or episodic.")] = None
-    source: Annotated[Text, typer.Option(help="Where a semantic item or a secret comes from.")] = None
-    label: Annotated[Text, typer.Option(help="The name of a core block.")] = None
-    value: Annotated[Text, typer.Option(help="The text of a core block.")] = None
-    limit: Annotated[Text, typer.Option(help="Most characters of a core block.")] = None
-    occurred_at: Annotated[Text, typer.Option(metavar="TIME", help="When an episodic item happened.")] = None
-    actor: Annotated[Text, typer.Option(help="Who did what happened; user by default.")] = None
-    event_type: Annotated[Text, typer.Option(help="What sort of event it was; event by default.")] = None
-    entry_type: Annotated[Text, typer.Option(help="Sort of procedure or secret, such as guide or api_key.")] = None
-    steps: Annotated[list[str] | None, typer.Option("--step", help="One step of a procedure; repeat it.")] = None
-    title: Annotated[Text, typer.Option(help="What a resource, or FILE, is called.")] = None
-    resource_type: Annotated[Text, typer.Option(help="Sort of resource, such as email or code.")] = None
-    content: Annotated[Text, typer.Option(help="The text of a resource, whole.")] = None
-    caption: Annotated[
-        Text, typer.Option(help="What a vault item is found by; what FILE, a picture or recording, shows or says.")
-    ] = None
-    sensitivity: Annotated[Text, typer.Option(help="Of a vault item: low, medium or high.")] = None
-    tree_path: Annotated[list[str] | None, typer.Option(help="One level, from wide to narrow; repeat it.")] = None
-    labels: Annotated[list[str] | None, typer.Option(help="One label; repeat it for more.")] = None
-    sources: Annotated[list[str] | None, typer.Option("--from-step", help="A step it comes from; repeat it.")] = None
-    valid_from: Annotated[Text, typer.Option(metavar="TIME", help="True from then on.")] = None
-    valid_to: Annotated[Text, typer.Option(metavar="TIME", help="No longer true then.")] = None
-    metadata: Annotated[Text, typer.Option(metavar="JSON", help="A JSON object.")] = None
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The fields that are set."""
-        values = {option.name: getattr(self, option.name) for option in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
-
-
 def add(
     session: Session,
     *,
-    paths: Annotated[
-        list[Path] | None,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FILE",
-            help="txt, md, html, csv, pdf or docx; a picture or recording; of any other its name and bytes alone.",
+            metavar="FILE|FIELD=VALUE...",
+            help="Files: txt, md, html, csv, pdf or docx; a picture or recording; of any other its name and bytes alone. "
+            "With --kind the fields of an item, such as name=Mia summary='…'; a field that is a list once an entry.",
+        ),
+    ],
+    user: User,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="Store an item: core, episodic, semantic, procedural, resource or vault.", rich_help_panel=_ITEM
         ),
     ] = None,
-    user: User,
-    kind: Annotated[str | None, typer.Option(help="core, episodic, semantic, procedural, resource or vault.")] = None,
-    json_item: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The whole item as a JSON object; - reads stdin.")
+    supersedes: Annotated[
+        str | None, typer.Option(help="The item that this one replaces.", rich_help_panel=_ITEM)
     ] = None,
-    item: ItemOptions,
     secret_stdin: SecretFromStdin = False,
-    supersedes: Annotated[str | None, typer.Option(help="The item that this one replaces.")] = None,
+    title: Annotated[str | None, typer.Option(help="What FILE is called.", rich_help_panel=_FILES)] = None,
+    caption: Annotated[
+        str | None, typer.Option(help="What a picture shows, or a recording says.", rich_help_panel=_FILES)
+    ] = None,
+    labels: Annotated[
+        list[str] | None, typer.Option(help="One label; repeat it for more.", rich_help_panel=_FILES)
+    ] = None,
+    tree_path: Annotated[
+        list[str] | None, typer.Option(help="One level, from wide to narrow; repeat it.", rich_help_panel=_FILES)
+    ] = None,
     root: Annotated[
-        Path | None, typer.Option(help="A folder above FILE: those in between become its tree path.")
+        Path | None,
+        typer.Option(help="A folder above FILE: those in between become its tree path.", rich_help_panel=_FILES),
     ] = None,
     keep_bytes: Annotated[
-        bool, typer.Option("--keep-bytes/--no-keep-bytes", help="Whether FILE itself is stored, beside its text.")
+        bool,
+        typer.Option(
+            "--keep-bytes/--no-keep-bytes", help="Whether FILE is stored, beside its text.", rich_help_panel=_FILES
+        ),
     ] = True,
     reason: Reason = "",
     timezone: Zone = None,
 ) -> None:
-    """Store files, or an item by options or as JSON.
-
-    With FILE go --title, --caption, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
-    """
-    values = item.given
-    if paths:
-        of_an_item = {"kind": kind, "json_item": json_item, "supersedes": supersedes, "secret_stdin": secret_stdin}
-        of_an_item |= {name: value for name, value in values.items() if name not in _OF_A_FILE}
-        if wrong := [name for name, value in of_an_item.items() if value]:
-            raise InvalidInputError(f"{_option(wrong[0])} is of an item, not of a file; see `hexamem add --help`")
-        if item.title is not None and len(paths) > 1:
-            raise InvalidInputError(f"--title {item.title!r} is of one file, and {len(paths)} are given")
-        if item.metadata is not None:
-            values["metadata"] = _json_object(item.metadata, "--metadata")
-        if (caption := values.pop("caption", None)) is not None:
-            values["describe"] = values["transcribe"] = lambda data, mime_type: caption
-        further = {"root": root, "keep_bytes": keep_bytes, "reason": reason}
-        return _add_files(session, user, timezone, paths, {**values, **further})
-    if root is not None or not keep_bytes:
-        raise InvalidInputError("--root and --no-keep-bytes are of a file; name one")
-    if json_item == "-" and secret_stdin:
-        raise InvalidInputError("stdin cannot hold both the item and its secret: give the item as --json-item '{…}'")
-    new = _new_item(kind, json_item, values, timezone or "UTC")
-    secret = read_stdin("the secret") if secret_stdin else None
-    with session.user(user, timezone) as memory:
-        stored = memory.add(new, secret=secret, supersedes=supersedes, reason=reason)
-        return session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
+    """Store files, or an item: hexamem add --kind semantic name=Mia summary='goes to school in Hangzhou'."""
+    further: dict[str, Any] = {"title": title, "labels": labels, "tree_path": tree_path, "root": root}
+    further = {name: value for name, value in further.items() if value is not None}
+    if kind is not None:
+        if further or caption is not None or not keep_bytes:
+            raise InvalidInputError(
+                "--title, --caption, --labels, --tree-path, --root and --no-keep-bytes are of a file"
+            )
+        values = _field_values(_class_of(kind), split_pairs(words, "the field"), timezone or "UTC")
+        secret = read_stdin("the secret") if secret_stdin else None
+        with session.user(user, timezone) as memory:
+            stored = memory.add({"kind": kind, **values}, secret=secret, supersedes=supersedes, reason=reason)
+            return session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
+    if supersedes is not None or secret_stdin:
+        raise InvalidInputError("--supersedes and --secret-stdin are of an item; give its --kind")
+    if title is not None and len(words) > 1:
+        raise InvalidInputError(f"--title {title!r} is of one file, and {len(words)} are given")
+    if caption is not None:
+        further["describe"] = further["transcribe"] = lambda data, mime_type: caption
+    return _add_files(session, user, timezone, words, {**further, "keep_bytes": keep_bytes, "reason": reason})
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[Path], further: Any) -> None:
-    if not any(path.exists() for path in paths):  # a mistyped path creates no home
-        raise InvalidInputError(f"{paths[0]}: there is no such file")
+def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[str], further: Any) -> None:
+    if not any(Path(path).exists() for path in paths):  # a mistyped path creates no home
+        raise InvalidInputError(f"{paths[0]}: there is no such file; an item needs its --kind")
     added: list[AddedFile] = []
     refused: list[str] = []
     with session.user(user, timezone) as memory:
@@ -148,10 +116,6 @@ def _add_files(session: Session, user: str, timezone: str | None, paths: Sequenc
                 refused.append(str(error))
     for line in [line for file in added for line in file.degraded]:
         output.note(line)
-    title = further.get("title")
-    for file in added:
-        if file.repeated and title not in (None, file.item.title):
-            output.note(f"note: its title stays: change it with `hexamem edit {file.item.id} title={title!r}`")
     if added:
         session.show(added, "\n".join(map(_file_line, added)))
     for line in refused[:-1]:
@@ -163,7 +127,7 @@ def _add_files(session: Session, user: str, timezone: str | None, paths: Sequenc
 def _file_line(added: AddedFile) -> str:
     item = added.item
     if added.repeated:
-        return f"{item.id}  {item.title} (there already)"
+        return f"{item.id}  {item.title} (there already, with this title)"
     parts = [item.resource_type, output.counted(added.passages, "passage")]
     if not item.content:
         to_describe = item.resource_type in ("image", "audio")
@@ -173,28 +137,6 @@ def _file_line(added: AddedFile) -> str:
     if added.secrets:
         parts.append(f"{output.counted(len(added.secrets), 'secret')} put into the vault")
     return f"{item.id}  {item.title} ({', '.join(parts)})"
-
-
-def _new_item(kind: str | None, json_item: str | None, given: Mapping[str, Any], timezone: str) -> dict[str, Any]:
-    if json_item is not None:
-        if given:
-            raise InvalidInputError(f"--json-item gives the whole item; leave out {_option(next(iter(given)))}")
-        item = _json_object(read_stdin("the item as JSON") if json_item == "-" else json_item, "--json-item")
-        return item if kind is None else {"kind": kind, **item}
-    if kind is None:
-        raise InvalidInputError("an item of which kind? give --kind, or --json-item with a kind in it")
-    pairs = [(name, text) for name, value in given.items() for text in ([value] if isinstance(value, str) else value)]
-    return {"kind": kind, **_field_values(_class_of(kind), pairs, timezone)}
-
-
-def _json_object(text: str, option: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise InvalidInputError(f"{option} is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise InvalidInputError(f"{option} is a JSON {type(value).__name__}; give an object")
-    return value
 
 
 def _class_of(kind: str) -> type[MemoryItem]:
