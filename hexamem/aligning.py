@@ -34,7 +34,7 @@ from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import steps
 from hexamem.stores.ledger.shared_threads import stored_for_others
-from hexamem.stores.ledger.vault import count_secrets, known_secrets
+from hexamem.stores.ledger.vault import known_secrets
 from hexamem.stores.secrets import find_references, replaced_texts
 
 if TYPE_CHECKING:
@@ -86,19 +86,15 @@ class Caught:
     Attributes:
         visible: ids of all steps of the thread that are in the history, new ones included.
         stored: the receipt of the new messages; None if there were none.
-        messages: the new messages.
         degraded: messages that could not be read, one line each, and how many are another user's; the lines of
             ``stored`` are not repeated.
-        secrets: how many the user's vault held before.
         forgotten: for each message of the history that is forgotten in whole or in part: its id → its remaining text,
             "" if all of it is forgotten.
     """
 
     visible: frozenset[str] = frozenset()
     stored: Remembered | None = None
-    messages: tuple[Any, ...] = ()
     degraded: tuple[str, ...] = ()
-    secrets: int = 0
     forgotten: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -129,16 +125,13 @@ def catch_up_thread(
     with user.thread_lock(thread_id):
         with user.read() as tx:
             alignment = _Alignment(tx, user, thread_id).align(messages)
-            secrets = count_secrets(tx)
         stored = None
         if alignment.new:
             stored = user.remember(alignment.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
     return Caught(
         visible=frozenset((*alignment.known, *(stored.step_ids if stored is not None else ()))),
         stored=stored,
-        messages=tuple(alignment.new),
         degraded=tuple(alignment.degraded),
-        secrets=secrets,
         forgotten=alignment.forgotten,
     )
 

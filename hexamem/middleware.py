@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import threading
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
@@ -28,7 +25,6 @@ from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings, validated_settings
 from hexamem.models.encoder import open_encoder
 from hexamem.prompting import PromptSettings, RecallOrError, prompt_memory, search_for_prompt
-from hexamem.stores.ledger.vault import count_secrets
 from hexamem.tools.memory_tools import memory_tools
 
 if TYPE_CHECKING:
@@ -39,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings", "topic_likeness"]
 
 _TOPIC = 2_000  # characters of the current topic
-_CACHED_MESSAGES = 8_192
 _CHANGING = frozenset({"forget", "update_core"})  # tools after which memory is recalled again
 
 
@@ -123,9 +118,6 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self.settings = check_settings(settings, MiddlewareSettings, "MemoryMiddleware: settings")
         self._memory, self._scope = memory, scope
         self.tools = memory_tools(memory, names=self.settings.tools, scope=scope)
-        self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages without secrets
-        self._secrets: dict[str, int] = {}  # user → how many secrets the vault held when their messages were searched
-        self._guard = threading.Lock()
 
     # ------------------------------------------------------------------ hooks
 
@@ -138,7 +130,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         results = [self._search(user, scope, query, messages)] if query else []
         caught = self._store(user, scope, messages)
         part = prompt_memory(user, results, self.settings.prompt, visible=caught.visible)
-        hidden = self._without_secrets(user, messages, caught)
+        hidden = self._without_secrets(user, messages)
         by_id = {message.id: message for message in hidden.get("messages", ())}
         topic = _last_question([by_id.get(message.id, message) for message in messages])[:_TOPIC]
         _report("recall", {**part.recall, "query": topic} if part.recall else {}, part.degraded)
@@ -188,8 +180,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     def after_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Store the replies."""
         user, scope = self._user(runtime)
-        caught = self._store(user, scope, state["messages"])
-        return self._without_secrets(user, state["messages"], caught) or None
+        self._store(user, scope, state["messages"])
+        return self._without_secrets(user, state["messages"]) or None
 
     async def abefore_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any]:
         """As :meth:`before_agent`, in a thread."""
@@ -253,43 +245,18 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         messages: Sequence[BaseMessage] = as_read_now(request.messages, state.get("memory_forgotten") or {})
         if self.settings.hide_secrets:
             user, _ = self._user(request.runtime)
-            messages = self._hidden(user, messages)
+            messages = redact_messages(user, messages)
         if any(after is not before for after, before in zip(messages, request.messages, strict=True)):
             changes["messages"] = messages
         return request.override(**changes) if changes else request
 
-    def _without_secrets(self, user: UserMemory, messages: Sequence[AnyMessage], caught: Caught) -> dict[str, Any]:
+    def _without_secrets(self, user: UserMemory, messages: Sequence[AnyMessage]) -> dict[str, Any]:
         """The state update that replaces secrets by references; empty without secrets."""
         if not self.settings.hide_secrets:
             return {}
-        self._secrets[user.name] = caught.secrets
-        if caught.stored is not None and caught.stored.secrets:
-            with user.memory.ledger.read(user.name) as tx:
-                self._secrets[user.name] = count_secrets(tx)
-        elif caught.stored is not None:  # storing has searched the messages for secrets
-            self._seen_clean(_key(user.name, message, self._secrets[user.name]) for message in caught.messages)
-        hidden = self._hidden(user, messages)
+        hidden = redact_messages(user, messages)
         changed = [after for after, before in zip(hidden, messages, strict=True) if after is not before and after.id]
         return {"messages": changed} if changed else {}
-
-    def _hidden(self, user: UserMemory, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-        """The messages without secrets; one that contains none is not searched again until the vault grows."""
-        in_vault = self._secrets.get(user.name, 0)
-        keys = [_key(user.name, message, in_vault) for message in messages]
-        with self._guard:
-            unseen = [message for message, key in zip(messages, keys, strict=True) if key not in self._clean]
-        if not unseen:
-            return list(messages)
-        redacted = dict(zip(map(id, unseen), redact_messages(user, unseen), strict=True))
-        hidden = [redacted.get(id(message), message) for message in messages]
-        self._seen_clean(key for key, before, after in zip(keys, messages, hidden, strict=True) if before is after)
-        return hidden
-
-    def _seen_clean(self, keys: Iterable[bytes]) -> None:
-        with self._guard:
-            self._clean.update(dict.fromkeys(keys))
-            while len(self._clean) > _CACHED_MESSAGES:
-                self._clean.popitem(last=False)
 
 
 def _with_memory(system: SystemMessage | None, text: str) -> SystemMessage:
@@ -333,11 +300,6 @@ def _changed_memory(messages: Sequence[AnyMessage]) -> bool:
         if message.name in _CHANGING and message.status != "error":
             return True
     return False
-
-
-def _key(user: str, message: BaseMessage, secrets: int) -> bytes:
-    contents = (user, secrets, message.content, getattr(message, "tool_calls", None), message.additional_kwargs)
-    return hashlib.blake2b(repr(contents).encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def _report(stage: str, recall: Mapping[str, Any], degraded: Sequence[str]) -> None:

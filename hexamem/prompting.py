@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -14,17 +14,15 @@ from pydantic import Field
 
 from hexamem.errors import HexamemError
 from hexamem.memory_types import CoreItem, Hit, MemoryItem, Recall, Where, utc_now
-from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.research import Passage
 from hexamem.memory_types.settings import validated_settings
 from hexamem.memory_types.times import read_zone
 from hexamem.models.tokens import count_each, count_tokens
 from hexamem.prompts.fences import OPENING, one_line, tag_ahead
 from hexamem.retrieval.hits import LeaveOut
-from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, tells_day, with_attached
+from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, with_attached
 from hexamem.stores.ledger import read_items
 from hexamem.stores.ledger.shown_items import ShownItem
-from hexamem.stores.ledger.step_texts import plain_steps
 from hexamem.stores.ledger.steps import ShownStep
 from hexamem.stores.redaction import Redactor
 
@@ -148,8 +146,6 @@ def _out_of_prompts(query: str, settings: PromptSettings, visible: frozenset[str
             return record.id in visible or _normalized(record.text) == normal_query
         if record.kind == "core":
             return settings.core
-        if record.kind == "episodic" or not visible:  # an event may have a date that its step's text lacks
-            return False
         return bool(record.sources) and all(source.step_id in visible for source in record.sources)
 
     return left_out
@@ -173,16 +169,11 @@ def prompt_memory(
         ranked.update({hit.id: hit for hit in same_rank if hit is not None and hit.id not in ranked})
     zone = read_zone(user.timezone)
     now = datetime.now(zone)
-    texts = _source_texts(user, ranked.values(), in_prompt)
     hits = [
         hit
         for hit in ranked.values()
         if hit.id not in in_prompt
-        and not (  # extracted from steps in the conversation
-            hit.sources
-            and all(source.step_id in in_prompt for source in hit.sources)
-            and not _adds_date(hit, texts, now.date(), zone)
-        )
+        and not (hit.sources and all(source.step_id in in_prompt for source in hit.sources))
         and _normalized(hit.text) not in queries  # the same question, asked before
     ]
     blocks: Sequence[MemoryItem] = ()
@@ -205,36 +196,8 @@ def prompt_memory(
     )
 
 
-def _source_texts(user: UserMemory, hits: Iterable[Hit], in_prompt: Collection[str]) -> Mapping[str, str]:
-    """The texts of the steps in the prompt from which events were extracted, by step id."""
-    step_ids = {
-        source.step_id
-        for hit in hits
-        if hit.kind == "episodic"
-        for source in hit.sources
-        if source.step_id in in_prompt
-    }
-    if not step_ids:
-        return {}
-    with user.read() as tx:
-        return {step.id: step.text for step in plain_steps(tx, step_ids).values()}
-
-
 def _normalized(text: str) -> str:
     return " ".join(text.split()).casefold()
-
-
-def _adds_date(hit: Hit, texts: Mapping[str, str], today: date, zone: tzinfo) -> bool:
-    """Whether an event has a date that its source in the conversation lacks: "tomorrow", written on another day.
-
-    Messages in the conversation have no time. A relative date written today is resolved against today.
-    """
-    if hit.kind != "episodic" or hit.occurred_at is None or hit.said_at is None or hit.precision is not None:
-        return False
-    if in_zone(hit.said_at, zone).date() == today:
-        return False
-    sources = " ".join(texts.get(source.step_id, "") for source in hit.sources)
-    return not tells_day(sources, in_zone(hit.occurred_at, zone).date())
 
 
 def as_data(core: str, recalled: str, today: str = "") -> str:

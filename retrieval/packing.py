@@ -23,13 +23,11 @@ __all__ = [
     "line_costs",
     "pack",
     "pack_lines",
-    "tells_day",
     "with_attached",
 ]
 
 _WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_NUMBER = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TITLED = frozenset({"procedural", "resource"})
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -153,15 +151,6 @@ def _words(text: str, *, singly: bool) -> Iterator[str]:
         except ValueError:
             continue
         yield from (str(day.month), str(day.day), *f"{day:%B %b %A}".casefold().split(), *"年月日号")
-
-
-def tells_day(text: str, day: date) -> bool:
-    """Whether a text contains a day: as an ISO date, or its month and number."""
-    if day.isoformat() in text:
-        return True
-    month = {f"{day:%B}".casefold(), f"{day:%b}".casefold()}
-    named = f"{day.month}月" in text or not month.isdisjoint(_WORD.findall(text.casefold()))
-    return named and any(int(number) == day.day for number in _NUMBER.findall(text))
 
 
 def _tells_month(text: str, day: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 import sqlite3
 import subprocess
 import sys
@@ -98,13 +97,6 @@ for words in (["recall", "--help"], ["recall", "x", *asked, sys.argv[2]], ["reca
     assert "chromadb" in by_recall
     libraries = {"langgraph", "langchain", "langchain_core", "langsmith", "detect_secrets", "requests", "phonenumbers"}
     assert libraries & by_recall == set()
-
-
-def test_it_runs_as_a_module(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["hexamem", "--version"])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_module("hexamem", run_name="__main__")
-    assert (ended.value.code, capsys.readouterr().out) == (0, f"hexamem {__version__}\n")
 
 
 def test_shared_options_work_before_and_after_the_command_and_the_later_one_wins(stored: Path, tmp_path: Path) -> None:
@@ -248,30 +240,11 @@ def test_ingest_refuses_or_notes_what_is_no_conversation_and_warns_of_lines_stor
     assert "already" not in warnings[0] + warnings[2]
 
 
-def test_ingest_reads_an_array_of_messages_and_names_a_bad_one(alice: At, tmp_path: Path) -> None:
-    file = tmp_path / "chat.json"
-    messages = [{"role": "user", "content": "We moved to Porto."}, {"role": "assistant", "content": "How nice!"}]
-    file.write_text(json.dumps([*messages, 5]))
-    assert f"{file}, message 3: is a JSON int" in alice("ingest", file, "--mode", "off").error
-    assert alice("ingest", file, "--mode", "off", "--skip-bad", "--json").json["steps"] == 2
-    assert [step["content"] for step in alice.json("steps")] == [message["content"] for message in messages]
-
-
 def test_a_picture_is_captioned(alice: At, tmp_path: Path) -> None:
     picture = tmp_path / "cat.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n")
     alice("add", picture, "--caption", "A cat on a mat.")
     assert [item["content"] for item in alice.json("items")] == ["A cat on a mat."]
-
-
-def test_two_locomo_files_of_one_user_do_not_hide_each_other(alice: At, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        turn = {"speaker": "Ann", "dia_id": "D1:1", "text": f"I adopted a cat called {name}."}
-        record = {"session_1": [turn], "session_1_date_time": "1:56 pm on 8 May, 2023", "qa": []}
-        (tmp_path / f"{name}.json").write_text(json.dumps(record))
-        assert alice("ingest", tmp_path / f"{name}.json", "--mode", "off").code == 0
-    threads = [step["thread_id"] for step in alice.json("steps")]
-    assert threads == ["locomo-one/session_1", "locomo-two/session_1"]
 
 
 # Reading.
@@ -358,16 +331,6 @@ def test_history_describes_what_changed_in_words(alice: At) -> None:
     assert (shown.count("third pot from the left"), "{" in shown) == (2, False)
 
 
-def test_a_very_long_message_is_cut_in_lists_and_whole_in_show(alice: At, tmp_path: Path) -> None:
-    file = write_lines(tmp_path / "x.jsonl", [{"role": "user", "content": "Ferns grow by the river. " * 2_000}])
-    alice("ingest", file, "--mode", "off")
-    for words in (("recall", "ferns", "--kind", "step"), ("steps",)):
-        shown = alice(*words).out
-        assert "(50,000 characters)" in shown
-        assert len(shown) < 5_000
-    assert len(alice("show", alice.json("steps")[0]["id"]).out) > 50_000
-
-
 # Changing.
 
 
@@ -435,12 +398,6 @@ def test_erase_asks_first_and_leaves_nothing_of_the_user_after_a_yes(alice: At, 
         assert hexamem("users", "--home", alice.home, "--json").json == []
 
 
-def test_feedback_is_taken_on_a_recall_of_an_earlier_command(stored: Path) -> None:
-    recall = At(stored).json("recall", "boiler")
-    done = At(stored).json("feedback", recall["id"], "--helped", recall["hits"][0]["id"])
-    assert done == {"recall_id": recall["id"], "helped": [recall["hits"][0]["id"]], "hurt": []}
-
-
 def test_an_export_is_imported_for_another_user_with_secrets_under_their_passphrase_alone(
     stored: Path, home: Path, tmp_path: Path
 ) -> None:
@@ -468,26 +425,6 @@ def test_an_export_is_imported_for_another_user_with_secrets_under_their_passphr
 
 def findings(report: Finished) -> dict[str, dict[str, Any]]:
     return {finding["name"]: finding for finding in json.loads(report.out)["findings"]}
-
-
-def test_doctor_finds_nothing_wrong_with_a_good_home_or_with_none_and_where_none_can_be_made(
-    stored: Path, chat: Path, tmp_path: Path
-) -> None:
-    for user in ("alice", "bob"):
-        At(stored, user)("recall", "x")
-    report = hexamem("doctor", "--home", stored, "--json")
-    checks = findings(report)
-    assert (report.json["ok"], {finding["status"] for finding in checks.values()}) == (True, {"ok"})
-    assert {"home", "versions", "disk", "embedder", "ledger", "vault key", "indexes", "jobs"} <= checks.keys()
-    assert [row["user"] for row in report.json["users"]] == ["alice", "bob"]
-    assert "all is well" in hexamem("doctor", "--home", stored).out
-    assert hexamem("doctor", "--home", tmp_path / "deep" / "home", "--json").json["ok"] is True
-    assert list(tmp_path.iterdir()) == [chat]
-    report = hexamem("doctor", "--home", chat / "home", "--json")
-    (wrong,) = [finding for finding in findings(report).values() if finding["status"] == "wrong"]
-    assert (report.code, wrong["name"], str(chat) in wrong["detail"]) == (1, "permissions", True)
-    if Path("/proc/self").exists():  # a file system in which nobody makes folders
-        assert hexamem("doctor", "--home", "/proc/hexamem").code == 1
 
 
 def test_doctor_names_a_readable_key_a_parked_job_and_a_lost_vector_and_reindex_repairs(alice: At, chat: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,14 +80,3 @@ def test_as_json_the_demo_gives_items_questions_and_figures_of_the_ranks_and_no_
         shares = [sum(rank is not None and rank <= k for rank in q["ranks"]) / len(q["ranks"]) for q in questions]
         assert summary["evidence_recall"][str(k)] == pytest.approx(sum(shares) / len(shares), abs=1e-4)
     assert summary["evidence_recall"]["10"] > 0.5
-
-
-def test_without_a_home_the_demo_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = load_demo()
-    questions = script["questions"][:1]
-    messages = [message for message in script["messages"] if message["id"] in {"m001", *questions[0]["evidence"]}]
-    monkeypatch.setattr("hexamem.cli.demo.load_demo", lambda: {**script, "messages": messages, "questions": questions})
-    monkeypatch.setenv("HOME", str(tmp_path / "me"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert hexamem("demo", "--json").json["stored"]["messages"] == 2
-    assert list(tmp_path.iterdir()) == []

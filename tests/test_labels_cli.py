@@ -82,30 +82,6 @@ def test_show_prints_a_label_with_its_steps_and_a_step_with_its_labels(unchanged
     assert (labels["scope"], labels["events"], labels["tier"]) == ("Trip / Day 2", ["ask"], "embedded")
 
 
-def test_recall_prints_labels_beside_the_reasons(unchanged: Home) -> None:
-    words = ("recall", "when does the train go", "-k", "1")
-    label = "scope: Trip / Day 2 · events: ask · entities: train"
-    assert [label in unchanged.run(*words, *why).out for why in ((), ("--why",))] == [False, True]
-    assert unchanged.run(*words, "--json").json["hits"][0]["scope"] == "Trip / Day 2"
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("labels show Wrok", "did you mean 'Work'"),
-        ("labels list --kind colour", "'colour' is not one of 'scope', 'event', 'entity'"),
-        ("labels move Work step_0", "no step step_0"),
-        ("labels merge Trip plan", "of the same kind"),
-        ("labels split Work x", "Missing argument 'STEP...'"),
-        ("recall anything --label Wrok", "no label 'Wrok'; did you mean 'Work'?"),
-        ("recall anything --label Day-9", "'Trip / Day 1'"),
-        ("items --label Work", "no item has the label 'Work' (it is a label of steps"),
-    ],
-)
-def test_bad_input_exits_2_with_one_line(unchanged: Home, words: str, why: str) -> None:
-    assert why in unchanged.run(*words.split()).error
-
-
 def test_labels_are_merged_split_moved_renamed_and_pinned_which_history_shows_by_name_and_undo_reverses(
     home: Home,
 ) -> None:

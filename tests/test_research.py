@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_lanes import SearchFound
 from hexamem.graphs.research_state import ResearchContext
 from hexamem.memory_types.research import Research
-from hexamem.memory_types.research_rollouts import rollout
 
 from .commands import hexamem
 
@@ -229,17 +227,6 @@ def test_strange_questions_are_answered_and_a_limit_of_time_ends_the_rounds(nora
     assert any("seconds" in line for line in research.degraded)
 
 
-def test_a_rollout_rewards_each_round_by_the_gold_that_it_read(nora: UserMemory) -> None:
-    research = nora.research(WIDE, 3, passages=2)
-    gold = {research.rounds[0].read[0], research.rounds[1].read[1], "step_elsewhere"}
-    rows = rollout(research, gold)
-    assert [row["reward"] for row in rows[:2]] == [1 / 3, 1 / 3]
-    assert rows[-1]["return"] == pytest.approx(2 / 3)
-    assert rows[-1]["done"]
-    assert rows[1]["state"]["read"] == list(research.rounds[0].read)
-    assert all(row["reward"] is None for row in rollout(research))
-
-
 def graph_with(user: UserMemory, **lanes: Any) -> Any:
     parts = user.memory.researching.parts()
     return build_research_graph(replace(parts, lanes={**parts.lanes, **lanes}))
@@ -258,22 +245,6 @@ def test_a_lane_or_recall_that_fails_is_reported(nora: UserMemory, monkeypatch: 
     research = nora.research(WRIST)
     assert "Emil broke his wrist" in research.answer
     assert [line for line in research.degraded if "a recall failed (OSError: the index is on fire)" in line]
-
-
-def test_the_lanes_of_a_round_overlap_in_time(nora: UserMemory) -> None:
-    meeting = threading.Barrier(2, timeout=20)
-    lanes = nora.memory.researching.parts().lanes
-
-    def waiting(name: str) -> Any:
-        def search(user: str, request: Any, pool: int) -> SearchFound:
-            meeting.wait()  # breaks unless the other lane comes while this one waits
-            return lanes[name](user, request, pool)
-
-        return search
-
-    graph = graph_with(nora, vector=waiting("vector"), keyword=waiting("keyword"))
-    out = graph.invoke({"question": WRIST, "max_rounds": 1}, context=ResearchContext(user="nora"))
-    assert Research(**out["research"]).degraded == ()
 
 
 def test_the_graph_takes_its_user_from_any_context_and_gives_plain_json(nora: UserMemory) -> None:
@@ -359,16 +330,9 @@ def test_ask_prints_the_evidence_with_its_dates_and_its_trace_when_asked(tmp_pat
     )
     for words in ("Round 1", "plan by embedded", f"search vector: {WRIST}", "keyword found", "read Theo:", "enough"):
         assert words in trace
-    rollouts = tmp_path / "rollouts.jsonl"
-    for _ in range(2):
-        research = hexamem("ask", CATS, "--json", "--rounds", "2", "--rollouts", rollouts, *where).json
+    research = hexamem("ask", CATS, "--json", "--rounds", "2", *where).json
     assert research["answerable"] is True
     assert all(claim["quote"] for claim in research["evidence"])
-    rows = [json.loads(line) for line in rollouts.read_text(encoding="utf-8").splitlines()]
-    assert len({row["run"] for row in rows}) == 2
-    assert {"state", "action", "observation", "reward", "return", "done"} <= set(rows[0])
-    for words in (("x", "--rounds", "0"), ("x", "--tier", "deepest"), ("x", "--rollouts", "/no/folder/x"), (" ",)):
-        assert hexamem("ask", *words, *where).error
 
 
 def test_research_finds_more_of_scattered_evidence_than_recall(tmp_path: Path, shared_data: Path) -> None:

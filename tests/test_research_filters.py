@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -15,13 +13,10 @@ from hexamem import Memory, UserMemory
 from hexamem.errors import InvalidInputError
 from hexamem.graphs.research import build_research_graph
 from hexamem.graphs.research_state import ResearchContext
-from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.research import Research
 
-from .commands import hexamem
 from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_research import SETTINGS, TALKS, WRIST, nora, tell  # noqa: F401
-from .test_research_model import script, search
 
 TICK = timedelta(microseconds=1)
 TOWN = "Which town does the home of Ida lie in?"
@@ -155,61 +150,3 @@ def test_a_fact_that_superseded_another_statement_of_the_message_is_left_out(new
     answer = newcomer.research("What is my beagle called?", 1, passages=1).answer
     assert "Rex" in answer
     assert "Bath" not in answer
-
-
-def test_a_planner_is_shown_memos_of_what_may_be_read(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    by_time = search("time", "wrist", since="2025-04-10", until="2025-04-09")
-    server = scripted_server(script(plan={"needs": [], "searches": [by_time]}))
-    models = {"researcher": server.chat_model()}
-    with Memory.open(tmp_path / "home", embedder="static", models=models, settings=SETTINGS) as memory:
-        user = memory.user("nora")
-        tell(user, {**TALKS, "one later": [("Nora", "2025-09-01T10:00:00Z", "Pixel sleeps on the stove now.")]})
-        assert {"one", "two"} <= {page.thread_id for page in user.pages() if page.closed}
-        research = user.research(WRIST, 1, where={"thread_id": "two"})
-        assert "wrist" in server.requests[0].text.split("<memory>")[1].split("</memory>")[0]
-        assert "Pixel" not in server.requests[0].text
-        asked = next(request for request in research.rounds[0].plan.requests if request.lane == "time")
-        assert asked.until is not None
-        assert (asked.since, asked.until.date()) == (datetime(2025, 4, 9, tzinfo=UTC), date(2025, 4, 10))
-        assert next(lane for lane in research.rounds[0].lanes if lane.lane == "time").found > 0
-        server.requests.clear()
-        user.research(WRIST, 1, as_of="2025-03-20T00:00:00Z")
-        memos = server.requests[0].text.split("<memory>")[1].split("</memory>")[0]
-        assert "Pixel" in memos
-        assert "Lisbon" not in memos
-
-
-def test_the_ends_of_the_calendar_are_read_in_any_zone(memory: Memory) -> None:
-    for at, zone in (("0001-01-01T00:30:00Z", "America/New_York"), ("9999-12-31T23:30:00Z", "Asia/Shanghai")):
-        user = memory.user(zone, timezone=zone)
-        user.remember({"role": "user", "name": "Ida", "content": "I bought a kayak.", "timestamp": at})
-        assert "kayak" in user.research("What did Ida buy?", form="pages").context
-        assert "kayak" in user.research("What did Ida buy last week?", as_of=at).context
-        assert user.research(f"What did Ida buy on {at[:10]}?").passages
-        (page,) = user.pages()
-        assert "kayak" in user.page(page.id).text
-        bounds = {at.replace(tzinfo=UTC) for at in (datetime.min, datetime.max)}
-        assert {in_zone(bound, ZoneInfo(zone)) for bound in bounds} == bounds
-
-
-def test_ask_takes_the_filters_of_recall(tmp_path: Path) -> None:
-    where = ("--user", "nora", "--home", tmp_path / "home")
-    with Memory.open(tmp_path / "home", embedder="static", settings=SETTINGS) as memory:
-        user = memory.user("nora")
-        tell(user)
-        home_in(
-            user, "Shanghai", valid_from="2022-07-01", supersedes=home_in(user, "Hangzhou", valid_from="2015-03-01")
-        )
-
-    def passages(*options: str) -> list[dict[str, Any]]:
-        question = "What happened to Nora, Theo and the home of Ida?"
-        return list(hexamem("ask", question, *options, "--json", *where).json["passages"])
-
-    assert {each["kind"] for each in passages("--kind", "semantic")} == {"semantic"}
-    assert {each["thread_id"] for each in passages("--thread", "two")} == {"two"}
-    assert {each["speaker"] for each in passages("--speaker", "Theo")} == {"Theo"}
-    steps = passages("--since", "2025-04-01", "--until", "2025-05-01", "--kind", "step")
-    assert {each["occurred_at"][:7] for each in steps} == {"2025-04"}
-    assert [each["text"].rsplit(" ", 1)[-1] for each in passages("--as-of", "2020-01-01")] == ["Hangzhou"]
-    assert passages("--known-at", "2020-01-01") == []
-    assert "no such label" in hexamem("ask", "x", "--label", "no such label", *where).error

@@ -21,7 +21,6 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.graphs.ingest_state import IngestState
 from hexamem.stores.ledger.usage import usage_totals
 
-from .commands import hexamem
 from .manager_script import WORD, answer
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_vault import KINDS, Traces, visible
@@ -112,21 +111,6 @@ def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripte
         assert memory.flush()
     names = Counter(request.name for request in server.requests)
     assert names == {"BatchLabels": 1, "RoutingReply": 1, "semantic_manager": 2}
-
-
-def test_a_kind_without_a_model_is_extracted_without_one(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    models = {"semantic_manager": server.chat_model()}
-    settings = Settings(background=False, mode="agents")
-    with Memory.open(tmp_path, models=models, settings=settings) as memory:
-        user = memory.user("ann")
-        user.remember(
-            ["I'm allergic to walnuts.", "My colleague Zora is allergic to peanuts.\nFACT Orla: is a vet in Sligo"]
-        )
-        assert user.flush()
-        assert [item.text for item in user.items("semantic")] == ["Orla\nOrla is a vet in Sligo"]
-        assert any("walnuts" in item.text for item in user.items("core"))
-    assert {request.name for request in server.requests} == {"semantic_manager"}
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
@@ -289,37 +273,3 @@ def test_what_is_repeated_from_recall_is_not_learned_again(tmp_path: Path, scrip
         )
         user.flush()
         assert [(item.id, item.version, len(item.sources)) for item in user.items()] == before
-
-
-def test_the_command_line_sets_the_mode(
-    tmp_path: Path, scripted_server: ServerFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = scripted_server(answer)
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-scripted")
-    talk = tmp_path / "talk.jsonl"
-    talk.write_text(json.dumps({"role": "user", "content": "FACT Orla: is a vet in Sligo"}) + "\n", "utf-8")
-
-    def ingested(*words: str) -> tuple[list[str], int]:
-        before, home = server.calls, tmp_path / f"home{len(words)}{words[-1].replace(':', '')}"
-        assert hexamem("ingest", talk, "--user", "ann", "--home", home, *words).code == 0
-        items = hexamem("items", "--user", "ann", "--home", home, "--json").json
-        return [item["kind"] for item in items], server.calls - before
-
-    by = ("--model", "openai:scripted", "--mode")
-    assert ingested(*by, "single_call") == (["semantic"], 1)
-    assert ingested(*by, "agents") == (["semantic"], 3)
-    assert ingested(*by, "off") == ([], 0)
-    assert ingested("--model", "openai:scripted") == (["semantic"], 1), "a model that is given is used"
-    assert ingested(*by, "embedded")[1] == 0
-
-
-def test_a_mode_that_cannot_work_is_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-scripted")
-    for words, refusal in (
-        ("--mode agents", "--mode agents needs a model: give --model"),
-        ("--mode single_call", "--mode single_call needs a model: give --model"),
-        ("--label-by uncertain", "--label-by uncertain needs a model: give --model"),
-        ("--mode single_call --label-by model --model openai:x", "would pay for it twice"),
-    ):
-        assert refusal in hexamem("demo", "--home", tmp_path / "home", *words.split()).error

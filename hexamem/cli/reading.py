@@ -202,15 +202,9 @@ def ask(
     tokens: Annotated[int | None, typer.Option(min=0, help="At most so many model tokens.")] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="At most so long.")] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every round, search and decision.")] = False,
-    rollouts: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Add the rounds to this JSONL file: state, action, observation."),
-    ] = None,
     timezone: Zone = None,
 ) -> None:
     """Research a question in rounds: plan, search, integrate, reflect. A model answers in words; else the evidence does."""
-    if rollouts is not None and not rollouts.resolve().parent.is_dir():
-        raise InvalidInputError(f"--rollouts {rollouts}: there is no such folder")
     with session.reader(user, timezone) as memory:
         research = memory.research(
             question,
@@ -226,19 +220,10 @@ def ask(
             kinds=kind,
         )
         zone = zone_of(memory)
-    if rollouts is not None:
-        output.write_file("--rollouts", rollouts, lambda path: _append(path, research))
     if not session.as_json:
         for line in research.degraded:
             output.note(f"note: {line}")
     session.show(research, _research_blocks(research, form, zone, trace=trace))
-
-
-def _append(path: Path, research: Research) -> None:
-    from hexamem.memory_types.research_rollouts import rollout
-
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rollout(research))
 
 
 def _research_blocks(research: Research, form: Form, zone: tzinfo, *, trace: bool) -> Iterator[RenderableType]:
