@@ -565,7 +565,7 @@ def test_doctor_reports_parked_deferred_and_unknown_jobs_and_what_to_do(memory: 
     def findings() -> dict[str, Finding]:
         return {finding.name: finding for finding in examine(memory)}
 
-    assert findings()["jobs"].as_dict() == {"name": "jobs", "status": "ok", "detail": "0 waiting, none parked"}
+    assert findings()["jobs"].detail == "0 waiting, none parked"
     memory.handlers.register("label", ending(JobOutcome.park("the model is gone")))
     memory.handlers.register("polish", ending(JobOutcome.defer("the budget is used up")))
     parked = put_now(memory, "alice", "label")

@@ -218,9 +218,7 @@ def test_ingest_stops_extracting_at_its_timeout_and_says_what_waits_and_what_a_m
     assert (done["items"], done["waiting"], done["llm_calls"], done["llm_tokens"]) == (3, 0, 1, 40)
 
 
-def test_ingest_refuses_or_notes_what_is_no_conversation_and_warns_of_lines_stored_before(
-    alice: At, tmp_path: Path
-) -> None:
+def test_ingest_refuses_or_notes_what_is_no_conversation(alice: At, tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("costs.csv", "x.json", "empty.jsonl")}
     for file, text in zip(files.values(), ("what,euros\nrent,900\n", '{"a": 1}', ""), strict=True):
         file.write_text(text)
@@ -228,16 +226,6 @@ def test_ingest_refuses_or_notes_what_is_no_conversation_and_warns_of_lines_stor
     assert "not a conversation" in alice("ingest", files["x.json"]).error
     empty = alice("ingest", files["empty.jsonl"])
     assert (empty.code, f"note: {files['empty.jsonl']} holds no message" in empty.err) == (0, True)
-    lines = [
-        {"role": "user", "content": "We moved to Porto.", "timestamp": "2025-03-04 10:00"},
-        {"role": "assistant", "content": "How nice!"},
-        {"role": "user", "content": "Yes.", "id": "m1"},
-    ]
-    file = write_lines(tmp_path / "x.jsonl", lines)
-    moved = write_lines(tmp_path / "y.jsonl", [{**lines[0], "timestamp": "2025-03-05 10:00"}])
-    warnings = [alice("ingest", path, "--mode", "off").err for path in (file, file, moved)]
-    assert "2 of 3 messages in thread 'default' already" in warnings[1]
-    assert "already" not in warnings[0] + warnings[2]
 
 
 def test_a_picture_is_captioned(alice: At, tmp_path: Path) -> None:

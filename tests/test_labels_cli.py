@@ -75,7 +75,7 @@ def test_show_prints_a_label_with_its_steps_and_a_step_with_its_labels(unchanged
     lines = [line.strip() for line in unchanged.run("show", unchanged.steps[1]).out.splitlines()]
     expected = {
         "scope: Trip / Day 2", "events: ask", "entities: train", f"taken from: {unchanged.steps[0]}",
-        "reads as: scope:Trip/Day_2 event:ask entity:train when does Mia go", "labelled by the encoder, confidence 0.50",
+        "reads as: scope:Trip/Day_2 event:ask entity:train when does Mia go", "labelled: by the encoder, confidence 0.50",
     }  # fmt: skip
     assert expected <= set(lines)
     labels = unchanged.run("show", unchanged.steps[1], "--json").json["labels"]
@@ -96,7 +96,7 @@ def test_labels_are_merged_split_moved_renamed_and_pinned_which_history_shows_by
     assert (built["label"]["step_ids"], built["operation"]["kind"]) == ([first], "split")
     assert "move" in home.labels("move", "Packing", third).out
     assert home.labels("show", "Packing", "--json").json["steps"] == 2
-    assert "labelled by a person" in home.run("show", third).out
+    assert "labelled: by a person" in home.run("show", third).out
     assert home.labels("pin", "Packing", "--off").code == 0
     assert not home.labels("show", "Packing", "--json").json["pinned"]
     shown = " ".join(home.run("history").out.split())

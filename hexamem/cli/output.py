@@ -280,26 +280,21 @@ def body(text: str, style: str = "") -> Padding:
     return Padding(Text(clean(text), style=style, overflow="fold"), (0, 0, 0, 4))
 
 
-def hit_record(
-    number: int, hit: Hit, *, zone: tzinfo, why: bool = False, item: MemoryItem | None = None, past: bool = False
-) -> Group:
+def hit_record(number: int, hit: Hit, *, zone: tzinfo, why: bool = False, past: bool = False) -> Group:
     """One hit of a recall.
 
     Args:
         number: its rank.
-        hit: see there.
         zone: of the times.
         why: whether its signals and the labels of a step are shown too.
-        item: the hit's item, if it is one: decides which of its times is shown.
         past: whether a time in the past was asked for, see :func:`item_record`.
     """
-    of_hit = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)
     labels = {"scope": hit.scope, "events": ", ".join(hit.events), "entities": ", ".join(hit.entities)}
     shown = record(
         [
             (f"{number:>2}", "bold"),
             (hit.kind, "cyan"),
-            (shown_time(hit.occurred_at, zone) if of_hit or item is None else _item_time(item, zone), "green"),
+            (shown_time(hit.occurred_at, zone), "green"),
             (hit.speaker or "", "magenta"),
             (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
             ("superseded" if hit.superseded and not past else "", "yellow"),
@@ -332,18 +327,16 @@ def label_lines(labelled: LabeledSnippet | None) -> Padding:
     if labelled is None:
         return body("no labels", "dim")
     labeler = {"embedded": "the encoder", "model": "a model", "user": "a person"}[labelled.tier]
-    original = labelled.step.index_text or labelled.step.content
     fields = {
-        "reads as": labelled.resolved_text if labelled.resolved_text != original else "",
+        "reads as": labelled.resolved_text,
         "taken from": ", ".join(labelled.antecedents),
         "summary": labelled.summary,
         "scope": labelled.scope,
         "events": ", ".join(labelled.events),
         "entities": ", ".join(labelled.entities),
+        "labelled": f"by {labeler}, confidence {labelled.confidence:.2f}",
     }
-    confidence = "" if labelled.tier == "user" else f", confidence {labelled.confidence:.2f}"
-    provisional = ", provisional" if labelled.provisional else ""
-    return body("\n".join([*_fields(fields), f"labelled by {labeler}{confidence}{provisional}"]), "dim")
+    return body("\n".join(_fields(fields)), "dim")
 
 
 def item_record(item: MemoryItem, *, zone: tzinfo, full: bool = False, past: bool = False) -> Group:

@@ -160,15 +160,9 @@ def recall(
 
 
 def _recall_blocks(memory: UserMemory, result: Recall, filters: Filters, why: bool) -> Iterator[RenderableType]:
-    from hexamem.stores.ledger import get_items
-
-    items: Mapping[str, MemoryItem] = {}
-    if not filters.known_at:
-        with memory.memory.ledger.read(memory.name) as tx:  # which of an item's times a hit has
-            items = get_items(tx, [hit.id for hit in result.hits if hit.kind != "step"])
     past = filters.as_of is not None
     for number, hit in enumerate(result.hits, 1):
-        yield output.hit_record(number, hit, zone=zone_of(memory), why=why, item=items.get(hit.id), past=past)
+        yield output.hit_record(number, hit, zone=zone_of(memory), why=why, past=past)
     if why and result.operations:
         yield output.record([("operations", "")], *((operation.explain(), "dim") for operation in result.operations))
         yield Text("")

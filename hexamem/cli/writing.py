@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +24,6 @@ __all__ = ["add", "edit", "feedback", "forget", "ingest", "remove", "split_pairs
 
 BATCH = 1_000
 """How many lines are stored at a time: an interrupted ingest retains the batches before."""
-_MANY = 100  # with fewer steps no rate is shown
 _ITEM, _FILES = "With --kind", "With files"
 
 ItemId = Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")]
@@ -328,7 +326,7 @@ def ingest(
 ) -> None:
     """Store a conversation. The whole file is checked first: with a bad line nothing of it is stored.
 
-    A line with an id is stored once, however often the file is read; one without is stored each time.
+    A line with an id is stored once, however often the file is read; one without an id is stored each time.
     """
     from hexamem.memory_types.times import read_zone
 
@@ -339,10 +337,7 @@ def ingest(
     else:
         messages, notes, form = _read_data_set(file, form, thread, skip_bad)
     with session.user(user, timezone) as memory:
-        notes += _repeats(memory, messages, timezone)
-        began = time.perf_counter()
         stored = _store(memory, messages)
-        seconds = time.perf_counter() - began
         learned = _learn(memory, timeout)
     if timeout is not None and learned["waiting"]:
         waiting = output.counted(learned["waiting"], "step")
@@ -351,23 +346,17 @@ def ingest(
         )
     if not messages:
         notes.append(f"{file} holds no message")
-    degraded = stored.pop("degraded")
-    for line in (*notes, *(f"{what} ({count}×)" for what, count in degraded.items())):
+    for line in (*notes, *stored["degraded"]):
         output.note(f"note: {line}")
-    steps, rate = stored["steps"], stored["steps"] / seconds
     threads = len({name for name, _ in messages})
     parts = [
-        f"stored {output.counted(steps, 'step')} in {output.counted(threads, 'thread')} of {user!r}",
+        f"stored {output.counted(stored['steps'], 'step')} in {output.counted(threads, 'thread')} of {user!r}",
         f"{stored['repeated']:,} were there already" if stored["repeated"] else "",
         f"{output.counted(stored['secrets'], 'secret')} put into the vault" if stored["secrets"] else "",
-        f"{rate:,.0f} steps/s" if steps >= _MANY else "",
         f"{output.counted(learned['items'], 'item')} learned" if learned["items"] else "",
         _account(learned["llm_calls"], learned["llm_tokens"]),
     ]
-    summary = {
-        "file": str(file), "format": form, "user": user, "threads": threads, **stored, **learned,
-        "degraded": degraded, "notes": notes, "seconds": round(seconds, 3), "steps_per_s": round(rate, 1),
-    }  # fmt: skip
+    summary = {"file": str(file), "format": form, "user": user, "threads": threads, **stored, **learned, "notes": notes}
     session.show(summary, ", ".join(filter(None, parts)))
 
 
@@ -439,33 +428,11 @@ def _read_data_set(file: Path, form: str, thread: str | None, skip_bad: bool) ->
     return messages, notes, "+".join(dict.fromkeys(conversation.dataset for conversation in conversations))
 
 
-def _repeats(memory: UserMemory, messages: _Messages, timezone: str | None) -> list[str]:
-    """A note on messages without an id that are in their thread already: they are stored again."""
-    from hexamem.memory_types.messages import read_messages
-
-    repeated: Counter[str] = Counter()
-    for thread, batch in _by_thread([(name, message) for name, message in messages if message.get("id") is None]):
-        stored: dict[tuple[str, str], set[datetime]] = defaultdict(set)
-        for step in memory.steps(thread) if memory.name in memory.memory.users() else ():
-            stored[step.role, step.content].add(step.occurred_at)
-        for draft in read_messages(batch, timezone=timezone or memory.timezone) if stored else ():
-            times = stored.get((draft.role, draft.text), ())
-            if times and (draft.occurred_at is None or draft.occurred_at.utc in times):
-                repeated[thread] += 1
-    if not repeated:
-        return []
-    where = f"thread {next(iter(repeated))!r}" if len(repeated) == 1 else "their threads"
-    return [
-        f"stored again: {repeated.total():,} of {output.counted(len(messages), 'message')} in {where} already: "
-        "give them ids to store them once"
-    ]
-
-
 def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
     """Store and index the messages; returns the counts of steps, repeated messages and secrets, and what degraded."""
     steps = repeated = 0
     secrets: set[str] = set()
-    degraded: Counter[str] = Counter()
+    degraded: dict[str, None] = {}
     with output.progress_bar("storing", total=len(messages)) as advance:
         for start in range(0, len(messages), BATCH):
             for thread, batch in _by_thread(messages[start : start + BATCH]):
@@ -473,11 +440,11 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
                 steps += len(receipt.step_ids) - len(receipt.repeated)
                 repeated += len(receipt.repeated)
                 secrets.update(receipt.secrets)
-                degraded.update(_without_place(line) for line in receipt.degraded)
+                degraded |= dict.fromkeys(receipt.degraded)
                 advance(len(batch))
     with output.progress_bar("indexing") as advance:
         memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
-    return {"steps": steps, "repeated": repeated, "secrets": len(secrets), "degraded": dict(degraded)}
+    return {"steps": steps, "repeated": repeated, "secrets": len(secrets), "degraded": list(degraded)}
 
 
 def _by_thread(messages: _Messages) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -486,11 +453,6 @@ def _by_thread(messages: _Messages) -> Iterator[tuple[str, list[dict[str, Any]]]
     for name, message in messages:
         threads[name].append(message)
     yield from threads.items()
-
-
-def _without_place(line: str) -> str:
-    place, colon, rest = line.partition(": ")
-    return rest if colon and place.startswith("message ") else line
 
 
 def _learn(memory: UserMemory, timeout: float | None) -> dict[str, int]:
