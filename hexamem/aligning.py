@@ -40,7 +40,7 @@ from hexamem.stores.secrets import find_references, replaced_texts
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
 
-__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of", "known_steps"]
+__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of"]
 
 MEMORY_TOOLS = frozenset(
     (
@@ -134,17 +134,6 @@ def catch_up_thread(
         degraded=tuple(alignment.degraded),
         forgotten=alignment.forgotten,
     )
-
-
-def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> frozenset[str]:
-    """The ids of the steps of a thread that have the ids of these messages."""
-    named = [message_id for message in messages if (message_id := _id_of(message)) is not None]
-    if not named:
-        return frozenset()
-    with user.read() as tx:
-        return frozenset(
-            row.id for part in chunks(named) for row in tx.all(_KNOWN, user=tx.user_id, thread=thread_id, ids=part)
-        )
 
 
 def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> dict[str, str]:

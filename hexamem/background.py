@@ -374,7 +374,6 @@ class BackgroundWorker:
     needed, and never keeps the process alive.
 
     Args:
-        wait: waits on the condition for so many seconds, or until notified.
         brought_up: called with each user whose indexes were brought up.
         idle: called with each such user when there is nothing else to do, for work that no call waits for.
     """
@@ -384,13 +383,12 @@ class BackgroundWorker:
         projector: Projector,
         runner: JobRunner,
         *,
-        wait: Callable[[threading.Condition, float | None], object] = threading.Condition.wait,
         brought_up: Callable[[str], object] = lambda user: None,
         idle: Callable[[str], object] | None = None,
     ) -> None:
         self._stopped = threading.Event()
         self._written = 0.0  # when a user was put last, by the monotonic clock
-        self._projector, self._runner, self._wait, self._brought_up = projector, runner, wait, brought_up
+        self._projector, self._runner, self._brought_up = projector, runner, brought_up
         self._state = threading.Condition()
         self._users: dict[str, None] = {}  # users with writes, in the order of writing
         self._idle = idle
@@ -494,4 +492,4 @@ class BackgroundWorker:
             seconds = self.step()
             with self._state:
                 if not (self._stopping or self._users or self._woken or seconds == 0.0):
-                    self._wait(self._state, seconds)
+                    self._state.wait(seconds)

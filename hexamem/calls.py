@@ -12,8 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from hexamem.arguments import too_deep
-from hexamem.errors import HomeInUseError, InvalidInputError, StoreClosedError
+from hexamem.errors import HomeInUseError, StoreClosedError
 from hexamem.stores.redaction import safe_errors
 from hexamem.stores.vectors.client import disk_errors
 
@@ -112,8 +111,6 @@ class Calls:
 def public(call: F) -> F:
     """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets.
 
-    An argument that contains itself, or is nested too deeply, is refused where a function that reads it fails.
-
     The object has the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
     """
     safe = safe_errors(call)
@@ -121,15 +118,7 @@ def public(call: F) -> F:
     @wraps(call)
     def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         with self._calls, disk_errors(self._calls.home):
-            try:
-                return safe(self, *args, **kwargs)
-            except RecursionError:
-                deep = [name for name, value in [*enumerate(args, 1), *kwargs.items()] if too_deep(value)]
-                if not deep:
-                    raise
-                raise InvalidInputError(
-                    f"{call.__name__}: argument {deep[0]} contains itself, or is nested too deeply; give it flatter"
-                ) from None
+            return safe(self, *args, **kwargs)
 
     return cast(F, counted)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
@@ -16,7 +16,7 @@ from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
 from pydantic import Field
 
-from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
+from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of
 from hexamem.errors import ConfigError
 from hexamem.forgotten_messages import as_read_now
 from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
@@ -24,7 +24,7 @@ from hexamem.hiding import redact_messages
 from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings, validated_settings
 from hexamem.models.encoder import open_encoder
-from hexamem.prompting import PromptSettings, RecallOrError, prompt_memory, search_for_prompt
+from hexamem.prompting import PromptMemory, PromptSettings, prompt_memory, search_for_prompt
 from hexamem.tools.memory_tools import memory_tools
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ class MemoryAgentState(AgentState[Any]):
 class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     """A memory for an agent: ``create_agent(model, tools, middleware=[MemoryMiddleware(memory)])``.
 
-    - ``before_agent`` recalls for the user's message, and stores the messages of the conversation that memory does not
-      hold yet, that message included: if the model fails, nothing is lost.
+    - ``before_agent`` stores the messages of the conversation that memory does not hold yet, the user's last one included
+      (if the model fails, nothing is lost), and recalls for that one.
     - ``before_model`` recalls again when the topic of a run has shifted (MIRIX's active retrieval, by embedding), and
       when the model has forgotten a record or written core memory.
     - ``wrap_model_call`` appends the recalled data, delimited, and the current day to the system message
@@ -122,14 +122,12 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     # ------------------------------------------------------------------ hooks
 
     def before_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Recall for the user's message and store what is new."""
+        """Store what is new and recall for the user's message."""
         user, scope = self._user(runtime)
         messages = state["messages"]
-        query = _last_question(messages)
-        # Recalled before storing: new messages are in the conversation anyway, and need not be indexed first.
-        results = [self._search(user, scope, query, messages)] if query else []
         caught = self._store(user, scope, messages)
-        part = prompt_memory(user, results, self.settings.prompt, visible=caught.visible)
+        query = _last_question(messages)
+        part = self._recalled(user, [query] if query else [], caught.visible)
         hidden = self._without_secrets(user, messages)
         by_id = {message.id: message for message in hidden.get("messages", ())}
         topic = _last_question([by_id.get(message.id, message) for message in messages])[:_TOPIC]
@@ -164,11 +162,14 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     def _recalled_anew(self, runtime: Runtime[Any], state: MemoryAgentState, topics: Sequence[str]) -> str:
         """The current memory part of the prompt for these topics, without what was forgotten since."""
         user, _ = self._user(runtime)
-        visible = state.get("memory_visible") or []
-        results = [search_for_prompt(user, query, self.settings.prompt, visible) for query in topics]
-        part = prompt_memory(user, results, self.settings.prompt, visible=visible)
+        part = self._recalled(user, topics, state.get("memory_visible") or ())
         _report("recall", part.recall, part.degraded)
         return part.text or part.today
+
+    def _recalled(self, user: UserMemory, queries: Sequence[str], visible: Collection[str]) -> PromptMemory:
+        prompt = self.settings.prompt
+        results = [search_for_prompt(user, query, prompt, visible) for query in queries]
+        return prompt_memory(user, results, prompt, visible=visible)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -220,13 +221,6 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     def _user(self, runtime: Any) -> tuple[UserMemory, MemoryScope]:
         scope = resolve_scope("MemoryMiddleware", runtime, get_config(), self._scope)
         return self._memory.user(scope.user), scope
-
-    def _search(
-        self, user: UserMemory, scope: MemoryScope, query: str, messages: Sequence[AnyMessage]
-    ) -> RecallOrError:
-        """Recall for the user's last message, before it is stored."""
-        known = known_steps(user, messages[:-1], scope.thread_id)
-        return search_for_prompt(user, query, self.settings.prompt, known, len(messages) - 1 - len(known))
 
     def _store(self, user: UserMemory, scope: MemoryScope, messages: Sequence[AnyMessage]) -> Caught:
         caught = catch_up_thread(

@@ -113,7 +113,7 @@ def recall_for_prompt(
 
 
 def search_for_prompt(
-    user: UserMemory, query: str, settings: PromptSettings, visible: Collection[str] = (), unknown: int = 0
+    user: UserMemory, query: str, settings: PromptSettings, visible: Collection[str] = ()
 ) -> RecallOrError:
     """The recall of :func:`recall_for_prompt`, which may run before it is known which steps are in the prompt.
 
@@ -121,13 +121,11 @@ def search_for_prompt(
 
     Args:
         visible: ids of steps that are known to be in the conversation.
-        unknown: how many further messages it has: as many more hits are recalled, since some may be left out later.
     """
-    most = min(1_000, settings.k + min(unknown, settings.k))
     try:
         return user.recall_without(
             _short(query),
-            most,
+            settings.k,
             settings.strategy,
             kinds=settings.kinds,
             where=settings.where,

@@ -21,7 +21,6 @@ import pytest
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.background import (
-    BackgroundWorker,
     JobContext,
     JobError,
     JobHandler,
@@ -321,47 +320,6 @@ def test_a_parked_job_runs_again_when_retried_by_hand_and_goes_when_dropped(memo
 
 
 # -- the worker's thread -----------------------------------------------------------------------------------------------
-
-
-class IndexedUsers:
-    """In place of a projector: notes which users it was asked to bring up."""
-
-    def __init__(self, users: list[object] | None = None) -> None:
-        self.users: list[object] = [] if users is None else users
-
-    def catch_up(self, user: str) -> int:
-        self.users.append(user)
-        return 0
-
-
-def test_the_worker_sleeps_until_the_next_job_is_due_or_it_is_woken(
-    queue: Memory, runner: JobRunner, handlers: JobHandlers, clock: Clock
-) -> None:
-    seen: list[object] = []
-    slept: list[float | None] = []
-    asleep = [threading.Event(), threading.Event()]
-
-    def sleep(condition: threading.Condition, seconds: float | None) -> None:
-        slept.append(seconds)
-        if seconds is None:
-            asleep[min(slept.count(None), 2) - 1].set()
-            condition.wait()
-        else:
-            clock.move(seconds)
-
-    handlers.register("note", ending(JobOutcome.done(), seen))
-    put(queue, "alice", "note", NOW + timedelta(seconds=90), n=1)
-    put(queue, "alice", "note", NOW + timedelta(seconds=1000), n=2)
-    projector = IndexedUsers()
-    worker = BackgroundWorker(projector, runner, wait=sleep)  # type: ignore[arg-type]
-    worker.wake()
-    assert asleep[0].wait(WAIT)
-    assert seen == [1, 2]
-    assert slept == [90.0, 600.0, 310.0, None]  # never longer than ten minutes, in case the clock is set
-    worker.put("bob")
-    assert asleep[1].wait(WAIT)
-    worker.stop()
-    assert (projector.users, slept[4:]) == (["bob"], [None])
 
 
 def test_the_background_runs_jobs_also_of_later_handlers_and_flush_waits_for_the_one_that_runs(tmp_path: Path) -> None:

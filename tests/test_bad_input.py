@@ -252,79 +252,40 @@ def test_a_user_without_anything_can_call_everything(memory: Memory, tmp_path: P
 SEMANTIC = {"kind": "semantic", "name": "n", "summary": "s"}
 VAULT = {"kind": "vault", "caption": "c"}
 WRONG: dict[str, str] = {
-    **{f"recall('x', k={k!r})": f"k = {k!r}: give a whole number from 1 to 1,000" for k in (0, 1_001, "3", 2.0, True)},
-    **{
-        f"recall('x', token_budget={value!r})": f"token_budget = {value!r}: give a whole number of at least 1"
-        for value in (0, "9", 1.5, True)
-    },
-    **{f"recall({value!r})": f"query = {value!r}" for value in ("", "  ", None, 5, b"x")},
-    **{f"recall('x', strategy={value!r})": f"strategy = {value!r}" for value in ("", "best", 5, ["rrf"])},
-    **{
-        f"recall('x', kinds={value!r})": "kinds = "
-        for value in ("dream", [], ["step", "dream"], 5, [5], b"step", "page", {"step": 1})
-    },
+    **{f"recall('x', k={k!r})": f"k = {k!r}: give a whole number from 1 to 1,000" for k in (0, 1_001, "3", True)},
+    "recall('x', token_budget=0)": "token_budget = 0: give a whole number of at least 1",
+    **{f"recall({value!r})": f"query = {value!r}" for value in ("  ", None, 5)},
+    "recall('x', strategy='best')": "strategy = 'best'",
+    **{f"recall('x', kinds={value!r})": "kinds = " for value in ("dream", [], 5, {"step": 1})},
     "recall('x', where='alice')": "where = 'alice'",
-    "recall('x', where=[('thread_id', 'x')])": "where = [(",
     "recall('x', where={'colour': 'red'})": "colour is not a field of Where",
     "recall('x', where={'since': 'soon'})": "'soon' cannot be read",
     "recall('x', where={'since': '2024-02-01', 'until': '2024-01-01'})": "lies before since",
-    "recall('x', where={'speaker': 5})": "speaker = 5",
-    "recall('x', where={'labels': 5})": "labels = 5",
-    "recall('x', where={'metadata': 'x'})": "metadata = 'x'",
-    **{
-        f"recall('x', as_of={value!r})": "cannot be read"
-        for value in ("soon", "", "5 pm", True, [2024], math.nan, 10**30, b"2024-01-01")
-    },
-    "recall('x', known_at='later')": "'later' cannot be read",
-    "recall('x', strategy='rrf', min_probability=0.5)": "min_probability = 0.5",
+    **{f"recall('x', as_of={value!r})": "cannot be read" for value in ("soon", True, math.nan, 10**30)},
     "items('step')": "kinds = ['step']",
-    "items(5)": "kinds = 5",
-    "items(as_of='soon')": "'soon' cannot be read",
     "remember('x', thread_id='')": "thread_id = ''",
-    "remember('x', thread_id=None)": "thread_id = None",
-    "remember('x', thread_id='x' * 513)": "513 bytes",
     "remember('x', agent_id=5)": "agent_id = 5",
-    "remember('x', metadata='ab')": "metadata = 'ab'",
     "remember('x', metadata={'a': object()})": "metadata is not JSON",
     "add(5)": "an item is a MemoryItem or a mapping",
     "add({'kind': 'dream'})": "kind = 'dream'",
     "add({**SEMANTIC, 'name': ''})": "name = ''",
     "add(SEMANTIC, secret='x')": "secret= is for a vault item",
-    "add(VAULT, secret=5)": "secret = 5",
     "add(VAULT, secret='')": "is empty",
-    "add(SEMANTIC, actor=None)": "actor = None",
-    "remove('item_x', reason=5)": "reason = 5",
     "get(['a'])": "record_id = ['a']",
-    "edit(None, summary='s')": "item_id = None",
     "edit('item_x', 5)": "changes = 5",
-    "edit('item_x', [('summary', 's')])": "changes = [(",
-    "add({**SEMANTIC, 'sources': [{0.0: 1}]})": "keywords must be strings",
     "forget()": "forget what?",
-    "forget(5)": "ids = 5",
     "forget([b'x'])": "ids = b'x'",
-    "forget(parts=5)": "parts = 5",
     "forget(parts={'step_x': 5})": "parts['step_x'] = 5",
-    "forget(thread_id=5)": "thread_id = 5",
-    "steps(5)": "thread_id = 5",
     "history(limit=0)": "limit = 0",
-    "history(limit='all')": "limit = 'all'",
-    "undo(5)": "operation_id = 5",
-    "reveal(None, reason='r')": "record_id = None",
     "reveal('x', reason=' ')": "reason = ' '",
     "redact(' ')": "words to redact are empty",
     "redact('e')": "single character",
-    "redact('abc', caption=None)": "caption = None",
     "redact('abc', caption='the abc')": "contains the words",
     "redact('abc', sensitivity='top')": "sensitivity = 'top'",
     "feedback('r', helped=['a'], hurt=['a'])": "in helped and in hurt",
-    "feedback('r', helped=5)": "helped = 5",
-    "export(5)": "path = 5",
     "export('')": "names no file",
     "export(folder / 'x', passphrase='')": "passphrase is empty",
-    "export(folder / 'x', passphrase=5)": "passphrase = 5",
-    "import_(None)": "path = None",
     "import_(folder / 'nowhere')": "cannot be read",
-    "import_(folder)": "cannot be read",
 }
 
 
@@ -349,34 +310,6 @@ def test_a_wrong_argument_is_named_with_its_value_and_rule_and_changes_nothing(
         with one_line(InvalidInputError, place=rule):
             print(call, eval(f"user.{call}", names))
         assert last_change() == before, call
-
-
-def test_arguments_that_contain_themselves_or_are_nested_too_deeply_are_refused_and_change_nothing(
-    settled: UserMemory,
-) -> None:
-    cycle: dict[str, Any] = {}
-    cycle["again"] = cycle
-    deep: Any = "x"
-    for _ in range(5_000):
-        deep = [deep]
-    user, core = settled, {"kind": "core", "label": "a", "value": "b"}
-    before = (user.steps(), user.items(), user.history())
-    for value in (cycle, deep):
-        for call in (
-            user.remember,
-            lambda value: user.remember({"role": "user", "content": [value]}),
-            lambda value: user.remember("x", metadata={"a": value}),
-            lambda value: user.add({**core, "metadata": {"a": value}}),
-            lambda value: user.edit("item_x", {"value": value}),
-            lambda value: user.recall("x", where=value),
-            lambda value: user.items(as_of=value),
-            lambda value: user.forget(parts={"x": value}),
-            user.get,
-            user.memory.user,
-        ):
-            with pytest.raises((InvalidInputError, MissingUserError, NotFoundError)):
-                call(value)
-    assert (user.steps(), user.items(), user.history()) == before
 
 
 def test_an_error_of_the_database_never_repeats_a_message(memory: Memory, alice: UserMemory) -> None:

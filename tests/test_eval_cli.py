@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hexamem import Memory, Settings
+from hexamem import Memory
 from hexamem.cli.app import run
-from hexamem.evals import Conversation, EvalMessage, Question
 from hexamem.evals.synthetic import QUESTION_TYPES
 
-from .manager_script import answer
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
-from .test_eval_loaders import came_files
-from .test_research import TALKS
 
 CASE = {
     "id": "one",
@@ -186,58 +181,3 @@ def test_answers_of_research_are_scored_and_judged(
     of_research = [one for one in server.requests if one.name not in ("SingleReply", "AnswerVerdict")]
     assert result["llm_calls"] == len(of_research) > 0
     assert result["degraded"]
-
-
-def test_the_calls_of_storing_with_a_model_are_counted(
-    tmp_path: Path,
-    scripted_server: ServerFactory,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    server = scripted_server(lambda request: Reply(content=answer(request).content, usage=(30, 10)))
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    (result,) = results_of(capsys, "locomo", locomo(tmp_path), "-s", "bm25", "--model", "openai:scripted")
-    assert (result["llm_calls"], result["llm_tokens"]) == (server.calls, 40 * server.calls)
-    assert server.calls > 0
-
-
-def test_the_agreement_of_labels_is_a_note_where_scikit_learn_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    turns, _ = came_files(tmp_path)
-    text = turns.read_text(encoding="utf-8").replace('["topic-GOLD"]', '["other"]', 1)
-    turns.write_text(text, encoding="utf-8")
-    monkeypatch.setattr("hexamem.evals.agreement.find_spec", lambda name: None)
-    assert eval_("came", turns, "-s", "bm25", "--json", tmp_path / "out.json") == 0
-    (result,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert result["scope"]["ami"] is None
-    assert "pip install scikit-learn" in result["scope"]["note"]
-    assert "note: agreement of scope: not measured" in capsys.readouterr().out
-
-
-TALK = Conversation(
-    id="talk",
-    messages=tuple(
-        EvalMessage(id=f"{thread}:{number}", role="user", name=who, content=text, timestamp=at, thread_id=thread)
-        for thread, turns in TALKS.items()
-        for number, (who, at, text) in enumerate(turns)
-    ),
-    questions=(
-        Question(id="1", text="What are Nora's cats called?", answer="", category="1", evidence=("one:0", "three:0")),
-        Question(id="2", text="Who broke his wrist?", answer="", category="4", evidence=("two:3",)),
-    ),
-)
-
-
-def test_each_way_of_research_is_scored_on_the_evidence(tmp_path: Path) -> None:
-    benchmark = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "research_ablations.py"))
-    settings = Settings(background=False, mode="off")
-    names = ["recall rrf", "research", "research by keyword", "read in 1 × 3", "read in 3 × 3"]
-    rows = benchmark["ablate"](
-        lambda: Memory.open(tmp_path / "home", embedder="static", settings=settings), [TALK], names, category=None
-    )
-    assert [row["arm"] for row in rows] == names
-    assert {(row["questions"], row["calls"]) for row in rows} == {(2, 0)}
-    shares = {row["arm"]: row["recall"] for row in rows}
-    assert shares["research"] == 1.0
-    assert shares["read in 3 × 3"] >= shares["read in 1 × 3"]

@@ -12,7 +12,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
+from hexamem import Memory, MemoryMiddleware, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError
 from hexamem.tools.operations import OPERATIONS
@@ -104,26 +104,6 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
         ask(agent, text)
     assert not [step for step in memory.user("alice").steps() if "Dahl" in step.content]
     assert "I am well." in [step.content for step in memory.user("alice").steps()]
-
-
-def test_a_search_tells_only_how_that_begins_which_the_memory_block_shows(memory: Memory) -> None:
-    alice = memory.user("alice")
-    long = "Dahl leads the department, and he wants the reports of all teams on Friday before noon, in English."
-    alice.remember([long, *(f"The department bought printer number {entry}." for entry in "abcdef")], thread_id="old")
-    model = ScriptedChat([calls("search_memory", query="department", k=7), "Done."])
-    settings = MiddlewareSettings(prompt=PromptSettings(k=3))
-    agent = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings)])
-    out = ask(agent, "What does Dahl want?")
-    block = model.prompts[0][0].text
-    outcome = json.loads(out["messages"][2].text)["results"]
-    steps = {step.content: step.id for step in alice.steps()}
-    shown = {entry["id"] for entry in outcome if entry.get("in_memory_block")}
-    assert shown == {steps[text] for text in steps if f"user: {text}\n" in block}
-    [cut] = [entry for entry in outcome if entry["id"] == steps[long]]
-    assert set(cut) == {"id", "kind", "text", "in_memory_block"}
-    assert long.startswith(cut["text"].removesuffix("…"))
-    assert all(entry["text"] in steps and "when" in entry for entry in outcome if entry["id"] not in shown)
-    assert len(outcome) > len(shown) > 0
 
 
 def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Memory) -> None:
