@@ -17,7 +17,6 @@ from hexamem.model_tier import ModelTier
 from hexamem.paging import Paging
 from hexamem.recalling import RecallLog
 from hexamem.redactions import Redactions
-from hexamem.retrieval.request import Request
 from hexamem.retrieval.search import Searcher
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.ledger import recall_row
@@ -146,6 +145,7 @@ class Researching:
             vectors=home.vectors,
             lexical=home.lexical,
             embedder=home.embedder,
+            find=self._searcher.find,
             search_pages=self._paging.search,
             query_intent=self._query_intent,
         )
@@ -171,15 +171,7 @@ class Researching:
 
         if isinstance(self._searcher.ranker, str):
             return PlainRecall()
-        request = Request(
-            query=question,
-            k=_RECALLED,
-            kinds=filters.kinds,
-            where=filters.where,
-            as_of=filters.as_of,
-            known_at=filters.known_at,
-        )
-        result = self._searcher.find(user, request, strategy_named("learned"))
+        result = self._searcher.find(user, filters.request(question, _RECALLED), strategy_named("learned"))
         return PlainRecall(tuple(hit.id for hit in result.hits), result.answerable)
 
     def _encode(self, texts: Sequence[str]) -> list[EncodedText]:
@@ -212,7 +204,7 @@ class Researching:
         """The light memory; with a filter only of pages all of whose steps pass it."""
         if not self._settings.pages or filters.known_at is not None:  # memos have no earlier versions
             return LightMemory()
-        return self._paging.light_memory(user, tokens, filters.steps if filters else None)
+        return self._paging.light_memory(user, tokens, filters.among if filters else None)
 
     def _scopes(self, user: str) -> tuple[str, ...]:
         """Paths of the scopes that a planner may search by, those with most steps first.

@@ -232,7 +232,7 @@ def graph_with(user: UserMemory, **lanes: Any) -> Any:
     return build_research_graph(replace(parts, lanes={**parts.lanes, **lanes}))
 
 
-def test_a_lane_or_recall_that_fails_is_reported(nora: UserMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lane_that_fails_is_reported(nora: UserMemory) -> None:
     def broken(*_: Any, **__: Any) -> SearchFound:
         raise OSError("the index is on fire")
 
@@ -241,10 +241,6 @@ def test_a_lane_or_recall_that_fails_is_reported(nora: UserMemory, monkeypatch: 
     assert "Emil" in research.answer
     assert research.degraded == ("lane keyword: a search failed (OSError: the index is on fire)",)
     assert [lane.lane for lane in research.rounds[0].lanes if lane.failed] == ["keyword"]
-    monkeypatch.setattr(nora.memory.searcher, "find", broken)
-    research = nora.research(WRIST)
-    assert "Emil broke his wrist" in research.answer
-    assert [line for line in research.degraded if "a recall failed (OSError: the index is on fire)" in line]
 
 
 def test_the_graph_takes_its_user_from_any_context_and_gives_plain_json(nora: UserMemory) -> None:
@@ -290,11 +286,11 @@ def test_a_run_that_dies_goes_on_in_its_round_under_a_parents_checkpointer(nora:
         queries: list[str] = []
         keyword = nora.memory.researching.parts().lanes["keyword"]
 
-        def counted(user: str, request: Any, pool: int) -> SearchFound:
+        def counted(user: str, request: Any, filters: Any, pool: int) -> SearchFound:
             queries.append(request.query)
             if len(queries) == die_at:
                 raise Killed
-            return keyword(user, request, pool)
+            return keyword(user, request, filters, pool)
 
         host = StateGraph(Host, ResearchContext)
         host.add_node("research", graph_with(nora, keyword=counted))
