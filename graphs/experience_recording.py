@@ -218,7 +218,7 @@ class RunRecordingHandler(BaseCallbackHandler):
         actions: dict[str, tuple[str, str]] = {}  # id of a tool call → its action and thought
         for message in messages:
             if isinstance(message, AIMessage):
-                thought = message.text
+                thought = str(message.text)
                 for call in (*message.tool_calls, *message.invalid_tool_calls):
                     actions[call["id"] or ""] = _action(call["name"] or "tool", call["args"] or ""), thought
                     thought = ""
