@@ -83,14 +83,12 @@ class PromptMemory:
 
     Attributes:
         text: the delimited data, with ``today`` in it; empty if memory holds nothing for the prompt.
-        tokens: of the text.
         recall: the recall's id, the query, hits (id, kind, text, score, why) and probability, as JSON.
         degraded: what fell back.
         today: the line with the day, for a prompt without ``text``; empty if the settings exclude it.
     """
 
     text: str = ""
-    tokens: int = 0
     recall: Mapping[str, Any]
     degraded: tuple[str, ...] = ()
     today: str = ""
@@ -184,10 +182,9 @@ def prompt_memory(
             degraded.append(f"core memory could not be read: {error}")
     today = f"Today is {now:%A, %Y-%m-%d}." if settings.today else ""
     core = _core(blocks, settings.core_tokens)
-    text, tokens, packed = _fit(*core, hits, settings, today, zone)
+    text, packed = _fit(*core, hits, settings, today, zone)
     return PromptMemory(
         text=text,
-        tokens=tokens,
         recall=_report(recalls[0], packed) if recalls else {},
         degraded=tuple(dict.fromkeys(degraded)),
         today=today,
@@ -241,8 +238,8 @@ def _fit(
     settings: PromptSettings,
     today: str,
     zone: tzinfo,
-) -> tuple[str, int, list[Hit]]:
-    """The block within its budget; its tokens; the hits in it."""
+) -> tuple[str, list[Hit]]:
+    """The block within its budget, and the hits in it."""
     room = settings.tokens - _frame(today, bool(core), True) - core_tokens
     if core and room < 0:
         core, core_tokens, room = "", 0, settings.tokens - _frame(today, False, True)
@@ -251,8 +248,7 @@ def _fit(
     attached = sum(len(hit.attached) for hit in hits)  # no places of their own
     chosen = pack_lines(hits, costs, room, settings.k + attached)
     recalled = "\n".join([lines[index] for index in chosen])
-    text = as_data(core, recalled, today)
-    return text, count_tokens(text) if text else 0, [hits[index] for index in sorted(chosen)]
+    return as_data(core, recalled, today), [hits[index] for index in sorted(chosen)]
 
 
 @lru_cache(maxsize=8)

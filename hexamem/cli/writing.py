@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -87,7 +86,7 @@ def add(
             raise InvalidInputError(
                 "--title, --caption, --labels, --tree-path, --root and --no-keep-bytes are of a file"
             )
-        values = _field_values(_class_of(kind), split_pairs(words, "the field"), timezone or "UTC")
+        values = _field_values(_class_of(kind), split_pairs(words, "the field"))
         secret = read_stdin("the secret") if secret_stdin else None
         with session.user(user, timezone) as memory:
             stored = memory.add({"kind": kind, **values}, secret=secret, supersedes=supersedes, reason=reason)
@@ -162,14 +161,12 @@ def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
     return fields
 
 
-def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]], timezone: str) -> dict[str, Any]:
-    """Parse ``(name, text)`` pairs into the values of an item's fields, by the fields' types.
-
-    Text is not parsed; a list is JSON, or one pair per entry; a time may have any form that Hexamem parses; an empty
-    text is None for an optional field; numbers and mappings are JSON.
+def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Parse ``(name, text)`` pairs into the values of an item's fields: of a list one pair an entry, or JSON; of a mapping
+    JSON; an empty text is None where the field may be None. The item checks the rest.
 
     Raises:
-        InvalidInputError: for an invalid value. An unknown field is not checked here: the item refuses it.
+        InvalidInputError: for a field that is given several times, or text that is not JSON.
     """
     texts: dict[str, list[str]] = defaultdict(list)
     for name, text in pairs:
@@ -178,6 +175,7 @@ def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]], time
     for name, entered in texts.items():
         field = kind.model_fields.get(name)
         annotation = field.annotation if field else str
+        origins = {get_origin(part) or part for part in (annotation, *get_args(annotation))}
         if get_origin(annotation) is tuple:
             is_json = len(entered) == 1 and entered[0].lstrip().startswith("[")
             entries = _json(name, entered[0]) if is_json else [text for text in entered if text]
@@ -185,21 +183,11 @@ def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]], time
             values[name] = [{"step_id": entry} if of_steps and isinstance(entry, str) else entry for entry in entries]
         elif len(entered) > 1:
             raise InvalidInputError(f"{name} is given {len(entered)} times; it takes one value")
+        elif type(None) in origins and not entered[0]:
+            values[name] = None
         else:
-            values[name] = _one_value(name, entered[0], annotation, timezone)
+            values[name] = _json(name, entered[0]) if dict in origins else entered[0]
     return values
-
-
-def _one_value(name: str, text: str, annotation: Any, timezone: str) -> Any:
-    parts = get_args(annotation)
-    types = {annotation, *parts, *(inner for part in parts for inner in get_args(part))}
-    if type(None) in types and not text:
-        return None
-    if datetime in types:
-        from hexamem.memory_types.times import parse_time
-
-        return parse_time(text, timezone=timezone).utc
-    return _json(name, text) if int in types or dict in {get_origin(part) or part for part in types} else text
 
 
 def _json(name: str, text: str) -> Any:
@@ -228,7 +216,7 @@ def edit(
     pairs = split_pairs(fields or [], "the change")
     secret = read_stdin("the secret") if secret_stdin else None
     with session.known(user, timezone) as memory:
-        values = _field_values(type(memory.get(item_id)), pairs, timezone or "UTC")  # type: ignore[arg-type]
+        values = _field_values(type(memory.get(item_id)), pairs)  # type: ignore[arg-type]
         stored = memory.edit(item_id, values, reason=reason, secret=secret)
         session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
 
