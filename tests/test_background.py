@@ -417,35 +417,6 @@ def test_a_memory_may_be_closed_while_a_handler_uses_it(tmp_path: Path) -> None:
 # -- killing and leaving -----------------------------------------------------------------------------------------------
 
 
-_LEAVING = """
-import sys, threading
-from hexamem import Memory
-from hexamem.background import JobOutcome
-from hexamem.stores.ledger.jobs import enqueue
-
-began = threading.Event()
-
-def handler(job):
-    began.set()
-    threading.Event().wait()
-
-memory = Memory.open(sys.argv[1], embedder="static")
-memory.handlers.register("endless", handler)
-with memory.ledger.write("alice") as tx:
-    enqueue(tx, "endless", {})
-memory.wrote("alice")
-assert began.wait(30)
-"""
-
-
-def test_a_program_that_ends_without_closing_is_not_kept_alive_by_a_job(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    done = subprocess.run([sys.executable, "-c", _LEAVING, home], check=False, timeout=300, capture_output=True)
-    assert (done.returncode, done.stderr) == (0, b"")
-    with opened(home, background=False) as memory:
-        assert (only(memory).status, only(memory).attempts) == ("waiting", 1)
-
-
 def test_two_homes_on_one_ledger_run_each_job_once(new_database: NewDatabase, tmp_path: Path) -> None:
     options: Any = {"ledger_url": new_database(), "embedder": "static", "settings": Settings(background=False)}
     seen: list[object] = []

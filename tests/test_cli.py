@@ -314,7 +314,7 @@ def test_history_describes_what_changed_in_words(alice: At) -> None:
     long = "Mill Lane 4, above the bakery, with the key under the third pot from the left " * 2
     alice("edit", item, f"summary={long}", 'labels=["home", "lease"]', 'metadata={"page": 4, "seen": true}')
     shown = alice("history", item).out
-    for line in ("labels: – → home, lease", "metadata.page: 3 → 4", "metadata.seen: – → yes", "before: old"):
+    for line in ("labels: – → home, lease", "metadata: page 3 → page 4, seen yes", "summary: old → Mill Lane"):
         assert line in shown
     assert (shown.count("third pot from the left"), "{" in shown) == (2, False)
 

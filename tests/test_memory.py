@@ -59,50 +59,6 @@ def queries(user: UserMemory) -> list[str]:
 # Closing.
 
 
-def test_closing_waits_for_calls_that_run_and_refuses_those_that_begin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = opened(tmp_path / "home")
-    alice = memory.user("alice")
-    inside, go_on, refused = threading.Event(), threading.Event(), threading.Event()
-    order: list[str] = []
-    inner = memory.ledger.write
-
-    def slow(*args: Any, **kwargs: Any) -> Any:
-        inside.set()
-        assert go_on.wait(30)
-        return inner(*args, **kwargs)
-
-    monkeypatch.setattr(memory.ledger, "write", slow)
-
-    def write() -> None:
-        alice.remember("in flight")
-        order.append("written")
-
-    def close() -> None:
-        memory.close()
-        order.append("closed")
-
-    writer, closer = threading.Thread(target=write), threading.Thread(target=close)
-    writer.start()
-    assert inside.wait(30)
-    closer.start()
-    while not refused.is_set():  # until closing has begun
-        try:
-            alice.steps()
-        except StoreClosedError:
-            refused.set()
-    with pytest.raises(StoreClosedError, match="was closed"):
-        memory.user("bob")
-    assert order == []
-    go_on.set()
-    writer.join(30)
-    closer.join(30)
-    assert sorted(order) == ["closed", "written"]
-    with opened(tmp_path / "home") as again:
-        assert [step.content for step in again.user("alice").steps()] == ["in flight"]
-
-
 def test_a_memory_can_be_closed_from_inside_one_of_its_calls(tmp_path: Path) -> None:
     memory = opened(tmp_path / "home")
     memory.user("alice").remember("a heron")

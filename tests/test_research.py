@@ -120,21 +120,6 @@ def test_the_three_forms_hold_answer_passages_and_whole_pages(nora: UserMemory) 
     assert pages.pages
 
 
-def test_each_passage_explains_at_which_rank_each_search_found_it(nora: UserMemory) -> None:
-    research = nora.research(WRIST, 2, passages=2)
-    for passage in (*research.passages, *research.further):
-        assert passage.why or passage.lanes in (("beside",), ("page",))
-        assert all(reason.rank is not None and reason.rank >= 1 for reason in passage.why)
-    (broken,) = [each for each in research.passages if "broke his wrist" in each.text and each.kind == "step"]
-    assert "keyword #1" in broken.explain()
-    recalled = [hit.id for hit in nora.recall(WRIST, k=60).hits]
-    ranks = {hit.id: reason.rank for hit in research.hits for reason in hit.why if reason.name == "recall"}
-    assert sorted(ranks, key=lambda each: ranks[each] or 0) == [each for each in recalled if each in ranks]
-    alone = nora.research(WRIST, lanes=["keyword"])
-    assert {request.lane for done in alone.rounds for request in done.plan.requests} == {"keyword"}
-    assert not [hit for hit in alone.hits for reason in hit.why if reason.name == "recall"]
-
-
 def test_a_secret_comes_back_as_its_caption_alone(alice: UserMemory) -> None:
     secret = "hunter2-Zx81-quetzal"
     alice.remember(f"My wifi password is {secret} and the router stands in the hall.")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import logging
 import random
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -62,29 +61,6 @@ def test_single_call_takes_at_most_13_calls_for_100_steps(tmp_path: Path, script
     assert {request.name for request in server.requests} == {"SingleReply"}
     [fixed] = {json.dumps([entry.messages[0]["content"], entry.body["response_format"]]) for entry in server.requests}
     assert len(fixed) <= 8_000, "instructions and schema are the same in each call, so that providers cache them"
-
-
-def test_one_call_shows_the_80_nearest_known_items(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, "single_call") as memory:
-        user = memory.user("ann")
-
-        def shown(text: str) -> list[str]:
-            user.remember(text)
-            assert user.flush()
-            return re.findall(r"^(?:semantic|episodic)\d+ .*$", server.requests[-1].text, re.M)
-
-        violin = {"kind": "semantic", "name": "violin"}
-        old = user.add({**violin, "summary": "Orla plays the violin"})
-        for number in range(10):  # what is superseded takes no place
-            old = user.add({**violin, "summary": f"Orla plays the violin in hall {number}"}, supersedes=old.id)
-        for number in range(39):
-            user.add({"kind": "episodic", "summary": f"Rowed race {number}", "occurred_at": "2025-03-09"})
-        assert len(shown("FACT Bo: paints boats in Kerry")) == 40
-        for number in range(60):
-            user.add({"kind": "semantic", "name": f"hen {number}", "summary": f"hen {number} is brown"})
-        lines = shown("FACT Orla: plays the violin in a new hall")
-        assert (len(lines), next(line for line in lines if "violin" in line)[:9]) == (80, "semantic1")
 
 
 def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripted_server: ServerFactory) -> None:

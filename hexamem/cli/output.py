@@ -61,11 +61,8 @@ ONE_LINE = 110
 LONGEST = 2_000
 """Characters of one record that a list shows; `show` and --json give it whole."""
 _LONGEST_CHANGE = 600  # characters of a changed value
-_CHANGE_ON_A_LINE = 120  # characters of both values together
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"} | {0x7F: 0x2421}
 _VISIBLE |= dict.fromkeys(range(128, 160), 65533)
-_TITLES = ("title", "name", "caption", "label", "summary", "value", "content")  # what an item is recognised by
-_OF_INTENT = ("scope_id", "event_ids", "entity_ids", "resolved_text", "summary", "tier")
 
 
 class PipeClosed(Exception):
@@ -432,25 +429,14 @@ def operation_records(
 
 def _change(target: str, target_id: str, before: Mapping[str, Any], after: Mapping[str, Any], names: Any) -> str:
     """The record, and ``field: before → after`` a line, or that it was added or removed."""
-    state = after or before
-    titles = (state[name] for name in _TITLES if isinstance(state.get(name), str) and state[name].strip())
-    title = f"{state['kind']}, {one_line(next(titles, ''))}" if "kind" in state else ""
-    shown, titled = f"{target} {target_id}", f": {title}" if title else ""
-    if target == "intent":
-        before, after = ({name: state.get(name) for name in _OF_INTENT} for state in (before, after))
-        shown = f"labels of step {target_id}"
-    elif not before or not after:
-        return f"{shown} {'added' if after else 'removed' if before else 'changed'}{titled}"
-    pairs = [(name, before.get(name), value) for name, value in after.items() if name != "version"]
-    lines: list[str] = []
-    for name, old, new in pairs:
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            pairs += [(f"{name}.{part}", old.get(part), new.get(part)) for part in {**new, **old}]  # read further on
-        elif old != new:
-            was, now = (cut(_value(value, names), _LONGEST_CHANGE) for value in (old, new))
-            together = len(was) + len(now) <= _CHANGE_ON_A_LINE
-            lines.append(f"  {name}: {was} → {now}" if together else f"  {name}:\n    before: {was}\n    after:  {now}")
-    return "\n".join([shown + titled, *(lines or ["  as before"])])
+    if not before or not after:
+        return f"{target} {target_id} {'added' if after else 'removed' if before else 'changed'}"
+    lines = [f"{'labels of step' if target == 'intent' else target} {target_id}"]
+    for name, new in after.items():
+        if name != "version" and before.get(name) != new:
+            was, now = (cut(_value(value, names), _LONGEST_CHANGE) for value in (before.get(name), new))
+            lines.append(f"  {name}: {was} → {now}")
+    return "\n".join(lines)
 
 
 def _value(value: Any, names: Mapping[str, str]) -> str:
