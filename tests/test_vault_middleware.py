@@ -152,17 +152,13 @@ def test_high_sensitivity_needs_approval(memory: Memory, doors: Doors) -> None:
     assert "hunter2" not in model.said()
 
 
-def test_an_answer_that_is_no_decision_is_asked_for_again(memory: Memory, doors: Doors) -> None:
-    built, _ = agent(memory, [calls("login", password=keep(memory, "high")), "In."], doors, InMemorySaver())
+@pytest.mark.parametrize("answer", ["yes", {"decisions": []}, {"decisions": [{"type": "reject"}]}])
+def test_what_is_not_approved_is_not_revealed(memory: Memory, doors: Doors, answer: Any) -> None:
+    built, _ = agent(memory, [calls("login", password=keep(memory, "high")), "I may not."], doors, InMemorySaver())
     built.invoke(ask(), THREAD, context=ALICE)
-    answers: list[Any] = ["yes", 1, {"decisions": []}, {"decisions": [{"type": "edit"}]}, ["approve"]]
-    for answer in answers:
-        out = built.invoke(Command(resume=answer), THREAD, context=ALICE)
-        [asked] = out["__interrupt__"]
-        assert "which is no decision: resume with" in asked.value["action_requests"][0]["description"]
-        assert doors.given == []
-    out = built.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
-    assert (out["messages"][-1].text, doors.given) == ("In.", [(SECRET, None)])
+    out = built.invoke(Command(resume=answer), THREAD, context=ALICE)
+    assert out["messages"][2].status == "error"
+    assert (doors.given, memory.user("alice").reveals()) == ([], [])
 
 
 def test_errors_of_the_tool_do_not_tell_the_value(memory: Memory, doors: Doors) -> None:
