@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -171,6 +172,46 @@ def prompt_of(memory: Memory, question: str, user: str = "alice", **settings: An
     built, model = agent(memory, ["Yes."], **settings)
     built.invoke(ask(question), thread("later"), context={"user": user})
     return model.prompts[0][0].text
+
+
+def test_the_day_stands_in_a_prompt_unless_switched_off_also_where_nothing_is_recalled(memory: Memory) -> None:
+    for today in (True, False):
+        text = prompt_of(memory, "Where does Mia go to school?", f"{today}", prompt=PromptSettings(today=today))
+        assert (re.search(r"Today is \w+day, [\d-]+\.", text) is not None) is today
+
+
+def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory: Memory) -> None:
+    alice = memory.user("alice", timezone="Europe/Copenhagen")
+    stated = [("Leo and Alba are four years old.", "09:00"), ("Leo and Alba are five, they had a birthday.", "10:00")]
+    steps = [
+        alice.remember({"role": "user", "content": text, "timestamp": f"2024-11-22T{at}Z"}, "old").step_ids[0]
+        for text, at in stated
+    ]
+    event = {"kind": "episodic", "sources": [{"step_id": steps[0]}]}
+    texts = (
+        ("Leo and Alba turned older on 2024-12-09", "2024-12-09"), ("The party of Leo and Alba", "2024-12-14"),
+        ("Dinner of Leo and Alba", "2024-12-14T19:00"), ("Alba and Leo moved in March 1996", "1996-03-01"),
+    )  # fmt: skip
+    for text, day in texts:
+        alice.add({**event, "summary": text, "occurred_at": day})
+    alice.add({**event, "kind": "semantic", "name": "Leo", "summary": "Leo has a sister, Alba"})
+    text = prompt_of(memory, "How old are Leo and Alba?", prompt=PromptSettings(k=20))
+    lines = [line for line in text.splitlines() if line.startswith("[")]
+    assert (lines[0], lines[-1]) == (
+        "[2024-11-22 10:00] user: Leo and Alba are four years old.",
+        "[2024-11-22 11:00] user: Leo and Alba are five, they had a birthday.",
+    )
+    assert set(lines[1:-1]) == {
+        "[2024-11-22 10:00] (episodic) Leo and Alba turned older on 2024-12-09",
+        "[2024-11-22 10:00] (episodic, on 2024-12-14) The party of Leo and Alba",
+        "[2024-11-22 10:00] (episodic, on 2024-12-14 19:00) Dinner of Leo and Alba",
+        "[2024-11-22 10:00] (episodic) Alba and Leo moved in March 1996",  # no day is known
+        "[2024-11-22 10:00] (semantic) Leo has a sister, Alba",
+    }
+    bob = memory.user("bob")
+    bob.remember([f"Step {word} of the valve check" for word in ("one", "two", "three", "four")], thread_id="old")
+    text = prompt_of(memory, "What is step three of the valve check, and step two?", "bob")
+    assert re.findall(r"Step (\w+) of", text) == ["one", "two", "three", "four"]  # said at once, in order
 
 
 def test_core_memory_is_what_holds_now_with_its_label_once_and_what_has_ended_is_marked(memory: Memory) -> None:
