@@ -239,3 +239,12 @@ def test_settings_that_cannot_work_are_refused(tmp_path: Path, scripted_server: 
     for name, value in settings:
         with pytest.raises(ConfigError, match=name):
             Settings(**{name: value})
+
+
+def test_small_talk_and_mode_off_leave_nothing(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
+    alice.remember(["Hi!", ("assistant", "Hello, how can I help?"), "Just saying hello."])
+    assert (alice.flush(), alice.items(), memory.ingesting.waiting("alice")) == (True, [], 0)
+    with opened(tmp_path / "off", mode="off") as off:
+        user = off.user("alice")
+        user.remember(INTRODUCTION)
+        assert (user.jobs(), user.flush(), user.items()) == ([], True, [])

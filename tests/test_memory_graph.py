@@ -274,3 +274,18 @@ def test_an_odd_message_stops_neither_the_others_nor_the_agent(memory: Memory) -
     caught = catch_up_thread(memory.user("alice"), ["one", {"role": "user", "content": 7}, "two"], "t")
     assert said(memory) == ["one", "two"]
     assert "could not be read" in caught.degraded[0]
+
+
+def test_what_was_learned_from_the_conversation_itself_is_not_recalled_into_it(labelling_memory: Memory) -> None:
+    memory, bob = labelling_memory, {"user": "bob"}
+    learned_only = PromptSettings(kinds=("semantic",))  # beside its step it would say nothing new
+    graph = parent(memory, save=False, manage="now", settings=learned_only).compile(checkpointer=InMemorySaver())
+    said_once = "My daughter Mia is allergic to walnuts."
+    graph.invoke({"messages": [HumanMessage(said_once)]}, thread(), context=bob)
+    learned = {item.kind for item in memory.user("bob").items()}
+    assert "semantic" in learned
+    here = graph.invoke({"messages": [HumanMessage("And Mia?")]}, thread(), context=bob)
+    there = graph.invoke({"messages": [HumanMessage("And Mia?")]}, thread("new"), context=bob)
+    kinds = [{hit["kind"] for hit in out["memory_report"]["recall"]["hits"]} for out in (here, there)]
+    assert "semantic" not in kinds[0]
+    assert "semantic" in kinds[1]

@@ -214,6 +214,36 @@ def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory:
     assert re.findall(r"Step (\w+) of", text) == ["one", "two", "three", "four"]  # said at once, in order
 
 
+def test_each_hit_is_one_entry_without_index_words_and_repetitions(memory: Memory) -> None:
+    alice = memory.user("alice", timezone="Europe/Berlin")
+    event = {
+        "kind": "episodic",
+        "summary": "Party at the zoo",
+        "occurred_at": "2024-03-01",
+        "event_type": "celebration",
+    }
+    alice.add(event)
+    alice.add({**event, "summary": "Cake for the party", "occurred_at": "2024-03-01T15:30", "actor": "Mark"})
+    alice.add({"kind": "semantic", "name": "Zoo", "summary": "The zoo allows a party of forty"})
+    text = prompt_of(memory, "When is the party at the zoo?")
+    lines = text.splitlines()
+    assert "(episodic, on 2024-03-01) Party at the zoo" in lines
+    assert "(episodic, on 2024-03-01 15:30) Cake for the party (Mark)" in lines
+    assert [line.endswith("(semantic) The zoo allows a party of forty") for line in lines].count(True) == 1
+    assert "celebration" not in text
+    bob = memory.user("bob")
+    reply = {"role": "assistant", "content": "For the window:\n\n- pigs of marzipan\n- a sleigh"}
+    [step] = bob.remember([reply], thread_id="old").step_ids
+    bob.add({"kind": "procedural", "summary": "Marzipan pigs", "steps": ["Knead it", "Cut it"]})
+    for content in ("pigs of marzipan", "Almonds\n  Sugar"):  # the first is in the words of its step
+        bob.add({"kind": "resource", "title": "Marzipan", "content": content, "sources": [{"step_id": step}]})
+    text = prompt_of(memory, "How do I make the pigs of marzipan for the window?", "bob")
+    assert "assistant: For the window: / - pigs of marzipan / - a sleigh\n" in text
+    assert "(procedural) Marzipan pigs / Knead it / Cut it\n" in text
+    assert "(resource) Marzipan\n  Almonds\n    Sugar\n" in text
+    assert text.count("(resource)") == 1
+
+
 def test_core_memory_is_what_holds_now_with_its_label_once_and_what_has_ended_is_marked(memory: Memory) -> None:
     alice = memory.user("alice")
     over, on = {"valid_to": "2024-03-01"}, {"valid_to": "2999-03-01"}

@@ -47,3 +47,10 @@ def test_a_known_secret_said_again_without_a_cue_is_taken_out(each_user: UserMem
     assert each_user.remember(again.replace("⟦⟧", SECRET)).secrets == (reference,)
     assert said(each_user)[1:] == [again.replace("⟦⟧", reference)]
     assert kept(each_user) == 1
+
+
+def test_what_is_a_secret_of_one_user_is_none_of_anothers(each_user: UserMemory) -> None:  # noqa: F811
+    each_user.remember(f"my password is {SECRET}")
+    other = each_user.memory.user(f"{each_user.name}, another")
+    assert other.remember(f"{SECRET} is a band").secrets == ()
+    assert said(other) == [f"{SECRET} is a band"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 from langchain.agents import create_agent
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import ToolException, tool
 from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.schemas import Run
@@ -186,3 +186,17 @@ def test_the_memorys_own_tools_get_no_secrets(memory: Memory) -> None:
         VaultMiddleware(memory, tools=["remember"])
     with pytest.raises(ConfigError, match="secret"):
         VaultMiddleware(memory, tools=["login"], approve=["secret"])  # type: ignore[list-item]
+
+
+def test_two_calls_at_once_are_decided_each_by_its_own_interrupt(memory: Memory, doors: Doors) -> None:
+    reference = keep(memory, "high")
+    both = AIMessage(
+        "", tool_calls=[*calls("login", password=reference).tool_calls, *calls("login", password=reference).tool_calls]
+    )
+    both.tool_calls[1]["id"] = "second"
+    built, _ = agent(memory, [both, "In."], doors, InMemorySaver())
+    out = built.invoke(ask(), THREAD, context=ALICE)
+    first, second = out["__interrupt__"]
+    decided = {first.id: {"decisions": [{"type": "approve"}]}, second.id: {"decisions": [{"type": "reject"}]}}
+    built.invoke(Command(resume=decided), THREAD, context=ALICE)
+    assert len(doors.given) == 1
