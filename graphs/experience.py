@@ -48,8 +48,12 @@ class Reflecting(Recorder, Protocol):
         """Reflect on the run so far."""
 
 
-def run_in(config: RunnableConfig) -> Any:
-    """The recorder of the run that a node belongs to, from the node's config; None if no run is recorded."""
+def run_in(config: RunnableConfig, messages: Sequence[BaseMessage] = ()) -> Any:
+    """The recorder of the run that a node belongs to, from the node's config; None if no run is recorded.
+
+    Args:
+        messages: of the node's state: the tool calls in them are recorded, if they are not yet.
+    """
     callbacks: Any = config.get("callbacks")
     handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", [])
     parent = getattr(callbacks, "parent_run_id", None)
@@ -57,6 +61,7 @@ def run_in(config: RunnableConfig) -> Any:
         if isinstance(handler, RunRecordingHandler):
             recorder = handler.recorder_of(parent)
             if recorder is not None:
+                handler.see(parent, messages)
                 return recorder
     return None
 
@@ -135,7 +140,7 @@ def add_reflection(
         return before if trouble_of(state, checked) is None else name
 
     def reflect(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        recorder = run if run is not None else run_in(config)
+        recorder = run if run is not None else run_in(config, state.get("messages") or ())
         if recorder is None:
             raise HexamemError(
                 "reflection: no run is being recorded: invoke the graph with "
@@ -185,7 +190,7 @@ class ExperienceMiddleware(AgentMiddleware[Any, Any]):
             return None
         trouble = trouble_of(state, self._settings)
         if trouble is not None:
-            return reflected(_recorder(), trouble)
+            return reflected(_recorder(state.get("messages") or ()), trouble)
         messages = state.get("messages") or ()
         turns = turns_in(messages)
         known = _known_of(turns[-1].tool, messages, turns[-1].error) if turns and turns[-1].error else None
@@ -253,8 +258,8 @@ def _ours(message: HumanMessage) -> bool:
     return MARK in message.additional_kwargs
 
 
-def _recorder() -> Any:
-    recorder = run_in(get_config())
+def _recorder(messages: Sequence[BaseMessage] = ()) -> Any:
+    recorder = run_in(get_config(), messages)
     if recorder is None:
         raise HexamemError(
             "ExperienceMiddleware: no run is being recorded: invoke the agent with "

@@ -1,8 +1,8 @@
 """Records the runs of any LangGraph agent by callbacks, without a change to its code.
 
 A run begins when the graph is invoked with the handler among its callbacks, and ends when that returns. Each tool call
-is a step, with the model's text before it as its thought. Calls of unknown tools, for which LangChain sends no tool
-event, are read from the messages. An interrupt leaves the run open until its thread is resumed.
+is a step, with the model's text before it as its thought; they are read from the messages, when a model is shown them and
+at the end. An interrupt leaves the run open until its thread is resumed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, convert_to_messages
-from langchain_core.outputs import ChatGeneration, LLMResult
 from langgraph.errors import GraphBubbleUp, GraphRecursionError
 
 from hexamem.errors import HexamemError
@@ -43,14 +42,6 @@ class SideEffectRefused(HexamemError):
 
 
 @dataclass(slots=True)
-class _Call:
-    """A tool call that has started."""
-
-    action: str
-    call_id: str | None
-
-
-@dataclass(slots=True)
 class _Live:
     """A run that is being recorded."""
 
@@ -58,11 +49,11 @@ class _Live:
     root: UUID
     thread: str | None
     finish: bool = True
-    thought: str = ""
     interrupted: bool = False
-    calls: dict[UUID, _Call] = field(default_factory=dict)
-    written: set[str] = field(default_factory=set)  # ids of the tool calls that were written as steps
-    requested: dict[str, str] = field(default_factory=dict)  # id of a tool call → its action
+    began: bool = False  # whether a model was called
+    written: set[str] = field(
+        default_factory=set
+    )  # ids of tool calls that are steps, or of earlier turns of the thread
 
 
 class RunRecordingHandler(BaseCallbackHandler):
@@ -144,7 +135,7 @@ class RunRecordingHandler(BaseCallbackHandler):
         if live is None:
             return
         messages = _messages(outputs)
-        self._unseen(live, messages)
+        self._called(live, messages)
         if live.interrupted or (isinstance(outputs, Mapping) and "__interrupt__" in outputs):
             if live.thread is not None:
                 with self._lock:
@@ -172,38 +163,26 @@ class RunRecordingHandler(BaseCallbackHandler):
         if live.finish and isinstance(error, GraphRecursionError):
             self._try(lambda: live.recorder.finish(False, evidence="it did not end within the graph's limit of steps"))
 
-    # -- the model ----------------------------------------------------------------------------------------------
+    # -- the model and the tools --------------------------------------------------------------------------------
 
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID,
         parent_run_id: UUID | None = None, **kwargs: Any,
     ) -> None:  # fmt: skip
-        """Read the results of unknown tools from the messages."""
+        """Write the tool calls since the last call of a model, which is shown their results."""
         live = self._of(parent_run_id)
-        if live is not None:
-            for shown in messages:
-                self._unseen(live, shown)
-
-    def on_llm_end(
-        self, response: LLMResult, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
-    ) -> None:
-        """The model's text is the thought of its first tool call."""
-        live = self._of(parent_run_id)
-        first = response.generations[0][0] if response.generations and response.generations[0] else None
-        if live is None or not isinstance(first, ChatGeneration) or not isinstance(first.message, AIMessage):
+        if live is None:
             return
+        shown = [message for batch in messages for message in batch]
         with self._lock:
-            live.thought = first.message.text
-            for call in first.message.tool_calls:
-                live.requested[call["id"] or ""] = _action(call["name"], call["args"])
-            for invalid in first.message.invalid_tool_calls:
-                live.requested[invalid["id"] or ""] = f"{invalid['name']}({invalid['args'] or ''})"
-
-    # -- the tools ----------------------------------------------------------------------------------------------
+            if not live.began:  # the thread may hold earlier turns
+                live.began = True
+                live.written |= {message.tool_call_id for message in shown if isinstance(message, ToolMessage)}
+        self._called(live, shown)
 
     def on_tool_start(
         self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None,
-        inputs: dict[str, Any] | None = None, **kwargs: Any,
+        **kwargs: Any,
     ) -> None:  # fmt: skip
         """A tool call starts; refused if the tool is forbidden."""
         name = (serialized or {}).get("name") or kwargs.get("name") or "tool"
@@ -212,40 +191,11 @@ class RunRecordingHandler(BaseCallbackHandler):
                 f"{name} was not called: it has side effects, and several attempts at the task are made; use the tools "
                 "of the attempt, or explore with mode='sequential'"
             )
-        live = self._of(parent_run_id)
-        if live is not None:
-            with self._lock:
-                self._roots[run_id] = live.root
-                live.calls[run_id] = _Call(_action(name, inputs or input_str), kwargs.get("tool_call_id"))
 
-    def on_tool_end(self, output: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any) -> None:
-        """Write the step of a tool call with its result."""
-        results = [result for result in _messages(output) if isinstance(result, ToolMessage)]
-        text = "\n".join(result.text for result in results) if results else _plain(output)
-        failed = any(result.status == "error" for result in results)
-        self._called(run_id, **({"error": text or "error"} if failed else {"observation": text}))
-
-    def on_tool_error(
-        self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
-    ) -> None:
-        """Write the step of a tool call with its error. An interrupt is no error."""
-        if isinstance(error, GraphBubbleUp):
-            with self._lock:
-                live = self._of(run_id)
-                if live is not None:
-                    live.calls.pop(run_id, None)
-            return
-        self._called(run_id, error=f"{type(error).__name__}: {error}")
-
-    def _called(self, run_id: UUID, **result: str) -> None:
-        with self._lock:
-            live = self._of(run_id)
-            call = live.calls.pop(run_id, None) if live is not None else None
-            if live is None or call is None:
-                return
-            if call.call_id:
-                live.written.add(call.call_id)
-        self._write(live, action=call.action, **result)
+    def see(self, run_id: UUID | None, messages: Sequence[BaseMessage]) -> None:
+        """Write the tool calls in the messages of a node of a run that are not written yet."""
+        if (live := self._of(run_id)) is not None:
+            self._called(live, messages)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -263,26 +213,30 @@ class RunRecordingHandler(BaseCallbackHandler):
             self._roots = {chain: root for chain, root in self._roots.items() if root != run_id}
             return self._live.pop(run_id, None)
 
-    def _unseen(self, live: _Live, messages: Sequence[BaseMessage]) -> None:
-        """Write the results of calls of this run that reached no tool, such as of an unknown one."""
+    def _called(self, live: _Live, messages: Sequence[BaseMessage]) -> None:
+        """Write a step for each tool call whose result is in the messages; the model's text is the first one's thought."""
+        actions: dict[str, tuple[str, str]] = {}  # id of a tool call → its action and thought
         for message in messages:
-            if not isinstance(message, ToolMessage):
-                continue
-            with self._lock:
-                action = live.requested.get(message.tool_call_id)
-                known = action is None or message.tool_call_id in live.written or any(live.calls)
-                if not known:
+            if isinstance(message, AIMessage):
+                thought = str(message.text)
+                for call in (*message.tool_calls, *message.invalid_tool_calls):
+                    actions[call["id"] or ""] = _action(call["name"] or "tool", call["args"] or ""), thought
+                    thought = ""
+            elif isinstance(message, ToolMessage) and message.tool_call_id in actions:
+                with self._lock:
+                    known = message.tool_call_id in live.written
                     live.written.add(message.tool_call_id)
-            if not known and action is not None:
-                result = {"error": message.text} if message.status == "error" else {"observation": message.text}
-                self._write(live, action=action, **result)
+                if not known:
+                    action, thought = actions[message.tool_call_id]
+                    result = (
+                        {"error": message.text or "error"}
+                        if message.status == "error"
+                        else {"observation": message.text}
+                    )
+                    self._write(live, thought=thought, action=action, **result)
 
     def _write(self, live: _Live, **fields: str) -> None:
-        with self._lock:
-            thought, live.thought = live.thought, ""
-        if fields.get("action") == ANSWER:
-            thought = ""
-        self._try(lambda: live.recorder.step(thought=thought, **fields))
+        self._try(lambda: live.recorder.step(**fields))
 
     def _try(self, work: Callable[[], object]) -> None:
         try:

@@ -179,9 +179,9 @@ class PlanNodes(ResearchNode):
         degraded: list[str] = []
         failed: str | None = None
         for values in state["requests"]:
-            request = filters.narrowing(SearchRequest(**values))
+            request = SearchRequest(**values)
             try:
-                search_found = self._search(context.user, name, request)
+                search_found = self._search(context.user, name, request, filters)
             except GraphBubbleUp:
                 raise
             except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`
@@ -216,12 +216,12 @@ class PlanNodes(ResearchNode):
         )
         return {"found": [lane_found], "degraded": list(dict.fromkeys(degraded))}
 
-    def _search(self, user: str, name: str, request: SearchRequest) -> SearchFound:
+    def _search(self, user: str, name: str, request: SearchRequest, filters: EvidenceFilter) -> SearchFound:
         search = self.parts.lanes[name]
         pool = _POOL if request.need == MAIN_NEED else _NARROW_POOL
         try:
-            return search(user, request, pool)
+            return search(user, request, filters, pool)
         except CorruptFileError:  # an index was damaged since it was checked
             if not self.parts.repair(user):
                 raise
-            return search(user, request, pool)
+            return search(user, request, filters, pool)

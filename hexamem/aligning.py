@@ -34,13 +34,13 @@ from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import steps
 from hexamem.stores.ledger.shared_threads import stored_for_others
-from hexamem.stores.ledger.vault import count_secrets, known_secrets
+from hexamem.stores.ledger.vault import known_secrets
 from hexamem.stores.secrets import find_references, replaced_texts
 
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
 
-__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of", "known_steps"]
+__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of"]
 
 MEMORY_TOOLS = frozenset(
     (
@@ -66,15 +66,19 @@ _READS = case(  # the text of a step that is forgotten, or that may contain a ma
     (steps.c.status != "active", ""), (steps.c.content.contains("["), steps.c.content)
 ).label("reads")
 _KNOWN = Prepared(
-    select(steps.c.message_id, steps.c.id, steps.c.turn, _READS).where(
+    select(steps.c.message_id, steps.c.id, _READS).where(
         _OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True))
     )
 )
-_COMPARED = select(
-    *(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls")), _READS
-).where(_OF_THREAD, steps.c.role != "system")
-_TAIL = Prepared(_COMPARED.order_by(steps.c.turn.desc()).limit(bindparam("most")))
-_AFTER = Prepared(_COMPARED.where(steps.c.turn > bindparam("turn")).order_by(steps.c.turn).limit(bindparam("most")))
+_TAIL = Prepared(
+    select(
+        *(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls")),
+        _READS,
+    )
+    .where(_OF_THREAD, steps.c.role != "system")
+    .order_by(steps.c.turn.desc())
+    .limit(bindparam("most"))
+)
 _SUMMARY = "summarization"  # LangChain's mark, additional_kwargs["lc_source"]
 _SLACK = 64  # steps of a thread that are read beyond four per message
 
@@ -86,19 +90,15 @@ class Caught:
     Attributes:
         visible: ids of all steps of the thread that are in the history, new ones included.
         stored: the receipt of the new messages; None if there were none.
-        messages: the new messages.
         degraded: messages that could not be read, one line each, and how many are another user's; the lines of
             ``stored`` are not repeated.
-        secrets: how many the user's vault held before.
         forgotten: for each message of the history that is forgotten in whole or in part: its id → its remaining text,
             "" if all of it is forgotten.
     """
 
     visible: frozenset[str] = frozenset()
     stored: Remembered | None = None
-    messages: tuple[Any, ...] = ()
     degraded: tuple[str, ...] = ()
-    secrets: int = 0
     forgotten: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -129,29 +129,15 @@ def catch_up_thread(
     with user.thread_lock(thread_id):
         with user.read() as tx:
             alignment = _Alignment(tx, user, thread_id).align(messages)
-            secrets = count_secrets(tx)
         stored = None
         if alignment.new:
             stored = user.remember(alignment.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
     return Caught(
         visible=frozenset((*alignment.known, *(stored.step_ids if stored is not None else ()))),
         stored=stored,
-        messages=tuple(alignment.new),
         degraded=tuple(alignment.degraded),
-        secrets=secrets,
         forgotten=alignment.forgotten,
     )
-
-
-def known_steps(user: UserMemory, messages: Sequence[Any], thread_id: str) -> frozenset[str]:
-    """The ids of the steps of a thread that have the ids of these messages."""
-    named = [message_id for message in messages if (message_id := _id_of(message)) is not None]
-    if not named:
-        return frozenset()
-    with user.read() as tx:
-        return frozenset(
-            row.id for part in chunks(named) for row in tx.all(_KNOWN, user=tx.user_id, thread=thread_id, ids=part)
-        )
 
 
 def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> dict[str, str]:
@@ -162,12 +148,11 @@ def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> d
 
 @dataclass(slots=True)
 class _Message:
-    """A message of the history. ``step`` is the id of its step, if it has one; ``turn`` is set if it was found by id."""
+    """A message of the history. ``step`` is the id of its step, if it has one."""
 
     message: Any
     message_id: str | None
     step: str | None = None
-    turn: int = 0
     draft: MessageDraft | None = None
 
     @property
@@ -200,19 +185,16 @@ class _Alignment:
         """Sort the messages into those that the thread holds and those that are new."""
         messages = [_Message(message, _id_of(message)) for message in history]
         self._find_by_id(messages)
-        last = max((index for index, message in enumerate(messages) if message.step is not None), default=-1)
-        readable = self._readable([message for message in messages if message.step is None])
-        before = {id(message) for message in messages[: last + 1]}
-        if last >= 0 and not any(id(message) in before for message in readable):
-            rest = self._after_ids(messages[last], readable)
-        else:
-            for message in messages:
-                if message.step is not None:
-                    message.draft = self._draft(message.message)
-            chosen = {id(message) for message in readable}
-            rest = self._after_words(
-                [message for message in messages if message.step is not None or id(message) in chosen]
-            )
+        for message in messages:
+            message.draft = self._draft(message.message)
+        rest = self._after_run(
+            [
+                message
+                for message in messages
+                if message.step is not None
+                or (message.draft is not None and not _left_out(message.message, message.draft))
+            ]
+        )
         self.known = [message.step for message in messages if message.step is not None]
         if self._remains:
             self.forgotten = {
@@ -232,13 +214,13 @@ class _Alignment:
 
     def _find_by_id(self, messages: Sequence[_Message]) -> None:
         """Find the steps of messages that the thread holds under their ids."""
-        steps_by_id: dict[str, tuple[str, int]] = {}
+        steps_by_id: dict[str, str] = {}
         for part in chunks([message.message_id for message in messages if message.message_id]):
             rows = self.tx.all(_KNOWN, user=self.tx.user_id, thread=self.thread_id, ids=part)
-            steps_by_id.update({row.message_id: (row.id, row.turn) for row in rows})
+            steps_by_id.update({row.message_id: row.id for row in rows})
             self._note_forgotten(rows)
         for message in messages:
-            message.step, message.turn = steps_by_id.get(message.message_id or "", (None, 0))
+            message.step = steps_by_id.get(message.message_id or "")
 
     # ------------------------------------------------------------------ of other users
 
@@ -271,11 +253,7 @@ class _Alignment:
         others = stored_for_others(self.tx, self.thread_id, heads) if heads else ()
         return {id(message) for head_id in others for message in of_head[head_id] if id(message) in fresh}
 
-    # ------------------------------------------------------------------ by ids
-
-    def _after_ids(self, last: _Message, rest: list[_Message]) -> list[_Message]:
-        """The usual case: all but the last messages are known by their ids. The last may still be known by their text."""
-        return self._drop_known(rest, self._steps(len(rest), after=last.turn)) if rest else rest
+    # ------------------------------------------------------------------ by words
 
     def _drop_known(self, rest: list[_Message], after: list[Row[Any]]) -> list[_Message]:
         """The messages without the leading ones that are in the thread, in this order."""
@@ -285,9 +263,8 @@ class _Alignment:
             message.step = after[index].id
         return []
 
-    # ------------------------------------------------------------------ by words
-
-    def _after_words(self, messages: list[_Message]) -> list[_Message]:
+    def _after_run(self, messages: list[_Message]) -> list[_Message]:
+        """The messages after those that are a run of the thread."""
         stored = self._steps(4 * len(messages) + _SLACK)
         worded = [index for index, message in enumerate(messages) if message.has_words]
         lines = [index for index, step in enumerate(stored) if step.role != "tool" and step.content.strip()]
@@ -361,14 +338,6 @@ class _Alignment:
 
     # ------------------------------------------------------------------ reading
 
-    def _readable(self, messages: Sequence[_Message]) -> list[_Message]:
-        readable = []
-        for message in messages:
-            message.draft = self._draft(message.message)
-            if message.draft is not None and not _left_out(message.message, message.draft):
-                readable.append(message)
-        return readable
-
     def _draft(self, message: Any) -> MessageDraft | None:
         if _is_empty(message):
             return None
@@ -379,11 +348,9 @@ class _Alignment:
             return None
         return drafts[0]
 
-    def _steps(self, most: int, after: int | None = None) -> list[Row[Any]]:
-        """The last steps of the thread in order, or the first after a turn; forgotten ones too, so that they are not stored
-        again."""
-        wanted: dict[str, Any] = {"user": self.tx.user_id, "thread": self.thread_id, "most": most}
-        rows = self.tx.all(_TAIL, **wanted)[::-1] if after is None else self.tx.all(_AFTER, turn=after, **wanted)
+    def _steps(self, most: int) -> list[Row[Any]]:
+        """The last steps of the thread in order; forgotten ones too, so that they are not stored again."""
+        rows = self.tx.all(_TAIL, user=self.tx.user_id, thread=self.thread_id, most=most)[::-1]
         self._note_forgotten(rows)
         return rows
 

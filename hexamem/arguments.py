@@ -24,10 +24,7 @@ __all__ = [
     "folder_path",
     "json_mapping",
     "kinds_in",
-    "too_deep",
 ]
-
-_DEEPEST = 100
 
 
 def check_text(value: object, what: str) -> str:
@@ -133,20 +130,6 @@ def json_mapping(value: object, what: str) -> dict[str, Any]:
         return dict(json.loads(json.dumps(dict(value), allow_nan=False)))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(f"{what} is not JSON: {error}; use strings, numbers, lists and mappings") from None
-
-
-def too_deep(value: object) -> bool:
-    """Whether mappings and lists are nested in a value more than 100 deep, as in one that contains itself."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        parts: dict[int, object] = {}  # by identity, so that what occurs twice is followed once
-        for each in level:
-            if isinstance(each, Mapping):
-                parts.update((id(part), part) for part in each.values())
-            elif isinstance(each, list | tuple | set | frozenset):
-                parts.update((id(part), part) for part in each)
-        level = list(parts.values())
-    return bool(level)
 
 
 def folder_path(value: object, what: str) -> Path:

@@ -9,7 +9,6 @@ once its claim has expired. So either the handler is idempotent, or it writes al
 from __future__ import annotations
 
 import logging
-import math
 import os
 import random
 import threading
@@ -44,8 +43,8 @@ __all__ = [
 _log = logging.getLogger("hexamem")
 # All in seconds.
 _PAUSE = 30.0  # after the queue could not be read
-_QUIET, _QUIET_WAIT = 0.1, 0.3  # without calls before each step; the longest wait for that
-_IDLE_QUIET, _IDLE_WAIT = 0.5, 5.0  # the same before work that no call waits for
+_GATHER = 0.1  # after a write, so that the writes that follow it are indexed together
+_REST = 0.5  # without a write, before work that no call waits for
 _CONTENDED = 1.0  # where a due job is locked by a writer or waits for a running one of its kind
 _LONGEST_SLEEP = 600.0  # so that a changed clock, or a suspended machine, delays nothing for long
 _SHARED_SLEEP = 60.0  # on a shared ledger: other processes enqueue without notice to this one, and may be killed
@@ -365,11 +364,8 @@ class BackgroundWorker:
     needed, and never keeps the process alive.
 
     Args:
-        wait: waits on the condition for so many seconds, or until notified.
         brought_up: called with each user whose indexes were brought up.
         idle: called with each such user when there is nothing else to do, for work that no call waits for.
-        quiet: for how many seconds no other thread has called the memory. Those threads share the interpreter with this
-            one, so each step waits for a short time without calls.
     """
 
     def __init__(
@@ -377,15 +373,12 @@ class BackgroundWorker:
         projector: Projector,
         runner: JobRunner,
         *,
-        wait: Callable[[threading.Condition, float | None], object] = threading.Condition.wait,
         brought_up: Callable[[str], object] = lambda user: None,
         idle: Callable[[str], object] | None = None,
-        quiet: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        self._quiet, self._stopped = quiet, threading.Event()
-        self._quiet_wait = _QUIET_WAIT
-        self._idle_since: float | None = None  # since when there is nothing else to do
-        self._projector, self._runner, self._wait, self._brought_up = projector, runner, wait, brought_up
+        self._stopped = threading.Event()
+        self._written = 0.0  # when a user was put last, by the monotonic clock
+        self._projector, self._runner, self._brought_up = projector, runner, brought_up
         self._state = threading.Condition()
         self._users: dict[str, None] = {}  # users with writes, in the order of writing
         self._idle = idle
@@ -416,7 +409,9 @@ class BackgroundWorker:
         with self._state:
             if self._stopping:
                 return
-            self._users |= users
+            if users:
+                self._users |= users
+                self._written = time.monotonic()
             self._woken = True
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="hexamem-background", daemon=True)
@@ -470,7 +465,7 @@ class BackgroundWorker:
             if ran is None:
                 return None  # another thread runs jobs, and wakes this one when it is done
             if not ran and self._idle is not None and self._idle_users:
-                if (left := self._until_idle()) > 0:
+                if (left := self._written + _REST - time.monotonic()) > 0:
                     return left
                 idle_user = self._idle_users.popitem()[0]
                 self._idle(idle_user)
@@ -480,37 +475,11 @@ class BackgroundWorker:
             _log.warning("the job queue could not be served in the background: %s", error)
             return _PAUSE
 
-    def _until_idle(self) -> float:
-        """Seconds until the memory has been quiet long enough for work that no call waits for."""
-        now = time.monotonic()
-        if self._idle_since is None:
-            self._idle_since = now
-        left = min(_IDLE_QUIET - self._quiet(), self._idle_since + _IDLE_WAIT - now)
-        if left <= 0:
-            self._idle_since = None
-        return left
-
-    def _give_way(self) -> None:
-        """Wait until there was a short time without calls, though not for long."""
-        end = time.monotonic() + self._quiet_wait
-        while not self._stopping:
-            now = time.monotonic()
-            left = min(_QUIET - self._quiet(), end - now)
-            if left <= 0:
-                return
-            self._stopped.wait(left)
-
     def _run(self) -> None:
-        rested = True
         while not self._stopping:
-            if self._users or self._woken or not rested:
-                self._give_way()
-            began = time.monotonic()
+            if self._users:
+                self._stopped.wait(_GATHER)
             seconds = self.step()
-            took = time.monotonic() - began
             with self._state:
-                rested = not (self._stopping or self._users or self._woken or seconds == 0.0)
-                # Under constant calls the thread works a third of the time.
-                self._quiet_wait = _QUIET_WAIT if rested else min(2 * took, _QUIET_WAIT)
-                if rested:
-                    self._wait(self._state, seconds)
+                if not (self._stopping or self._users or self._woken or seconds == 0.0):
+                    self._state.wait(seconds)

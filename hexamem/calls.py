@@ -4,18 +4,15 @@ twins for asyncio."""
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from hexamem.arguments import too_deep
-from hexamem.errors import HomeInUseError, InvalidInputError, StoreClosedError
+from hexamem.errors import HomeInUseError, StoreClosedError
 from hexamem.stores.redaction import safe_errors
 from hexamem.stores.vectors.client import disk_errors
 
@@ -44,8 +41,6 @@ class Calls:
         self._running: Counter[int] = Counter()  # thread → depth of nested calls
         self._closer: int | None = None
         self._closed = False
-        # The thread whose call ended last, and when by the monotonic clock; and the same of the last other thread.
-        self._ended, self._ended_before = (0, -math.inf), (0, -math.inf)
 
     @property
     def busy(self) -> bool:
@@ -56,17 +51,6 @@ class Calls:
     def closing(self) -> bool:
         """Whether closing has begun."""
         return self._closer is not None
-
-    def quiet(self) -> float:
-        """For how many seconds no other thread has been in a call; 0 while one is.
-
-        Reads without the lock: the background thread must not hold it while another thread forks.
-        """
-        me = threading.get_ident()
-        if self._running.keys() - {me}:
-            return 0.0
-        last = self._ended
-        return time.monotonic() - (last if last[0] != me else self._ended_before)[1]
 
     def _check(self, thread: int) -> None:
         # Nested calls of a running call are still allowed: closing waits for all of it.
@@ -90,9 +74,6 @@ class Calls:
             self._running[thread] -= 1
             if not self._running[thread]:
                 del self._running[thread]
-                if self._ended[0] != thread:
-                    self._ended_before = self._ended
-                self._ended = thread, time.monotonic()
                 self._state.notify_all()
 
     def begin_closing(self) -> bool:
@@ -130,8 +111,6 @@ class Calls:
 def public(call: F) -> F:
     """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets.
 
-    An argument that contains itself, or is nested too deeply, is refused where a function that reads it fails.
-
     The object has the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
     """
     safe = safe_errors(call)
@@ -139,15 +118,7 @@ def public(call: F) -> F:
     @wraps(call)
     def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         with self._calls, disk_errors(self._calls.home):
-            try:
-                return safe(self, *args, **kwargs)
-            except RecursionError:
-                deep = [name for name, value in [*enumerate(args, 1), *kwargs.items()] if too_deep(value)]
-                if not deep:
-                    raise
-                raise InvalidInputError(
-                    f"{call.__name__}: argument {deep[0]} contains itself, or is nested too deeply; give it flatter"
-                ) from None
+            return safe(self, *args, **kwargs)
 
     return cast(F, counted)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AnyMessage
@@ -35,13 +34,8 @@ if TYPE_CHECKING:
     from hexamem.user import UserMemory
 
 __all__ = [
-    "NO_MODEL",
-    "STORED",
     "ChatContext",
     "chat_graph",
-    "nearest_passages",
-    "reply_by_evidence",
-    "research_as_recall",
 ]
 
 _PROMPT = (
@@ -77,8 +71,7 @@ def chat_graph(
 
     With a model it is LangChain's ``create_agent`` with :class:`~hexamem.middleware.MemoryMiddleware`. Without one it
     answers with sentences from memory, or says that memory holds no answer and lists the nearest lines; such a reply is
-    not stored, since memory holds it already. The first reply of a conversation says that there is no model. Either way
-    the user's message is stored before the reply is generated.
+    not stored, since memory holds it already. Either way the user's message is stored before the reply is generated.
 
     Args:
         memory: an open memory.
@@ -132,7 +125,7 @@ def _evidence_graph(
         write({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
         if research is None:
             return {}
-        reply = AIMessage(_reply(user, messages, research), additional_kwargs={NOT_STORED: True})
+        reply = AIMessage(_reply(user, research), additional_kwargs={NOT_STORED: True})
         return {"messages": [reply]}
 
     graph = StateGraph(MessagesState, context_schema=ChatContext)
@@ -142,42 +135,27 @@ def _evidence_graph(
     return graph.compile(checkpointer=checkpointer, name="chat")
 
 
-def _reply(user: UserMemory, messages: Sequence[AnyMessage], research: Research | str) -> str:
-    """The reply without a model; the first such reply in a conversation adds that there is none."""
+def _reply(user: UserMemory, research: Research | str) -> str:
     if isinstance(research, str):
-        return f"{STORED} Memory could not be read: {research}"
-    reply = reply_by_evidence(user, research)
-    repeated = any(message.additional_kwargs.get(NOT_STORED) for message in messages)
-    return reply if repeated else f"{reply}\n{NO_MODEL}"
+        return f"{_STORED} Memory could not be read: {research}"
+    return reply_by_evidence(user, research)
 
 
 def research_as_recall(research: Research | str | None) -> dict[str, Any]:
     """The nearest passages of a research in the form of the middleware's "recall" events; empty without a research."""
     if not isinstance(research, Research):
         return {}
-    nearest = {passage.id for passage in nearest_passages(research)}
     return {
         "id": research.id,
         "query": research.question,
         "answerable": None,
         "elapsed_ms": research.elapsed_ms,
-        "hits": [shown_hit(passage) for passage in research.passages if passage.id in nearest],
+        "hits": [shown_hit(passage) for passage in nearest_passages(research)],
     }
 
 
-NO_MODEL = (
-    "(No model is set: I answer with sentences from memory, and do nothing that a message asks for. Ask with a question "
-    "mark; in the terminal /forget takes records out of memory.)"
-)
-STORED = "Your message is stored."
+_STORED = "Your message is stored."
 _NEAREST = 3
-
-
-class _Line(NamedTuple):
-    text: str
-    occurred_at: datetime | None
-    speaker: str | None
-    step_ids: tuple[str, ...]
 
 
 def reply_by_evidence(user: UserMemory, research: Research) -> str:
@@ -187,22 +165,30 @@ def reply_by_evidence(user: UserMemory, research: Research) -> str:
     """
     is_question = any(mark in research.question for mark in QUESTION_MARKS)
     if research.answerable and research.evidence:
-        lines = [_Line(claim.quote, claim.occurred_at, claim.speaker, claim.step_ids) for claim in research.evidence]
-        return "\n".join(["From memory:" if is_question else f"{STORED} Near to it in memory:", *_shown(user, lines)])
-    if not is_question:
-        return STORED
-    near = [
-        _Line(
-            item_text(passage.kind, passage.text),
-            passage.occurred_at,
-            passage.speaker,
-            tuple(source.step_id for source in passage.sources),
-        )
-        for passage in nearest_passages(research)
-    ]
-    if not near:
+        head = "From memory:" if is_question else f"{_STORED} Near to it in memory:"
+        lines = [(claim.quote, claim.occurred_at, claim.speaker, claim.step_ids) for claim in research.evidence]
+    elif not is_question:
+        return _STORED
+    elif near := nearest_passages(research):
+        head = "Memory holds no clear answer. Nearest to it:"
+        lines = [
+            (item_text(one.kind, one.text), one.occurred_at, one.speaker, tuple(s.step_id for s in one.sources))
+            for one in near
+        ]
+    else:
         return "Memory holds nothing on this."
-    return "\n".join(["Memory holds no clear answer. Nearest to it:", *_shown(user, near)])
+    zone, shown = read_zone(user.timezone), []
+    with user.read() as tx:
+        steps = get_steps(tx, {step_id for *_, step_ids in lines for step_id in step_ids})
+    for quote, occurred_at, speaker, step_ids in lines:
+        line = " ".join(quote.split())
+        for step in (steps[step_id] for step_id in step_ids if step_id in steps):
+            for span in find_references(step.content):  # whole, so that its secret can be revealed
+                whole = step.content[span.start : span.end]
+                line = line.replace(format_references(whole), whole, 1)
+        day = f"{in_zone(occurred_at, zone):%Y-%m-%d}, " if occurred_at else ""
+        shown.append(f"- “{line}” ({day}{speaker or 'learned'})")
+    return "\n".join([head, *shown])
 
 
 def nearest_passages(research: Research) -> list[Passage]:
@@ -218,20 +204,3 @@ def nearest_passages(research: Research) -> list[Passage]:
         shown |= steps
         near.append(passage)
     return near[:_NEAREST]
-
-
-def _shown(user: UserMemory, lines: Sequence[_Line]) -> list[str]:
-    """Lines for the reader, with captions of secrets replaced by whole references."""
-    zone, shown = read_zone(user.timezone), []
-    with user.memory.ledger.read(user.name) as tx:
-        steps = get_steps(tx, {step_id for line in lines for step_id in line.step_ids})
-    for line in lines:
-        text = " ".join(line.text.split())
-        for step_id in line.step_ids:
-            content = steps[step_id].content if step_id in steps else ""
-            for span in find_references(content):
-                reference = content[span.start : span.end]
-                text = text.replace(format_references(reference), reference, 1)
-        day = f"{in_zone(line.occurred_at, zone):%Y-%m-%d}, " if line.occurred_at else ""
-        shown.append(f"- “{text}” ({day}{line.speaker or 'learned'})")
-    return shown

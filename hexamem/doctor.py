@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-import sqlite3
 import stat
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,15 +15,14 @@ from rich.filesize import decimal
 from sqlalchemy import and_, func, select
 
 from hexamem import __version__
-from hexamem.distilling import KIND, WAITS
 from hexamem.errors import CorruptFileError
 from hexamem.graphs.ingest_batches import MANAGED
 from hexamem.stores.expected_counts import count_passages
 from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.engine import plain_errors
 from hexamem.stores.ledger.jobs import list_jobs
-from hexamem.stores.ledger.schema import WITH_INTENT, intents, items, labels, projections, steps, users
-from hexamem.stores.media_texts import NEVER, count_waiting
+from hexamem.stores.ledger.schema import items, projections, steps, users
+from hexamem.stores.media_texts import NEVER
 from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
 
 if TYPE_CHECKING:
@@ -35,8 +31,13 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "count_records", "examine", "examine_home"]
 
 Status = Literal["ok", "note", "wrong"]
+_WAITS = {
+    "describe": "the memory is opened with describe=, a function for pictures",
+    "transcribe": "the memory is opened with transcribe=, a function for recordings",
+    "distil": "the memory is opened with a model",
+}
+"""Kind of job that waits for something without a time → for what."""
 _PARTS = {"ledger": "ledger.sqlite3*", "vectors": "chroma", "keywords": "lexical", "media": "media"}
-_PACKAGES = ("chromadb", "tantivy", "SQLAlchemy", "langgraph", "langchain-core")
 _SHOWN_JOBS = 20
 _STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
 
@@ -49,27 +50,19 @@ class Finding:
     status: Status = "ok"
     detail: str = ""
 
-    def as_dict(self) -> dict[str, str]:
-        """The finding as JSON values."""
-        return asdict(self)
-
 
 def examine_home(home: Path) -> list[Finding]:
     """Examine a home without opening it: place, sizes, versions."""
-    findings = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=_versions())]
+    versions = f"hexamem {__version__}, Python {platform.python_version()}"
+    findings = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=versions)]
     if home.exists() and not home.is_dir():
         detail = f"{home} is a file, not a folder: name the folder of a memory"
         return [*findings, Finding(name="memory", status="wrong", detail=detail)]
     if not (home / "ledger.sqlite3").exists():
-        if (reason := _cannot_make(home)) is not None:
-            detail = f"none there, and none can be made ({reason}): name a folder in a place where you may write"
-            return [*findings, Finding(name="permissions", status="wrong", detail=detail)]
         if (home / "home.id").exists():
             detail = f"{home} was opened before, and its ledger.sqlite3 is gone: put a backup of that file there"
             return [*findings, Finding(name="ledger", status="wrong", detail=detail)]
         return [*findings, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
-    if not os.access(home, os.W_OK):
-        findings.append(Finding(name="permissions", status="wrong", detail=_unwritable(home)))
     mode = stat.S_IMODE(home.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         detail = f"{home} has mode {mode:03o}, so other users of this machine may read the memory: chmod 700 {home}"
@@ -94,9 +87,6 @@ def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: 
         *_ledger(memory),
         *_vault(memory),
         *_indexes(memory, progress),
-        _labels(memory),
-        *_media(memory),
-        *_distilling(memory),
         _managing(memory),
         *_jobs(memory),
         *(Finding(name="repaired", status="note", detail=line) for line in memory.notices),
@@ -121,37 +111,6 @@ def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any
         {"user": row.name, "steps": counts["steps"].get(row.id, 0), "items": counts["items"].get(row.id, 0)}
         for row in rows
     ]
-
-
-def _cannot_make(home: Path) -> str | None:
-    """Why no folder can be created at a path; None if it can.
-
-    Tested by creating a folder and removing it, since permissions do not show whether a file system is writable.
-    """
-    place = next(folder for folder in (home, *home.absolute().parents) if folder.exists())
-    try:
-        os.rmdir(tempfile.mkdtemp(prefix=".hexamem-", dir=place))
-    except OSError as error:
-        return f"{place}: {error.strerror}"
-    return None
-
-
-def _unwritable(home: Path) -> str:
-    """Why a home cannot be written, and what to do: permissions do not help on a read-only mount."""
-    needed = "a memory must be writable to be read too"
-    if hasattr(os, "statvfs") and os.statvfs(home).f_flag & os.ST_RDONLY:
-        return f"{home} is on a read-only file system, and {needed}: mount it writable, or copy it elsewhere"
-    return f"{home} cannot be written, and {needed}: chmod u+w {home} (its owner may), or copy it elsewhere"
-
-
-def _versions() -> str:
-    versions = [f"hexamem {__version__}", f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"]
-    for name in _PACKAGES:
-        try:
-            versions.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            versions.append(f"{name} is missing")
-    return ", ".join(versions)
 
 
 def _sizes(home: Path, pattern: str) -> Iterator[int]:
@@ -226,22 +185,6 @@ def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]
     return findings
 
 
-def _labels(memory: Memory) -> Finding:
-    """How many steps have labels, and how many labels there are."""
-    both = select(func.count(), func.count(intents.c.step_id)).select_from(steps)
-    counted = both.outerjoin(intents, WITH_INTENT)
-    named = select(func.count()).where(labels.c.alias_of.is_(None), labels.c.undone.is_(False))
-    with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
-        total, labelled = connection.execute(counted.where(steps.c.status == "active")).one()
-        count = connection.execute(named).scalar_one()
-    bare = total - labelled
-    detail = f"{count:,} labels on {labelled:,} of {total:,} steps"
-    if bare and memory.labelling is not None:
-        detail += "; the next recall labels new ones, `hexamem reindex` those that were given up"
-        return Finding(name="labels", status="note", detail=detail)
-    return Finding(name="labels", detail=detail + ("" if memory.labelling is not None else " (Settings.labels is off)"))
-
-
 def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
     """Why an index that is marked as up to date is not."""
     with memory.ledger.read(row["user"]) as tx:
@@ -258,29 +201,6 @@ def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
     if (count := memory.lexical.count(key)) != expected:
         return f"{count:,} of {expected:,} documents"
     return None
-
-
-def _media(memory: Memory) -> list[Finding]:
-    """How many pictures and recordings have no text."""
-    counts = count_waiting(memory.ledger)
-    nouns = {"describe": "pictures", "transcribe": "recordings"}
-    return [
-        Finding(
-            name="media",
-            detail=f"{count:,} {nouns[kind]} without a text: stored, and searchable once the home is opened with {kind}=",
-        )
-        for kind, count in sorted(counts.items())
-    ]
-
-
-def _distilling(memory: Memory) -> list[Finding]:
-    """How many runs wait for a model to distil them."""
-    waiting = sum(job.kind == KIND and job.due_at >= NEVER for job in list_jobs(memory.ledger))
-    return (
-        [Finding(name="experience", detail=f"{waiting:,} run{'' if waiting == 1 else 's'} stored; {WAITS}")]
-        if waiting
-        else []
-    )
 
 
 def _managing(memory: Memory) -> Finding:
@@ -303,7 +223,8 @@ def _managing(memory: Memory) -> Finding:
 
 def _jobs(memory: Memory) -> list[Finding]:
     """Parked jobs one by one, what waits for something by its reason, and how many there are of each status."""
-    jobs = list_jobs(memory.ledger)
+    listed = list_jobs(memory.ledger)
+    jobs = [job for job in listed if job.due_at < NEVER]
     parked = [job for job in jobs if job.status == "parked"]
     findings = [
         Finding(
@@ -321,6 +242,8 @@ def _jobs(memory: Memory) -> list[Finding]:
     for (kind, reason), count in deferred.items():
         detail = f"{count:,} of kind {kind} deferred: {reason}; retried later, and when the home is opened"
         findings.append(Finding(name="deferred jobs", status="note", detail=detail))
+    for kind, count in Counter(job.kind for job in listed if job.due_at >= NEVER).items():
+        findings.append(Finding(name=kind, detail=f"{count:,} stored, to be done once {_WAITS[kind]}"))
     known = memory.handlers.kinds()
     unknown = Counter(job.kind for job in jobs if job.kind not in known and job.status != "parked")
     for kind, count in unknown.items():

@@ -23,7 +23,6 @@ from hexamem.stores.known_secrets import find_known
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.runs import (
     add_run,
-    append_run_step,
     count_run_steps,
     get_run,
     read_run_steps,
@@ -99,24 +98,11 @@ class UserRuns:
 
     def begin(self, task: str, env: str, metadata: Mapping[str, Any], shown: tuple[str, ...]) -> Run:
         """Store a new run. ``shown`` are the ids of the advice that it was shown."""
-        clean = self._prepared({"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
+        clean = self.prepared({"task": task, "environment": env, "metadata": dict(metadata)}, "the task")
         with self.write(create=True, wakes=False) as tx:
             run = Run(user=self.user, shown=shown, **clean(tx))
             add_run(tx, run)
         return run
-
-    def add_step(self, run_id: str, values: Mapping[str, str | None]) -> RunStep:
-        """See :meth:`~hexamem.run_recorder.RunRecorder.step`."""
-        for name, value in values.items():
-            if value is not None:
-                check_text(value, name)
-        if not any(value and value.strip() for value in values.values()):
-            raise InvalidInputError("the step is empty: pass a thought, an action, an observation or an error")
-        clean = self._prepared(dict(values), "the step")
-        with self.write(wakes=False) as tx:
-            if get_run(tx, run_id).status == "finished":
-                raise InvalidInputError(f"run {run_id} is finished and takes no more steps; start another run")
-            return append_run_step(tx, RunStep(run_id=run_id, position=0, **clean(tx)))
 
     def finish(
         self,
@@ -139,7 +125,7 @@ class UserRuns:
         if outcome is not None and not isinstance(outcome, bool):
             raise InvalidInputError(f"outcome = {outcome!r}: pass True, False, or None if it is unknown")
         check_choice(source, "source", _SOURCES)
-        clean = self._prepared({"evidence": evidence}, "the evidence")
+        clean = self.prepared({"evidence": evidence}, "the evidence")
         with self.write() as tx:
             run = get_run(tx, run_id)
             if run.status == "finished" and not again:
@@ -170,7 +156,7 @@ class UserRuns:
             if run.status != "finished" and not set(ids) <= set(run.shown):
                 set_run(tx, run.changed(shown=tuple(dict.fromkeys([*run.shown, *ids]))))
 
-    def _prepared(self, values: dict[str, Any], what: str) -> Callable[[Transaction], dict[str, Any]]:
+    def prepared(self, values: dict[str, Any], what: str) -> Callable[[Transaction], dict[str, Any]]:
         """Find the secrets in values to be written: outside of a transaction, since millions of characters take seconds.
 
         Returns:

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from hexamem.arguments import check_text, check_texts, file_path, json_mapping
+from hexamem.arguments import check_texts
 from hexamem.background import JobContext, JobError, JobHandlers, JobOutcome
 from hexamem.errors import ConfigError, HexamemError, InvalidInputError, NotFoundError
 from hexamem.home import Home
 from hexamem.memory_types import ResourceItem
-from hexamem.memory_types.files import AddedFile, ReadFile
-from hexamem.stores.adding_files import FileToAdd, add_file
+from hexamem.memory_types.files import ReadFile
 from hexamem.stores.changing import edit_item
-from hexamem.stores.file_readers import load_file, read_data
+from hexamem.stores.file_readers import read_data
 from hexamem.stores.known_secrets import replace_known
 from hexamem.stores.ledger import Transaction, get_items, get_steps, user_key
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, store_media_text
 
-__all__ = ["MediaReader", "MediaReaders", "add_to"]
+__all__ = ["MediaReader", "MediaReaders", "read_file", "tree_levels"]
 
 MediaReader = Callable[[bytes, str], str]
 """``(data, mime_type) -> text``: describes a picture or transcribes a recording.
@@ -123,71 +121,14 @@ def _checked_text(text: object, kind: str) -> str:
     return text.replace("\0", "").strip()
 
 
-def add_to(
-    home: Home,
-    user: str,
-    path: str | os.PathLike[str],
-    *,
-    timezone: str,
-    ready: frozenset[str],
-    readers: Mapping[str, MediaReader | None],
-    title: str | None,
-    keep_bytes: bool,
-    root: str | os.PathLike[str] | None,
-    tree_path: Sequence[str] | None,
-    labels: Sequence[str],
-    metadata: Mapping[str, Any] | None,
-    actor: str,
-    reason: str,
-) -> AddedFile:
-    """Check, read and store a file; see :meth:`hexamem.UserMemory.add_file`.
+def read_file(data: bytes, name: str, max_bytes: int, readers: Mapping[str, MediaReader | None]) -> ReadFile:
+    """A file with its text; of a picture or recording with the result of a call's own reader, by the kind of job.
 
-    Args:
-        timezone: of the user.
-        ready: the kinds of media job that have a function.
-        readers: the call's own functions, by these kinds.
+    Raises:
+        InvalidInputError: for a damaged file, or a reader that cannot be called or returns no text.
     """
-    place, limit = file_path(path), home.settings.max_file_bytes
-    if title is not None and not check_text(title, "title").strip():
-        raise InvalidInputError("title is blank; pass a title or None")
-    for kind, reader in readers.items():
-        check_reader(reader, kind)
-    if not isinstance(keep_bytes, bool):
-        raise InvalidInputError(f"keep_bytes = {keep_bytes!r}: pass True or False")
-    fields = json_mapping(metadata, "metadata")
-    if "file" in fields:
-        raise InvalidInputError("metadata has a field 'file', which add_file sets; rename it")
-    levels = _levels(place, root, tree_path)
-    data = load_file(place, limit)
-    read = _read(data, place.name, limit, readers)
-    if not read.content and not keep_bytes:
-        if read.resource_type not in FILE_KINDS:
-            raise InvalidInputError(
-                f"{read.degraded[0].partition(';')[0]}, so without its bytes there is nothing to store"
-            )
-        noun = "picture" if read.resource_type == "image" else "recording"
-        raise InvalidInputError(
-            f"{place.name} is a {noun} without a text: pass {FILE_KINDS[read.resource_type]}=, or keep its bytes"
-        )
-    file = FileToAdd(
-        read=read,
-        data=data,
-        name=place.name,
-        path=os.path.abspath(place),
-        title=title,
-        tree_path=levels,
-        labels=tuple(check_texts(labels, "labels")),
-        metadata=fields,
-        keep_bytes=keep_bytes,
-        actor=check_text(actor, "actor"),
-        reason=check_text(reason, "reason"),
-    )
-    find = home.settings.find_secrets
-    return add_file(home.ledger, home.media, home.cipher, user, file, timezone=timezone, find=find, ready=ready)
-
-
-def _read(data: bytes, name: str, max_bytes: int, readers: Mapping[str, MediaReader | None]) -> ReadFile:
-    """The file with its text; of a picture or recording with the result of the call's own reader."""
+    for kind, given in readers.items():
+        check_reader(given, kind)
     read = read_data(data, name, max_bytes=max_bytes)
     reader = readers.get(FILE_KINDS.get(read.resource_type, ""))
     if reader is None:
@@ -198,7 +139,12 @@ def _read(data: bytes, name: str, max_bytes: int, readers: Mapping[str, MediaRea
         raise InvalidInputError(f"{name}: {error}") from None
 
 
-def _levels(place: Path, root: str | os.PathLike[str] | None, tree_path: Sequence[str] | None) -> tuple[str, ...]:
+def tree_levels(place: Path, root: str | os.PathLike[str] | None, tree_path: Sequence[str] | None) -> tuple[str, ...]:
+    """The categories of a file: ``tree_path``, or the folders between ``root`` and the file.
+
+    Raises:
+        InvalidInputError: for both at once, or a root that is no folder above the file.
+    """
     if tree_path is not None:
         if root is not None:
             raise InvalidInputError("root and tree_path exclude each other; pass one of them")

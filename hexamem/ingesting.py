@@ -48,7 +48,6 @@ _NEAR, _NEAR_EMBEDDED = 12, 30  # nearest items of a kind that a manager is show
 _NEAR_TOGETHER = 80  # nearest items of all kinds in the prompt of mode single_call
 _SMALL = 30  # a kind with at most so many items is compared whole by the embedded reader
 _LEAST_TOKENS = 2_000  # with less budget left, no batch is begun
-_CACHED_USERS = 4_096
 
 
 def _supersedes(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -94,9 +93,7 @@ class Ingesting:
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._guard = threading.Lock()
         self._building = threading.Lock()
-        self._queued: dict[str, int] = {}  # user with a queued job → steps stored since, as far as this process knows
         self._flushing: dict[str, int] = {}  # user → how many threads are flushing
-        self._noticed: set[tuple[str, str]] = set()
         if self.on:
             handlers.register(KIND, self.run)
 
@@ -107,44 +104,15 @@ class Ingesting:
 
     # ------------------------------------------------------------------ queueing
 
-    @contextmanager
-    def queueing(self, user: str, steps: int) -> Iterator[Callable[[Transaction], object]]:
-        """For storing messages of a user: yields a function to call in that transaction, which queues the job.
-
-        Args:
-            steps: the number of messages.
-        """
-        try:
-            yield partial(self._queue, steps=steps) if self.on else lambda tx: None
-        except BaseException:
-            self._unqueued(user)
-            raise
-
-    def _queue(self, tx: Transaction, steps: int) -> None:
-        """Queue a job for the user, if none is queued; it is due now if a batch is full.
-
-        On an embedded ledger only this process runs jobs, and writes are serialized. A job in ``_queued`` is therefore
-        still queued: :meth:`run` removes it from there in a transaction before it reads the steps.
-        """
-        with self._guard:
-            known = self._queued.get(tx.user) if self._ledger.embedded else None
-            count = (known or 0) + steps
-        full = self.full
-        if known is not None and (count < full or known >= full):
-            with self._guard:
-                self._queued[tx.user] = count
+    def queue(self, tx: Transaction) -> None:
+        """Queue a job for the steps that this transaction stores: due at once if a batch is full, else after a rest."""
+        if not self.on:
             return
-        wait = 0.0 if count >= full else self._settings.batch_idle
-        enqueue(tx, KIND, {}, key=_KEY, due_at=utc_now() + timedelta(seconds=wait))
-        with self._guard:
-            self._queued[tx.user] = count
-            while len(self._queued) > _CACHED_USERS:
-                del self._queued[next(iter(self._queued))]
+        from hexamem.graphs.ingest_batches import waiting_steps
 
-    def _unqueued(self, user: str) -> None:
-        """From now on it is unknown whether a job is queued for a user."""
-        with self._guard:
-            self._queued.pop(user, None)
+        full = len(waiting_steps(tx, self.full).step_ids) >= self.full
+        wait = timedelta() if full else timedelta(seconds=self._settings.batch_idle)
+        enqueue(tx, KIND, {}, key=_KEY, due_at=utc_now() + wait)
 
     def hurry(self, user: str) -> None:
         """Make a user's steps that wait for their batch to fill due now."""
@@ -173,12 +141,6 @@ class Ingesting:
                 self._flushing[user] -= 1
                 if not self._flushing[user]:
                     del self._flushing[user]
-
-    def drop(self, user: str) -> None:
-        """Evict what is cached of a user."""
-        with self._guard:
-            self._queued.pop(user, None)
-            self._noticed = {noticed for noticed in self._noticed if noticed[0] != user}
 
     def waiting(self, user: str) -> int:
         """How many steps of a user the managers have not seen."""
@@ -227,14 +189,13 @@ class Ingesting:
         job.user.write_recalls()
         idle = timedelta(seconds=self._settings.batch_idle)
         with job.write() as tx:  # a step stored after this queues a job of its own
-            self._unqueued(user)
             waiting = waiting_steps(tx, self.size, self.characters)
             due = waiting.newest + idle if waiting.newest is not None else None
             filling = due is not None and not self._closed(user, waiting) and due > utc_now()
             if not waiting.step_ids or filling:
                 job.complete(tx)
                 if due is not None:
-                    self._queue_next(tx, due, len(waiting.step_ids))
+                    enqueue(tx, KIND, {}, key=_KEY, due_at=due)
                 return JobOutcome.done()
         refusal = self._refusal()
         if refusal is not None:
@@ -249,8 +210,7 @@ class Ingesting:
             rest = waiting_steps(tx, self.size, self.characters)
             if rest.step_ids:
                 now = self._closed(user, rest) or rest.newest is None
-                due_at = None if now else cast("datetime", rest.newest) + idle
-                self._queue_next(tx, due_at, len(rest.step_ids))
+                enqueue(tx, KIND, {}, key=_KEY, due_at=None if now else cast("datetime", rest.newest) + idle)
 
         with self._tier.metered(user, KIND) as usage:
             context = IngestContext(
@@ -272,12 +232,6 @@ class Ingesting:
             with job.write() as tx:
                 finish(tx)
         return JobOutcome.done()
-
-    def _queue_next(self, tx: Transaction, due: datetime | None, steps: int) -> None:
-        """Queue the next job for steps that wait: they count for the batch that fills."""
-        enqueue(tx, KIND, {}, key=_KEY, due_at=due)
-        with self._guard:
-            self._queued[tx.user] = steps
 
     def _closed(self, user: str, waiting: Waiting) -> bool:
         """Whether the steps that wait are a batch."""
@@ -307,14 +261,9 @@ class Ingesting:
         return None
 
     def _notice(self, user: str, line: str) -> None:
-        notice = f"managing of user {user!r}: {line}"
-        with self._guard:
-            if (user, notice) in self._noticed:
-                return
-            if len(self._noticed) > 1_000:
-                self._noticed.clear()
-            self._noticed.add((user, notice))
-        self._home.notices.add(user, notice)
+        entry = user, f"managing of user {user!r}: {line}"
+        if entry not in self._home.notices.entries:
+            self._home.notices.add(*entry)
 
     # ------------------------------------------------------------------ the graph
 

@@ -147,9 +147,7 @@ class Memory:
         self.media_readers = MediaReaders(home, handlers, self.wrote, describe=describe, transcribe=transcribe)
         self.distilling = Distilling(home, tier, handlers, self.wrote)
         if settings.background:
-            self._worker = BackgroundWorker(
-                projector, self.runner, brought_up=self._refresh, idle=self.paging.tidy, quiet=self._calls.quiet
-            )
+            self._worker = BackgroundWorker(projector, self.runner, brought_up=self._refresh, idle=self.paging.tidy)
             handlers.registered = self._worker.wake
             # On a shared ledger there may be jobs of a home whose process was killed.
             if not home.ledger.embedded or job_queue.next_due(home.ledger, handlers.kinds()) is not None:
@@ -375,7 +373,6 @@ class Memory:
         """
         with self.ledger.write(check_name(user, "user"), create=False) as tx:
             job_queue.drop(tx, job_id)
-        self.ingesting.drop(user)
 
     adrop_job = in_thread(drop_job)
 
@@ -474,7 +471,6 @@ class Memory:
             if self.projector.pages is not None:
                 self.projector.pages.drop(user)
             self.searcher.drop(user)
-            self.ingesting.drop(user)
             self.reading_embedder.forget()
             forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import threading
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
@@ -19,7 +16,7 @@ from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langgraph.config import get_config, get_stream_writer
 from pydantic import Field
 
-from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of, known_steps
+from hexamem.aligning import MEMORY_TOOLS, Caught, catch_up_thread, forgotten_of
 from hexamem.errors import ConfigError
 from hexamem.forgotten_messages import as_read_now
 from hexamem.graphs.memory_scope import MemoryScope, ScopeResolver, resolve_scope
@@ -27,8 +24,7 @@ from hexamem.hiding import redact_messages
 from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings, validated_settings
 from hexamem.models.encoder import open_encoder
-from hexamem.prompting import PromptSettings, RecallOrError, prompt_memory, search_for_prompt
-from hexamem.stores.ledger.vault import count_secrets
+from hexamem.prompting import PromptMemory, PromptSettings, prompt_memory, search_for_prompt
 from hexamem.tools.memory_tools import memory_tools
 
 if TYPE_CHECKING:
@@ -39,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings", "topic_likeness"]
 
 _TOPIC = 2_000  # characters of the current topic
-_CACHED_MESSAGES = 8_192
 _CHANGING = frozenset({"forget", "update_core"})  # tools after which memory is recalled again
 
 
@@ -85,8 +80,8 @@ class MemoryAgentState(AgentState[Any]):
 class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     """A memory for an agent: ``create_agent(model, tools, middleware=[MemoryMiddleware(memory)])``.
 
-    - ``before_agent`` recalls for the user's message, and stores the messages of the conversation that memory does not
-      hold yet, that message included: if the model fails, nothing is lost.
+    - ``before_agent`` stores the messages of the conversation that memory does not hold yet, the user's last one included
+      (if the model fails, nothing is lost), and recalls for that one.
     - ``before_model`` recalls again when the topic of a run has shifted (MIRIX's active retrieval, by embedding), and
       when the model has forgotten a record or written core memory.
     - ``wrap_model_call`` appends the recalled data, delimited, and the current day to the system message
@@ -123,22 +118,17 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         self.settings = check_settings(settings, MiddlewareSettings, "MemoryMiddleware: settings")
         self._memory, self._scope = memory, scope
         self.tools = memory_tools(memory, names=self.settings.tools, scope=scope)
-        self._clean: OrderedDict[bytes, None] = OrderedDict()  # digests of messages without secrets
-        self._secrets: dict[str, int] = {}  # user → how many secrets the vault held when their messages were searched
-        self._guard = threading.Lock()
 
     # ------------------------------------------------------------------ hooks
 
     def before_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Recall for the user's message and store what is new."""
+        """Store what is new and recall for the user's message."""
         user, scope = self._user(runtime)
         messages = state["messages"]
-        query = _last_question(messages)
-        # Recalled before storing: new messages are in the conversation anyway, and need not be indexed first.
-        results = [self._search(user, scope, query, messages)] if query else []
         caught = self._store(user, scope, messages)
-        part = prompt_memory(user, results, self.settings.prompt, visible=caught.visible)
-        hidden = self._without_secrets(user, messages, caught)
+        query = _last_question(messages)
+        part = self._recalled(user, [query] if query else [], caught.visible)
+        hidden = self._without_secrets(user, messages)
         by_id = {message.id: message for message in hidden.get("messages", ())}
         topic = _last_question([by_id.get(message.id, message) for message in messages])[:_TOPIC]
         _report("recall", {**part.recall, "query": topic} if part.recall else {}, part.degraded)
@@ -172,11 +162,14 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     def _recalled_anew(self, runtime: Runtime[Any], state: MemoryAgentState, topics: Sequence[str]) -> str:
         """The current memory part of the prompt for these topics, without what was forgotten since."""
         user, _ = self._user(runtime)
-        visible = state.get("memory_visible") or []
-        results = [search_for_prompt(user, query, self.settings.prompt, visible) for query in topics]
-        part = prompt_memory(user, results, self.settings.prompt, visible=visible)
+        part = self._recalled(user, topics, state.get("memory_visible") or ())
         _report("recall", part.recall, part.degraded)
         return part.text or part.today
+
+    def _recalled(self, user: UserMemory, queries: Sequence[str], visible: Collection[str]) -> PromptMemory:
+        prompt = self.settings.prompt
+        results = [search_for_prompt(user, query, prompt, visible) for query in queries]
+        return prompt_memory(user, results, prompt, visible=visible)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -188,8 +181,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
     def after_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Store the replies."""
         user, scope = self._user(runtime)
-        caught = self._store(user, scope, state["messages"])
-        return self._without_secrets(user, state["messages"], caught) or None
+        self._store(user, scope, state["messages"])
+        return self._without_secrets(user, state["messages"]) or None
 
     async def abefore_agent(self, state: MemoryAgentState, runtime: Runtime[Any]) -> dict[str, Any]:
         """As :meth:`before_agent`, in a thread."""
@@ -229,13 +222,6 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         scope = resolve_scope("MemoryMiddleware", runtime, get_config(), self._scope)
         return self._memory.user(scope.user), scope
 
-    def _search(
-        self, user: UserMemory, scope: MemoryScope, query: str, messages: Sequence[AnyMessage]
-    ) -> RecallOrError:
-        """Recall for the user's last message, before it is stored."""
-        known = known_steps(user, messages[:-1], scope.thread_id)
-        return search_for_prompt(user, query, self.settings.prompt, known, len(messages) - 1 - len(known))
-
     def _store(self, user: UserMemory, scope: MemoryScope, messages: Sequence[AnyMessage]) -> Caught:
         caught = catch_up_thread(
             user, messages, scope.thread_id, agent_id=scope.agent_id, metadata=self.settings.metadata
@@ -253,43 +239,18 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         messages: Sequence[BaseMessage] = as_read_now(request.messages, state.get("memory_forgotten") or {})
         if self.settings.hide_secrets:
             user, _ = self._user(request.runtime)
-            messages = self._hidden(user, messages)
+            messages = redact_messages(user, messages)
         if any(after is not before for after, before in zip(messages, request.messages, strict=True)):
             changes["messages"] = messages
         return request.override(**changes) if changes else request
 
-    def _without_secrets(self, user: UserMemory, messages: Sequence[AnyMessage], caught: Caught) -> dict[str, Any]:
+    def _without_secrets(self, user: UserMemory, messages: Sequence[AnyMessage]) -> dict[str, Any]:
         """The state update that replaces secrets by references; empty without secrets."""
         if not self.settings.hide_secrets:
             return {}
-        self._secrets[user.name] = caught.secrets
-        if caught.stored is not None and caught.stored.secrets:
-            with user.memory.ledger.read(user.name) as tx:
-                self._secrets[user.name] = count_secrets(tx)
-        elif caught.stored is not None:  # storing has searched the messages for secrets
-            self._seen_clean(_key(user.name, message, self._secrets[user.name]) for message in caught.messages)
-        hidden = self._hidden(user, messages)
+        hidden = redact_messages(user, messages)
         changed = [after for after, before in zip(hidden, messages, strict=True) if after is not before and after.id]
         return {"messages": changed} if changed else {}
-
-    def _hidden(self, user: UserMemory, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-        """The messages without secrets; one that contains none is not searched again until the vault grows."""
-        in_vault = self._secrets.get(user.name, 0)
-        keys = [_key(user.name, message, in_vault) for message in messages]
-        with self._guard:
-            unseen = [message for message, key in zip(messages, keys, strict=True) if key not in self._clean]
-        if not unseen:
-            return list(messages)
-        redacted = dict(zip(map(id, unseen), redact_messages(user, unseen), strict=True))
-        hidden = [redacted.get(id(message), message) for message in messages]
-        self._seen_clean(key for key, before, after in zip(keys, messages, hidden, strict=True) if before is after)
-        return hidden
-
-    def _seen_clean(self, keys: Iterable[bytes]) -> None:
-        with self._guard:
-            self._clean.update(dict.fromkeys(keys))
-            while len(self._clean) > _CACHED_MESSAGES:
-                self._clean.popitem(last=False)
 
 
 def _with_memory(system: SystemMessage | None, text: str) -> SystemMessage:
@@ -333,11 +294,6 @@ def _changed_memory(messages: Sequence[AnyMessage]) -> bool:
         if message.name in _CHANGING and message.status != "error":
             return True
     return False
-
-
-def _key(user: str, message: BaseMessage, secrets: int) -> bytes:
-    contents = (user, secrets, message.content, getattr(message, "tool_calls", None), message.additional_kwargs)
-    return hashlib.blake2b(repr(contents).encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def _report(stage: str, recall: Mapping[str, Any], degraded: Sequence[str]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -14,7 +14,6 @@ from pydantic import Field
 
 from hexamem.errors import HexamemError
 from hexamem.memory_types import CoreItem, Hit, MemoryItem, Recall, Where, utc_now
-from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.research import Passage
 from hexamem.memory_types.settings import validated_settings
 from hexamem.memory_types.times import read_zone
@@ -24,7 +23,6 @@ from hexamem.retrieval.hits import LeaveOut
 from hexamem.retrieval.packing import hit_line, item_text, line_costs, pack_lines, with_attached
 from hexamem.stores.ledger import read_items
 from hexamem.stores.ledger.shown_items import ShownItem
-from hexamem.stores.ledger.step_texts import plain_steps
 from hexamem.stores.ledger.steps import ShownStep
 from hexamem.stores.redaction import Redactor
 
@@ -85,14 +83,12 @@ class PromptMemory:
 
     Attributes:
         text: the delimited data, with ``today`` in it; empty if memory holds nothing for the prompt.
-        tokens: of the text.
         recall: the recall's id, the query, hits (id, kind, text, score, why) and probability, as JSON.
         degraded: what fell back.
         today: the line with the day, for a prompt without ``text``; empty if the settings exclude it.
     """
 
     text: str = ""
-    tokens: int = 0
     recall: Mapping[str, Any]
     degraded: tuple[str, ...] = ()
     today: str = ""
@@ -115,7 +111,7 @@ def recall_for_prompt(
 
 
 def search_for_prompt(
-    user: UserMemory, query: str, settings: PromptSettings, visible: Collection[str] = (), unknown: int = 0
+    user: UserMemory, query: str, settings: PromptSettings, visible: Collection[str] = ()
 ) -> RecallOrError:
     """The recall of :func:`recall_for_prompt`, which may run before it is known which steps are in the prompt.
 
@@ -123,13 +119,11 @@ def search_for_prompt(
 
     Args:
         visible: ids of steps that are known to be in the conversation.
-        unknown: how many further messages it has: as many more hits are recalled, since some may be left out later.
     """
-    most = min(1_000, settings.k + min(unknown, settings.k))
     try:
         return user.recall_without(
             _short(query),
-            most,
+            settings.k,
             settings.strategy,
             kinds=settings.kinds,
             where=settings.where,
@@ -148,8 +142,6 @@ def _out_of_prompts(query: str, settings: PromptSettings, visible: frozenset[str
             return record.id in visible or _normalized(record.text) == normal_query
         if record.kind == "core":
             return settings.core
-        if record.kind == "episodic" or not visible:  # an event may have a date that its step's text lacks
-            return False
         return bool(record.sources) and all(source.step_id in visible for source in record.sources)
 
     return left_out
@@ -173,16 +165,11 @@ def prompt_memory(
         ranked.update({hit.id: hit for hit in same_rank if hit is not None and hit.id not in ranked})
     zone = read_zone(user.timezone)
     now = datetime.now(zone)
-    texts = _source_texts(user, ranked.values(), in_prompt)
     hits = [
         hit
         for hit in ranked.values()
         if hit.id not in in_prompt
-        and not (  # extracted from steps in the conversation
-            hit.sources
-            and all(source.step_id in in_prompt for source in hit.sources)
-            and not _adds_date(hit, texts, now.date(), zone)
-        )
+        and not (hit.sources and all(source.step_id in in_prompt for source in hit.sources))
         and _normalized(hit.text) not in queries  # the same question, asked before
     ]
     blocks: Sequence[MemoryItem] = ()
@@ -195,46 +182,17 @@ def prompt_memory(
             degraded.append(f"core memory could not be read: {error}")
     today = f"Today is {now:%A, %Y-%m-%d}." if settings.today else ""
     core = _core(blocks, settings.core_tokens)
-    text, tokens, packed = _fit(*core, hits, settings, today, zone)
+    text, packed = _fit(*core, hits, settings, today, zone)
     return PromptMemory(
         text=text,
-        tokens=tokens,
         recall=_report(recalls[0], packed) if recalls else {},
         degraded=tuple(dict.fromkeys(degraded)),
         today=today,
     )
 
 
-def _source_texts(user: UserMemory, hits: Iterable[Hit], in_prompt: Collection[str]) -> Mapping[str, str]:
-    """The texts of the steps in the prompt from which events were extracted, by step id."""
-    step_ids = {
-        source.step_id
-        for hit in hits
-        if hit.kind == "episodic"
-        for source in hit.sources
-        if source.step_id in in_prompt
-    }
-    if not step_ids:
-        return {}
-    with user.read() as tx:
-        return {step.id: step.text for step in plain_steps(tx, step_ids).values()}
-
-
 def _normalized(text: str) -> str:
     return " ".join(text.split()).casefold()
-
-
-def _adds_date(hit: Hit, texts: Mapping[str, str], today: date, zone: tzinfo) -> bool:
-    """Whether an event has a date that its source in the conversation lacks: "tomorrow", written on another day.
-
-    Messages in the conversation have no time. A relative date written today is resolved against today.
-    """
-    if hit.kind != "episodic" or hit.occurred_at is None or hit.said_at is None or hit.precision is not None:
-        return False
-    if in_zone(hit.said_at, zone).date() == today:
-        return False
-    sources = " ".join(texts.get(source.step_id, "") for source in hit.sources)
-    return in_zone(hit.occurred_at, zone).date().isoformat() not in sources
 
 
 def as_data(core: str, recalled: str, today: str = "") -> str:
@@ -280,8 +238,8 @@ def _fit(
     settings: PromptSettings,
     today: str,
     zone: tzinfo,
-) -> tuple[str, int, list[Hit]]:
-    """The block within its budget; its tokens; the hits in it."""
+) -> tuple[str, list[Hit]]:
+    """The block within its budget, and the hits in it."""
     room = settings.tokens - _frame(today, bool(core), True) - core_tokens
     if core and room < 0:
         core, core_tokens, room = "", 0, settings.tokens - _frame(today, False, True)
@@ -290,8 +248,7 @@ def _fit(
     attached = sum(len(hit.attached) for hit in hits)  # no places of their own
     chosen = pack_lines(hits, costs, room, settings.k + attached)
     recalled = "\n".join([lines[index] for index in chosen])
-    text = as_data(core, recalled, today)
-    return text, count_tokens(text) if text else 0, [hits[index] for index in sorted(chosen)]
+    return as_data(core, recalled, today), [hits[index] for index in sorted(chosen)]
 
 
 @lru_cache(maxsize=8)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
-from hexamem.arguments import check_choice, check_count, check_query, kinds_in
-from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.errors import HexamemError
 from hexamem.home import Home
-from hexamem.memory_types import LightMemory, Where, utc_now
-from hexamem.memory_types.research import LANES, TIERS, AnswerForm, Lane, Research
+from hexamem.memory_types import LightMemory, utc_now
+from hexamem.memory_types.research import Research
 from hexamem.model_tier import ModelTier
 from hexamem.paging import Paging
 from hexamem.recalling import RecallLog
 from hexamem.redactions import Redactions
-from hexamem.retrieval.request import Request
 from hexamem.retrieval.search import Searcher
 from hexamem.retrieval.strategies import strategy_named
 from hexamem.stores.ledger import recall_row
@@ -29,7 +25,7 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from hexamem.graphs.research_lanes import EvidenceFilter
-    from hexamem.graphs.research_state import PlainRecall, ResearchParts, ResearchSettings
+    from hexamem.graphs.research_state import PlainRecall, ResearchInput, ResearchParts, ResearchSettings
     from hexamem.models.encoder import EncodedText
     from hexamem.retrieval.label_density import QueryIntent
 
@@ -37,7 +33,6 @@ __all__ = ["Researching"]
 
 _SCOPES = 40  # shown to the planner at most
 _RECALLED = 60  # hits of a plain recall, whose order is one of two in which research reads
-_MOST_ROUNDS, _MOST_PASSAGES = 20, 200
 
 
 class Researching:
@@ -76,45 +71,13 @@ class Researching:
         self,
         user: str,
         log: RecallLog,
-        question: str,
-        max_rounds: int,
-        *,
-        tier: str,
-        form: str,
-        passages: int | None,
-        lanes: Collection[str] | None,
-        calls: int | None,
-        tokens: int | None,
-        seconds: float | None,
-        where: Where | None,
-        as_of: datetime | None,
-        known_at: datetime | None,
-        kinds: str | Collection[str] | None,
+        graph_input: ResearchInput,
+        settings: ResearchSettings,
         on_event: Callable[[Mapping[str, Any]], object] | None,
     ) -> Research:
-        """As :meth:`hexamem.UserMemory.research`; the passages are added to the user's ``log``."""
-        from hexamem.graphs.research_state import ResearchContext, ResearchInput, ResearchSettings
+        """Run a question through the graph; the passages are added to the user's ``log``."""
+        from hexamem.graphs.research_state import ResearchContext
 
-        check_query(question, "question")
-        check_choice(tier, "tier", TIERS)
-        check_choice(form, "form", get_args(AnswerForm))
-        graph_input = ResearchInput(
-            question=question, max_rounds=check_count(max_rounds, "max_rounds", _MOST_ROUNDS), tier=tier, form=form
-        )
-        if passages is not None:
-            graph_input["passages"] = check_count(passages, "passages", _MOST_PASSAGES)
-        if where is not None:
-            graph_input["where"] = where.model_dump(mode="json")
-        if as_of is not None:
-            graph_input["as_of"] = as_of.isoformat()
-        if known_at is not None:
-            graph_input["known_at"] = known_at.isoformat()
-        if (chosen := kinds_in(kinds, self._ledger.types)) is not None:
-            graph_input["kinds"] = sorted(chosen)
-        settings = replace(ResearchSettings(), calls=calls, tokens=tokens, seconds=seconds)
-        _check_limits(settings)
-        if lanes is not None:
-            settings = replace(settings, lanes=_lanes(lanes))
         notices, before, erasures = self._home.notices, len(self._home.notices.entries), log.erasures
         self._redactions.finish(user)
         output: dict[str, Any] = {}
@@ -146,6 +109,7 @@ class Researching:
             vectors=home.vectors,
             lexical=home.lexical,
             embedder=home.embedder,
+            find=self._searcher.find,
             search_pages=self._paging.search,
             query_intent=self._query_intent,
         )
@@ -171,15 +135,7 @@ class Researching:
 
         if isinstance(self._searcher.ranker, str):
             return PlainRecall()
-        request = Request(
-            query=question,
-            k=_RECALLED,
-            kinds=filters.kinds,
-            where=filters.where,
-            as_of=filters.as_of,
-            known_at=filters.known_at,
-        )
-        result = self._searcher.find(user, request, strategy_named("learned"))
+        result = self._searcher.find(user, filters.request(question, _RECALLED), strategy_named("learned"))
         return PlainRecall(tuple(hit.id for hit in result.hits), result.answerable)
 
     def _encode(self, texts: Sequence[str]) -> list[EncodedText]:
@@ -212,7 +168,7 @@ class Researching:
         """The light memory; with a filter only of pages all of whose steps pass it."""
         if not self._settings.pages or filters.known_at is not None:  # memos have no earlier versions
             return LightMemory()
-        return self._paging.light_memory(user, tokens, filters.steps if filters else None)
+        return self._paging.light_memory(user, tokens, filters.among if filters else None)
 
     def _scopes(self, user: str) -> tuple[str, ...]:
         """Paths of the scopes that a planner may search by, those with most steps first.
@@ -232,19 +188,3 @@ class Researching:
         pinned = {vocabulary.canonical(scope.id) for scope in scopes if scope.pinned}
         shown = [scope_id for scope_id, count in steps_below.items() if scope_id in pinned or count > 1]
         return tuple(map(vocabulary.path, sorted(shown, key=lambda scope_id: -steps_below[scope_id])[:_SCOPES]))
-
-
-def _check_limits(settings: ResearchSettings) -> None:
-    for name in ("calls", "tokens", "seconds"):
-        value = getattr(settings, name)
-        if value is None:
-            continue
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not value >= 0 or (name != "seconds" and int(value) != value):
-            raise InvalidInputError(f"{name} = {value!r}: pass a number of at least 0, or None for no limit")
-
-
-def _lanes(lanes: Collection[str]) -> tuple[Lane, ...]:
-    if isinstance(lanes, str) or not lanes or set(lanes) - set(LANES):
-        raise InvalidInputError(f"lanes = {lanes!r}: pass some of {', '.join(LANES)}")
-    return tuple(lane for lane in LANES if lane in lanes)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from hexamem.arguments import check_text
+from hexamem.arguments import check_optional_text, check_text
 from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.experience import limits
@@ -23,11 +23,9 @@ from hexamem.experience.reflecting import (
 from hexamem.experience.trouble import TroubleSettings, Turn, tool_of, trouble_in
 from hexamem.experience_runs import OFF, UserRuns
 from hexamem.memory_types.experience import Advice, AdvicePart, OutcomeSource, Run, RunReceipt, RunStep
+from hexamem.stores.ledger.runs import append_run_step, get_run
 
-if TYPE_CHECKING:
-    from hexamem.experience.reflecting import Reflection
-
-__all__ = ["RunRecorder", "reflect", "tool_advice"]
+__all__ = ["RunRecorder"]
 
 _MOST_ASKED = 3  # times that a model looks back at a run
 
@@ -65,7 +63,14 @@ class RunRecorder:
             NotFoundError: if the run was forgotten.
         """
         values = {"thought": thought, "action": action, "observation": observation, "error": error}
-        return self._runs.add_step(self.id, values)
+        check_optional_text(**values)
+        if not any(value and value.strip() for value in values.values()):
+            raise InvalidInputError("the step is empty: pass a thought, an action, an observation or an error")
+        clean = self._runs.prepared(dict(values), "the step")
+        with self._runs.write(wakes=False) as tx:
+            if get_run(tx, self.id).status == "finished":
+                raise InvalidInputError(f"run {self.id} is finished and takes no more steps; start another run")
+            return append_run_step(tx, RunStep(run_id=self.id, position=0, **clean(tx)))
 
     astep = in_thread(step)
 
@@ -107,9 +112,63 @@ class RunRecorder:
             InvalidInputError: if neither the error nor a step says what went wrong.
             NotFoundError: if the run was forgotten.
         """
-
         check_text(error, "error")
-        return reflect(self._runs, self.id, error, same_task=self._same_task, may_ask=self._may_ask)
+        runs, same_task = self._runs, self._same_task
+        run, steps = runs.run(self.id), runs.steps(self.id)
+        wrong = runs.home.without_secrets(runs.user, error).strip() or _trouble(steps)
+        if not wrong:
+            raise InvalidInputError("the recorded steps show no error; pass what went wrong: run.reflect(error)")
+        key = key_information(run, steps, wrong)
+        if not runs.on:
+            return Reflection(key=key, degraded=(OFF,))
+        lore = runs.lore(run.environment)
+        # Without experience and successful runs, a model would have no material.
+        has_material = bool(lore.experience) or any(other.outcome and other.outcome.label for other in lore.runs)
+        with runs.distilling.model_for(runs.user, "reflection", "reflect") as available:
+            model = available if has_material and available is not None and self._may_ask() else None
+            degraded: tuple[str, ...] = ()
+            if model is not None:
+                from hexamem.experience.reflecting import answer_by_model, extract_key_information
+
+                extracted, degraded = extract_key_information(model, run, steps, wrong)
+                key = extracted or key
+            similar, similar_degraded = runs.with_vectors(lambda embed: _similar_runs(run, key, lore, same_task, embed))
+            last_action = next((step.action for step in reversed(steps) if step.action.strip()), "")
+            question = f"{tool_of(last_action)} {wrong}"
+            known, known_degraded = runs.with_vectors(
+                lambda embed: advise(question, lore, embed, k=3, same_task=same_task)
+            )
+            items = [part for part in known.parts if part.kind == "item"]
+            degraded = (*degraded, *dict.fromkeys((*similar_degraded, *known_degraded)))
+            done = [(other.run, other.steps) for other in similar]
+            answered = None
+            if model is not None and (similar or items):
+                answered = answer_by_model(model, key, [part.text for part in items], done)
+                if answered is None:
+                    degraded = (*degraded, "the reflection was made by rules: the model's reply was not usable")
+        if answered is not None:
+            questions, advice, reply_degraded = answered
+            degraded = (*degraded, *reply_degraded)
+        else:
+            questions = answer_by_rules(steps, wrong, done, limits.REFLECTION_TOKENS)
+            advice = "\n".join([*(part.text for part in items), *(answer.answer for answer in questions)])
+            similar = similar if questions else []
+        advice = advice.strip()
+        sources = [
+            AdvicePart(id=other.run.id, kind="trajectory", run_id=other.run.id, score=other.score, text=other.run.task)
+            for other in similar
+        ]
+        parts = (*items, *sources) if advice else ()
+        runs.add_shown(self.id, [part.id for part in parts])
+        return Reflection(
+            key=key,
+            questions=questions,
+            advice=advice,
+            text=reflection_text(advice),
+            parts=parts,
+            tier="rules" if answered is None else "model",
+            degraded=degraded,
+        )
 
     areflect = in_thread(reflect)
 
@@ -130,11 +189,21 @@ class RunRecorder:
         Returns:
             Items of the facet "tool" that name it or are near; without those that the run was shown before.
         """
-
         if not check_text(tool, "tool").strip():
             raise InvalidInputError(f"tool = {tool!r} is blank; pass its name")
         check_text(error, "error")
-        return tool_advice(self._runs, self.id, tool, error, same_task=self._same_task)
+        runs = self._runs
+        run = runs.run(self.id)
+        if not runs.on:
+            return Advice(degraded=(OFF,))
+        clean_error = runs.home.without_secrets(runs.user, error)
+        lore = runs.lore(run.environment)
+        left_out = set(run.shown) | (set() if self._same_task else _learned_from_task(run, lore))
+        advice, degraded = runs.with_vectors(
+            lambda embed: advise_on_tool(tool, clean_error, lore, embed, left_out=left_out)
+        )
+        runs.add_shown(self.id, advice.ids)
+        return advice.changed(degraded=degraded) if degraded else advice
 
     atool_advice = in_thread(tool_advice)
 
@@ -145,90 +214,6 @@ class _Similar(NamedTuple):
     run: Run
     steps: Sequence[RunStep]
     score: float
-
-
-def reflect(
-    runs: UserRuns,
-    run_id: str,
-    error: str,
-    *,
-    same_task: bool = True,
-    may_ask: Callable[[], bool] = lambda: True,
-) -> Reflection:
-    """See :meth:`~hexamem.run_recorder.RunRecorder.reflect`.
-
-    Args:
-        same_task: whether runs of the very same task count.
-        may_ask: called once before a model is asked, if there is one: whether it may be.
-    """
-    run, steps = runs.run(run_id), runs.steps(run_id)
-    wrong = runs.home.without_secrets(runs.user, error).strip() or _trouble(steps)
-    if not wrong:
-        raise InvalidInputError("the recorded steps show no error; pass what went wrong: run.reflect(error)")
-    key = key_information(run, steps, wrong)
-    if not runs.on:
-        return Reflection(key=key, degraded=(OFF,))
-    lore = runs.lore(run.environment)
-    # Without experience and successful runs, a model would have no material.
-    has_material = bool(lore.experience) or any(other.outcome and other.outcome.label for other in lore.runs)
-    with runs.distilling.model_for(runs.user, "reflection", "reflect") as available:
-        model = available if has_material and available is not None and may_ask() else None
-        degraded: tuple[str, ...] = ()
-        if model is not None:
-            from hexamem.experience.reflecting import answer_by_model, extract_key_information
-
-            extracted, degraded = extract_key_information(model, run, steps, wrong)
-            key = extracted or key
-        similar, similar_degraded = runs.with_vectors(lambda embed: _similar_runs(run, key, lore, same_task, embed))
-        last_action = next((step.action for step in reversed(steps) if step.action.strip()), "")
-        question = f"{tool_of(last_action)} {wrong}"
-        known, known_degraded = runs.with_vectors(lambda embed: advise(question, lore, embed, k=3, same_task=same_task))
-        items = [part for part in known.parts if part.kind == "item"]
-        degraded = (*degraded, *dict.fromkeys((*similar_degraded, *known_degraded)))
-        done = [(other.run, other.steps) for other in similar]
-        answered = None
-        if model is not None and (similar or items):
-            answered = answer_by_model(model, key, [part.text for part in items], done)
-            if answered is None:
-                degraded = (*degraded, "the reflection was made by rules: the model's reply was not usable")
-    if answered is not None:
-        questions, advice, reply_degraded = answered
-        degraded = (*degraded, *reply_degraded)
-    else:
-        questions = answer_by_rules(steps, wrong, done, limits.REFLECTION_TOKENS)
-        advice = "\n".join([*(part.text for part in items), *(answer.answer for answer in questions)])
-        similar = similar if questions else []
-    advice = advice.strip()
-    sources = [
-        AdvicePart(id=other.run.id, kind="trajectory", run_id=other.run.id, score=other.score, text=other.run.task)
-        for other in similar
-    ]
-    parts = (*items, *sources) if advice else ()
-    runs.add_shown(run_id, [part.id for part in parts])
-    return Reflection(
-        key=key,
-        questions=questions,
-        advice=advice,
-        text=reflection_text(advice),
-        parts=parts,
-        tier="rules" if answered is None else "model",
-        degraded=degraded,
-    )
-
-
-def tool_advice(runs: UserRuns, run_id: str, tool: str, error: str, *, same_task: bool = True) -> Advice:
-    """See :meth:`~hexamem.run_recorder.RunRecorder.tool_advice`."""
-    run = runs.run(run_id)
-    if not runs.on:
-        return Advice(degraded=(OFF,))
-    clean_error = runs.home.without_secrets(runs.user, error)
-    lore = runs.lore(run.environment)
-    left_out = set(run.shown) | (set() if same_task else _learned_from_task(run, lore))
-    advice, degraded = runs.with_vectors(
-        lambda embed: advise_on_tool(tool, clean_error, lore, embed, left_out=left_out)
-    )
-    runs.add_shown(run_id, advice.ids)
-    return advice.changed(degraded=degraded) if degraded else advice
 
 
 def _trouble(steps: Sequence[RunStep]) -> str:

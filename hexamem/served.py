@@ -10,7 +10,8 @@ import asyncio
 import atexit
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from hexamem.chatting import chat_graph
 from hexamem.memory import Memory
@@ -19,52 +20,43 @@ from hexamem.subgraphs import ingest_graph, memory_graph, research_graph
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
-
 __all__ = ["chat", "ingest", "memory", "research"]
 
-
-class _Served:
-    """One memory a process, and each graph over it once. Opening reads and writes files, so it is done in a thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._memory: Memory | None = None
-        self._graphs: dict[str, Graph] = {}
-
-    async def graph(self, name: str, make: Callable[[Memory], Graph]) -> Graph:
-        """The graph of that name, built at the first request."""
-        graph = self._graphs.get(name)
-        return graph if graph is not None else await asyncio.to_thread(self._make, name, make)
-
-    def _make(self, name: str, make: Callable[[Memory], Graph]) -> Graph:
-        with self._lock:
-            if self._memory is None:
-                self._memory = Memory.open()
-                atexit.register(self._memory.close)
-            if name not in self._graphs:
-                self._graphs[name] = make(self._memory)
-            return self._graphs[name]
+_lock = threading.Lock()
 
 
-_served = _Served()
+@cache
+def _memory() -> Memory:
+    opened = Memory.open()
+    atexit.register(opened.close)
+    return opened
 
 
-async def chat() -> Graph:
+@cache
+def _graph(build: Callable[[Memory], CompiledStateGraph[Any, Any, Any, Any]]) -> Any:
+    return build(_memory())
+
+
+def _served(build: Callable[[Memory], CompiledStateGraph[Any, Any, Any, Any]]) -> Any:
+    with _lock:
+        return _graph(build)
+
+
+async def chat() -> Any:
     """The chat agent; from memory alone, by its evidence."""
-    return await _served.graph("chat", chat_graph)
+    return await asyncio.to_thread(_served, chat_graph)
 
 
-async def memory() -> Graph:
+async def memory() -> Any:
     """Remember what is new in ``messages``, then recall for the last one."""
-    return await _served.graph("memory", memory_graph)
+    return await asyncio.to_thread(_served, memory_graph)
 
 
-async def ingest() -> Graph:
+async def ingest() -> Any:
     """Remember what is new in ``messages``."""
-    return await _served.graph("ingest", ingest_graph)
+    return await asyncio.to_thread(_served, ingest_graph)
 
 
-async def research() -> Graph:
+async def research() -> Any:
     """Research a ``question``."""
-    return await _served.graph("research", research_graph)
+    return await asyncio.to_thread(_served, research_graph)

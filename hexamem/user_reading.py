@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from hexamem.arguments import check_count, check_optional_text, check_query, check_text, check_texts, kinds_in
+from hexamem.arguments import (
+    check_choice,
+    check_count,
+    check_optional_text,
+    check_query,
+    check_text,
+    check_texts,
+    kinds_in,
+)
 from hexamem.calls import in_thread, public
 from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
 from hexamem.memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
-from hexamem.memory_types.research import AnswerForm, Lane, Research
+from hexamem.memory_types.research import LANES, TIERS, AnswerForm, Lane, Research
 from hexamem.memory_types.times import shown
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.stores.ledger import get_items, get_steps, read_items, thread_steps, write_feedback
@@ -18,6 +26,8 @@ from hexamem.stores.media import carries_media
 from hexamem.user_base import Time, UserBase
 
 __all__ = ["UserReading"]
+
+_MOST_ROUNDS, _MOST_PASSAGES = 20, 200
 
 
 class UserReading(UserBase):
@@ -231,24 +241,35 @@ class UserReading(UserBase):
         Raises:
             InvalidInputError: for an invalid argument, with the rule.
         """
-        return self.memory.researching.research(
-            self.name,
-            self._recalls,
-            question,
-            max_rounds,
+        from hexamem.graphs.research_state import ResearchInput, ResearchSettings
+
+        check_query(question, "question")
+        check_choice(tier, "tier", TIERS)
+        check_choice(form, "form", get_args(AnswerForm))
+        limits = {"calls": calls, "tokens": tokens, "seconds": seconds}
+        for name, value in limits.items():
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and not (number and value >= 0 and (name == "seconds" or int(value) == value)):
+                raise InvalidInputError(f"{name} = {value!r}: pass a number of at least 0, or None for no limit")
+        if lanes is not None and (isinstance(lanes, str) or not lanes or set(lanes) - set(LANES)):
+            raise InvalidInputError(f"lanes = {lanes!r}: pass some of {', '.join(LANES)}")
+        condition, moments, chosen = self._where(where), (as_of, known_at), kinds_in(kinds, self.memory.types)
+        then, known = (None if (at := self._time(moment)) is None else at.isoformat() for moment in moments)
+        graph_input = ResearchInput(
+            question=question,
+            max_rounds=check_count(max_rounds, "max_rounds", _MOST_ROUNDS),
             tier=tier,
             form=form,
-            passages=passages,
-            lanes=lanes,
-            calls=calls,
-            tokens=tokens,
-            seconds=seconds,
-            where=self._where(where),
-            as_of=self._time(as_of),
-            known_at=self._time(known_at),
-            kinds=kinds,
-            on_event=on_event,
+            where=None if condition is None else condition.model_dump(mode="json"),
+            as_of=then,
+            known_at=known,
+            kinds=None if chosen is None else sorted(chosen),
         )
+        if passages is not None:
+            graph_input["passages"] = check_count(passages, "passages", _MOST_PASSAGES)
+        used = LANES if lanes is None else tuple(lane for lane in LANES if lane in lanes)
+        settings = ResearchSettings(lanes=used, calls=calls, tokens=tokens, seconds=seconds)
+        return self.memory.researching.research(self.name, self._recalls, graph_input, settings, on_event)
 
     aresearch = in_thread(research)
 

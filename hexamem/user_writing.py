@@ -12,16 +12,19 @@ from hexamem.arguments import (
     check_optional_text,
     check_text,
     check_texts,
+    file_path,
     json_mapping,
 )
 from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError
-from hexamem.files import MediaReader, add_to
+from hexamem.files import MediaReader, read_file, tree_levels
 from hexamem.memory_types import MemoryItem, Operation, Remembered, Where
 from hexamem.memory_types.files import AddedFile
 from hexamem.memory_types.messages import read_messages
 from hexamem.memory_types.times import shown
 from hexamem.stores import changing
+from hexamem.stores.adding_files import FileToAdd, add_file
+from hexamem.stores.file_readers import load_file
 from hexamem.stores.forgetting import forget_records
 from hexamem.stores.ledger import check_name, history_of, undo
 from hexamem.stores.recording import record
@@ -70,21 +73,20 @@ class UserWriting(UserBase):
                 check_name(draft.message_id, "message id")
         if not drafts:
             return Remembered()
-        with self.memory.ingesting.queueing(self.name, len(drafts)) as queue:
-            receipt = record(
-                self._home.ledger,
-                self.name,
-                drafts,
-                timezone=self.timezone,
-                thread_id=thread_id,
-                agent_id=agent_id,
-                metadata=fields,
-                cipher=self._home.cipher,
-                media=self._home.media,
-                find=settings.find_secrets,
-                ready=self.memory.media_readers.ready,
-                also=queue,
-            )
+        receipt = record(
+            self._home.ledger,
+            self.name,
+            drafts,
+            timezone=self.timezone,
+            thread_id=thread_id,
+            agent_id=agent_id,
+            metadata=fields,
+            cipher=self._home.cipher,
+            media=self._home.media,
+            find=settings.find_secrets,
+            ready=self.memory.media_readers.ready,
+            also=self.memory.ingesting.queue,
+        )
         self.memory.wrote(self.name)
         return receipt
 
@@ -173,21 +175,42 @@ class UserWriting(UserBase):
                 format, or whose library is not installed; nothing is stored then.
             StorageFullError, HomeNotWritableError: if the home cannot be written.
         """
-        added = add_to(
-            self._home,
-            self.name,
-            path,
-            timezone=self.timezone,
-            ready=self.memory.media_readers.ready,
-            readers={"describe": describe, "transcribe": transcribe},
+        home, settings = self._home, self.memory.settings
+        place = file_path(path)
+        if title is not None and not check_text(title, "title").strip():
+            raise InvalidInputError("title is blank; pass a title or None")
+        if not isinstance(keep_bytes, bool):
+            raise InvalidInputError(f"keep_bytes = {keep_bytes!r}: pass True or False")
+        fields = json_mapping(metadata, "metadata")
+        if "file" in fields:
+            raise InvalidInputError("metadata has a field 'file', which add_file sets; rename it")
+        data = load_file(place, settings.max_file_bytes)
+        readers = {"describe": describe, "transcribe": transcribe}
+        read = read_file(data, place.name, settings.max_file_bytes, readers)
+        if not read.content and not keep_bytes:
+            raise InvalidInputError(f"{place.name} has no text, so without its bytes there is nothing to store")
+        file = FileToAdd(
+            read=read,
+            data=data,
+            name=place.name,
+            path=os.path.abspath(place),
             title=title,
+            tree_path=tree_levels(place, root, tree_path),
+            labels=tuple(check_texts(labels, "labels")),
+            metadata=fields,
             keep_bytes=keep_bytes,
-            root=root,
-            tree_path=tree_path,
-            labels=labels,
-            metadata=metadata,
-            actor=actor,
-            reason=reason,
+            actor=check_text(actor, "actor"),
+            reason=check_text(reason, "reason"),
+        )
+        added = add_file(
+            home.ledger,
+            home.media,
+            home.cipher,
+            self.name,
+            file,
+            timezone=self.timezone,
+            find=settings.find_secrets,
+            ready=self.memory.media_readers.ready,
         )
         if not added.repeated:
             self.memory.wrote(self.name)

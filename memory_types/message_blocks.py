@@ -1,10 +1,8 @@
 """Reads content blocks: the parts of a message that are more than plain text.
 
-One reader is for LangChain's standard blocks (v1 and v0), OpenAI's parts (Chat Completions and Responses) and Anthropic's
-blocks, since all have a ``type``, and for media a field with the bytes, a URL or a file id. Blocks are stored unchanged
-except for the bytes of media, which are moved to a :class:`MediaDraft` and replaced by their hash. LangChain's
-``content_blocks`` is used only for types unknown here, since its translators drop what they do not expect (plain strings
-beside Anthropic blocks, the whole list under OpenAI's).
+LangChain's ``content_blocks`` translates the blocks of providers to its standard form, in which they are stored, except for
+the bytes of media: these are moved to a :class:`MediaDraft` and replaced by their hash. Each block is translated alone,
+since the translators drop what they do not expect beside it. What none of them knows is stored as it is.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from urllib.parse import unquote_to_bytes
 
 from hexamem.errors import InvalidInputError
@@ -33,9 +31,6 @@ class MediaDraft:
     """An image, recording, video or file of a message, before it is stored.
 
     Attributes:
-        kind: from the type of the block, or from the MIME type for a block of type "media".
-        mime_type: from the block, a data URL or an audio format.
-        url: the URL, unless it is a data URL.
         data: the decoded bytes, if they are in the message.
         name: file name or title.
         caption: caption, alternative text or description.
@@ -55,7 +50,7 @@ class MediaDraft:
     @property
     def sha256(self) -> str | None:
         """The hex digest of ``data``, which replaces it in the blocks; None without data."""
-        return None if self.data is None else _sha256(self.data)
+        return None if self.data is None else hashlib.sha256(self.data).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +92,7 @@ class Place:
 
 
 def to_json(
-    value: Any, where: str, place: Place, take: Callable[[bytes], dict[str, Any]] | None = None, depth: int = 0
+    value: Any, where: str, place: Place, inside: Callable[[Any, str, int], Any] | None = None, depth: int = 0
 ) -> Any:
     """The value as a JSON value; parts that JSON does not have become text, with a note.
 
@@ -105,7 +100,7 @@ def to_json(
         value: anything.
         where: its path in the message, for notes and errors, such as ``metadata.tags``.
         place: the message; receives the notes.
-        take: returns the replacement of a ``bytes`` value; without it bytes become text.
+        inside: returns what replaces bytes, or a mapping with a type; None for what is not replaced.
 
     Raises:
         InvalidInputError: nested more than 100 levels deep (or in itself), or two keys are the same as text.
@@ -120,30 +115,30 @@ def to_json(
         return int(value)
     if isinstance(value, float) and math.isfinite(value):
         return float(value)
+    if inside is not None and (replaced := inside(value, where, depth)) is not None:
+        return replaced
     if isinstance(value, list | tuple):
-        return [to_json(item, f"{where}[{n}]", place, take, depth + 1) for n, item in enumerate(value)]
+        return [to_json(item, f"{where}[{n}]", place, inside, depth + 1) for n, item in enumerate(value)]
     if isinstance(value, Mapping):
         cleaned: dict[str, Any] = {}
         for key, item in value.items():
             name = str.__str__(key) if isinstance(key, str) else str(key)
             if name in cleaned:
                 raise place.error(f"two keys read {shown(name)} as text; rename one", where)
-            if not isinstance(key, str):
-                place.note(f"{where}: key {shown(key)} kept as text")
-            cleaned[name] = to_json(item, f"{where}.{name}", place, take, depth + 1)
+            cleaned[name] = to_json(item, f"{where}.{name}", place, inside, depth + 1)
         return cleaned
-    if take is not None and isinstance(value, bytes | bytearray | memoryview):
-        return take(bytes(value))
     place.note(f"{where} is of type {type(value).__name__}, which JSON cannot hold; kept as text")
     return hex(value) if isinstance(value, int) else str(value)
 
 
-def read_tool_call(call: Mapping[str, Any], where: str, place: Place) -> ToolCallDraft:
+def read_tool_call(call: Any, where: str, place: Place) -> ToolCallDraft:
     """Read a tool call of OpenAI (``function`` or ``custom`` inside), LangChain (``args``) or Anthropic (``input``).
 
     Raises:
-        InvalidInputError: the call has neither name nor arguments, or one of the wrong type.
+        InvalidInputError: it is no mapping, has neither name nor arguments, or one of the wrong type.
     """
+    if not isinstance(call, Mapping):
+        raise place.error(f"a tool call must be a mapping, got {type(call).__name__}", where)
     inner = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), Mapping)), call)
     call_id = _first(call, "call_id", "id", "tool_use_id")
     name = _first(inner, "name")
@@ -152,61 +147,36 @@ def read_tool_call(call: Mapping[str, Any], where: str, place: Place) -> ToolCal
         if value is not None and not isinstance(value, str):
             raise place.error(f"{key} = {shown(value)} of a tool call must be text", where)
     if name is None and arguments is None:
-        raise place.error(f"a tool call needs a name and arguments; keys seen: {_keys(call)}", where)
-    if call.get("error"):
-        place.note(f"{where}: the call of {shown(name)} was invalid")
-    return ToolCallDraft(id=call_id or None, name=name or "", arguments=_arguments(arguments, name, where, place))
-
-
-def _arguments(value: Any, name: str | None, where: str, place: Place) -> dict[str, Any] | str:
-    if value is None or (isinstance(value, str) and not value):
-        return {}
-    if isinstance(value, Mapping):
-        cleaned: dict[str, Any] = to_json(value, f"{where}.arguments", place)
-        return cleaned
-    if not isinstance(value, str):
-        raise place.error(f"arguments of type {type(value).__name__} must be a mapping or JSON text", where)
-    try:
-        parsed = json.loads(value, parse_constant=_no_constant)
-        if isinstance(parsed, dict):
-            arguments: dict[str, Any] = to_json(parsed, f"{where}.arguments", place)
-            return arguments
-    except (ValueError, RecursionError):
-        pass  # not JSON, or nested too deeply: stored as text, with a note
-    place.note(f"{where}: the arguments of {shown(name)} are no JSON object; kept as text")
-    return value
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+        raise place.error(f"a tool call needs a name and arguments; keys seen: {', '.join(map(str, call))}", where)
+    if isinstance(arguments, str) and arguments:
+        try:
+            parsed = json.loads(arguments)
+            json.dumps(parsed, allow_nan=False)
+            if isinstance(parsed, dict):
+                arguments = to_json(parsed, f"{where}.arguments", place)
+        except (ValueError, RecursionError):
+            pass  # not JSON, or nested too deeply: stored as text, with a note
+        if isinstance(arguments, str):
+            place.note(f"{where}: the arguments of {shown(name)} are no JSON object; kept as text")
+            return ToolCallDraft(id=call_id or None, name=name or "", arguments=arguments)
+    if arguments and not isinstance(arguments, Mapping):
+        raise place.error(f"arguments of type {type(arguments).__name__} must be a mapping or JSON text", where)
+    cleaned = to_json(arguments or {}, f"{where}.arguments", place)
+    return ToolCallDraft(id=call_id or None, name=name or "", arguments=cleaned)
 
 
 _TEXT = frozenset({"text", "input_text", "output_text", "refusal"})
 _REASONING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
-_CITATIONS = frozenset({"citation", "non_standard_annotation"})
 _TOOL_CALLS = frozenset(
     {"tool_call", "tool_call_chunk", "invalid_tool_call", "server_tool_call", "server_tool_call_chunk"}
     | {"tool_use", "server_tool_use", "mcp_tool_use", "function_call"}
 )
 _RESULTS = frozenset({"tool_result", "server_tool_result", "function_call_output"})  # and Anthropic's *_tool_result
-_MEDIA: dict[str, MediaKind | None] = {
-    **dict.fromkeys(("image", "image_url", "input_image"), "image"),
-    **dict.fromkeys(("audio", "audio_url", "input_audio"), "audio"),
-    **dict.fromkeys(("video", "video_url", "input_video"), "video"),
-    **dict.fromkeys(("file", "input_file", "document", "text-plain", "search_result"), "file"),
-    "media": None,
-}
-# The types of LangChain's standard blocks.
-_STANDARD = _TEXT | _REASONING | _TOOL_CALLS | _RESULTS | frozenset(_MEDIA)
-# The fields that may contain the source of a block, and the names of the parts of a source.
-_HOLDERS = ("source", "image_url", "input_audio", "audio_url", "video_url", "file")
-_DATA = ("base64", "data", "file_data", "bytes")
-_URLS = ("url", "image_url", "audio_url", "video_url", "file_url", "file_uri")
-_MIMES = ("mime_type", "media_type")
+_MEDIA = frozenset({"image", "audio", "video", "file", "text-plain"})
+_KNOWN = _TEXT | _REASONING | _TOOL_CALLS | _RESULTS | _MEDIA
 _NAMES = ("filename", "file_name", "name", "title")
-_CAPTIONS = ("caption", "alt", "alt_text", "description", "context", "blip_caption")
+_CAPTIONS = ("caption", "alt", "alt_text", "description", "context")
 _TRANSCRIPTS = ("transcript", "transcription")
-_AUDIO_MIMES = {"mp3": "audio/mpeg", "pcm16": "audio/pcm", "g711_ulaw": "audio/basic"}
 
 
 def is_result(block: Mapping[str, Any]) -> bool:
@@ -222,18 +192,16 @@ class BlockReader:
     Attributes:
         place: the message.
         keep_reasoning: whether reasoning blocks are stored.
-        translate: a block of a type unknown here → LangChain's standard form of it, or None.
         text: texts of the message itself.
         results: texts of tool results in it.
         result_ids: ids of the calls of these results.
-        index: further text to search: captions, names, transcripts, citations.
+        index: further text to search: captions, names, transcripts, citations, texts in other blocks.
         reasoning_dropped: whether there was reasoning that is not stored.
         kept_unread: whether blocks are stored of which nothing could be read.
     """
 
     place: Place
     keep_reasoning: bool = False
-    translate: Callable[[Mapping[str, Any]], list[dict[str, Any]] | None] | None = None
     text: list[str] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
     result_ids: list[str] = field(default_factory=list)
@@ -244,7 +212,7 @@ class BlockReader:
     reasoning_dropped: bool = False
     kept_unread: bool = False
 
-    def read(self, blocks: Iterable[Any], where: str = "block", depth: int = 0) -> list[dict[str, Any]]:
+    def read(self, blocks: Iterable[Any], where: str = "block") -> list[dict[str, Any]]:
         """Read blocks; returns them in the form in which they are stored.
 
         Raises:
@@ -252,72 +220,68 @@ class BlockReader:
         """
         stored: list[dict[str, Any]] = []
         for number, block in enumerate(blocks, start=1):
-            here = f"{where} {number}"
-            parts = self._read({"type": "text", "text": block} if isinstance(block, str) else block, here, depth)
-            stored += [to_json(part, here, self.place, self._take) for part in parts]
+            stored += self._read(block, f"{where} {number}", self.text, 0)
         return stored
 
-    def _read(self, block: Any, here: str, depth: int) -> list[Mapping[str, Any]]:
+    def _read(self, block: Any, here: str, texts: list[str], depth: int) -> list[dict[str, Any]]:
+        """Read a block, collect its text in ``texts``; returns it as it is stored: nothing for dropped reasoning."""
+        if isinstance(block, str):
+            block = {"type": "text", "text": block}
         if not isinstance(block, Mapping):
             raise self.place.error(f"a block must be text or a mapping, got {type(block).__name__}", here)
-        if depth > _DEEPEST // 10:
-            raise self.place.error(f"blocks lie in blocks more than {_DEEPEST // 10} levels deep; flatten them", here)
-        kind = block.get("type")
-        if kind is None and isinstance(block.get("text"), str):
-            kind = "text"
+        kind = block.get("type", "text" if isinstance(block.get("text"), str) else None)
         if kind is not None and not isinstance(kind, str):
             raise self.place.error(f"type = {shown(kind)} must be text", here)
         if kind in _TEXT:
-            self._text(block, here)
+            self._text(block, here, texts)
         elif kind in _REASONING:
             if not self.keep_reasoning:
                 self.reasoning_dropped = True
                 return []
             self.add_reasoning(block)
-        elif kind in _CITATIONS:
-            self._citations([block])
         elif kind in _TOOL_CALLS:
             self.tool_calls.append(read_tool_call(block, here, self.place))
-        elif kind in _MEDIA:
-            return [self._media(_MEDIA[kind], block, here, depth)]
         elif is_result(block):
             return [self._result(block, here, depth)]
         elif kind == "non_standard" and isinstance(block.get("value"), Mapping):
-            return [{**block, "value": part} for part in self._read(block["value"], here, depth + 1)]
+            return self._read(block["value"], here, texts, depth + 1)
         else:
-            return self._unknown(kind, block, here, depth)
-        return [block]
+            parts = _translated(block)
+            if parts is None:
+                return [self._unknown(kind, block, here, depth)]
+            if len(parts) == 1 and parts[0]["type"] in _MEDIA:
+                return [self._media(parts[0], here, depth)]
+            return [stored for part in parts for stored in self._read(part, here, texts, depth)]
+        return [self._stored(block, here, depth, self.index)]
 
-    def _nested(self, blocks: Iterable[Any], here: str, depth: int) -> tuple[list[dict[str, Any]], list[str]]:
-        """Read blocks inside a block, whose text is not text of the message."""
-        outer, self.text = self.text, []
-        stored = self.read(blocks, f"{here}, part", depth + 1)
-        texts, self.text = self.text, outer
-        return stored, texts
+    def _stored(self, value: Any, here: str, depth: int, texts: list[str]) -> Any:
+        """A value as JSON, with the blocks in it read: their texts are collected in ``texts``."""
 
-    def add_text(self, text: str) -> None:
-        """Collect a plain text of the message."""
-        if text:
-            self.text.append(text)
+        def inside(part: Any, where: str, level: int) -> Any:
+            if part is value:
+                return None
+            if isinstance(part, bytes | bytearray | memoryview):
+                self.media.append(MediaDraft(kind="file", data=bytes(part)))
+                return {"sha256": self.media[-1].sha256}
+            if isinstance(part, Mapping) and (part.get("type") in _KNOWN or "_url" in str(part.get("type"))):
+                blocks = self._read(part, where, texts, level + 1)
+                return blocks[0] if len(blocks) == 1 else blocks
+            return None
 
-    def _text(self, block: Mapping[str, Any], here: str) -> None:
+        return to_json(value, here, self.place, inside, depth)
+
+    def _text(self, block: Mapping[str, Any], here: str, texts: list[str]) -> None:
         key = "refusal" if block.get("type") == "refusal" else "text"
         value = block.get(key)
-        if isinstance(value, Mapping):  # OpenAI's Assistants: {"value": …, "annotations": […]}
-            self._citations(value.get("annotations"))
+        if isinstance(value, Mapping):  # OpenAI's Assistants: {"value": …}
             value = value.get("value")
         if value is not None and not isinstance(value, str):
             raise self.place.error(f"{key} = {shown(value)} must be text", here)
-        self.add_text(value or "")
-        self._citations(block.get("annotations"))
-        self._citations(block.get("citations"))
-
-    def _citations(self, citations: Any) -> None:
-        for citation in citations if isinstance(citations, list | tuple) else ():
+        if value:
+            texts.append(value)
+        for citation in [*(block.get("annotations") or ()), *(block.get("citations") or ())]:
             if isinstance(citation, Mapping):
-                inner = citation.get("url_citation")  # where OpenAI nests it
-                parts = [citation, inner] if isinstance(inner, Mapping) else [citation]
-                self._add_index(_text_of(parts, "title"), _text_of(parts, "cited_text"))
+                self._add_index(_text_of(citation, "title"), _text_of(citation, "cited_text"))
 
     def add_reasoning(self, value: Any) -> None:
         """Collect the text of a reasoning block, or of a provider's reasoning field beside the content."""
@@ -330,113 +294,70 @@ class BlockReader:
             for item in value:
                 self.add_reasoning(item)
 
-    def _result(self, block: Mapping[str, Any], here: str, depth: int) -> Mapping[str, Any]:
+    def _result(self, block: Mapping[str, Any], here: str, depth: int) -> dict[str, Any]:
         call_id = _first(block, "tool_use_id", "tool_call_id", "call_id")
         if isinstance(call_id, str):
             self.result_ids.append(call_id)
         key = "output" if "output" in block else "content"
         content = block.get(key)
-        parts = content if isinstance(content, list | tuple) else [content]
-        stored: Any
-        if content is None or isinstance(content, str):
-            stored, texts = content, [content] if content else []
-        elif all(isinstance(part, str) or (isinstance(part, Mapping) and "type" in part) for part in parts):
-            stored, texts = self._nested(parts, here, depth)
-            if isinstance(content, Mapping):
-                stored = stored[0] if len(stored) == 1 else stored
-        else:  # a value in the tool's own form: its JSON is the text
-            stored = to_json(content, f"{here}.{key}", self.place, self._take)
-            texts = [json.dumps(stored, ensure_ascii=False)]
+        texts: list[str] = []
+        blocks = {"type": "blocks", key: content} if isinstance(content, list | tuple) else {key: content}
+        stored = self._stored(blocks, here, depth, texts)[key]
+        if isinstance(content, str):
+            texts = [content] if content else []
+        elif isinstance(content, list | tuple):
+            texts += [part for part in content if isinstance(part, str)]
+        if not texts and content and not isinstance(content, list | tuple):
+            texts = [json.dumps(stored, ensure_ascii=False)]  # a value in the tool's own form
         self.results += texts
-        return {**block, key: stored} if key in block else block
+        rest = {name: value for name, value in block.items() if name != key}
+        cleaned: dict[str, Any] = self._stored(rest, here, depth, self.index)
+        return {**cleaned, key: stored} if key in block else cleaned
 
-    def _media(self, kind: MediaKind | None, block: Mapping[str, Any], here: str, depth: int) -> Mapping[str, Any]:
-        holder_key = next((key for key in _HOLDERS if isinstance(block.get(key), Mapping)), None)
-        holder = dict(block[holder_key] if holder_key else block)
-        parts = [holder, block, *(block[key] for key in ("extras", "metadata") if isinstance(block.get(key), Mapping))]
-        as_text = "text" in (holder.get("type"), holder.get("source_type"))  # the source is the text itself
-        url = _text_of([block], "source") if block["type"] == "search_result" else None
-        mime = _text_of(parts, *_MIMES) or _audio_mime(holder.get("format"))
-        data: bytes | None = None
-        words = [_text_of(parts, *_TRANSCRIPTS)]
-        if as_text or block["type"] == "text-plain":
-            words = [_text_of([holder], "text", *(["data"] if as_text else []))]
-        for key in (*_URLS, *_DATA):
-            value = holder.get(key)
-            if value is None or isinstance(value, Mapping) or (as_text and key == "data"):
-                continue
-            if isinstance(value, str) and not value:
-                continue
-            if isinstance(value, str) and value[:5].lower() == "data:":
-                url_mime, content = self._data_url(value, f"{here}.{key}")
-                if mime is None and url_mime:
-                    mime = holder["mime_type"] = url_mime
-            elif key in _URLS:
-                url = url or (value if isinstance(value, str) else None)
-                continue
-            else:
-                content = self._bytes(value, f"{here}.{key}")
-            if data is None:
-                data = content
-                del holder[key]
-            else:  # a second source in one block
-                holder[key] = self._take(content)
+    def _media(self, block: dict[str, Any], here: str, depth: int) -> dict[str, Any]:
+        """A block of media in the standard form."""
+        fields = {**(block.get("extras") or {}), **block}
+        mime, url = _text_of(fields, "mime_type"), _text_of(block, "url")
+        encoded = block.pop("base64", None)
+        if url is not None and url.startswith("data:"):
+            header, _, encoded = url.partition(",")
+            encoded = encoded if header.endswith(";base64") else unquote_to_bytes(encoded)
+            mime, url = mime or header[5:].partition(";")[0] or None, None
+            del block["url"]
+        data = None if encoded is None else self._bytes(encoded, f"{here}.base64")
         if data is not None:
-            holder["sha256"] = _sha256(data)
-            words = words if any(words) else [_decoded(data, mime)]
-        nested = holder.get("content")  # Anthropic's documents made of blocks, and its search results
-        if isinstance(nested, list | tuple | str):
-            stored, texts = self._nested([nested] if isinstance(nested, str) else nested, here, depth)
-            holder["content"] = nested if isinstance(nested, str) else stored
-            words += texts
-        stored_id = _text_of([block], "id") if block.get("source_type") == "id" else None
+            block["sha256"] = hashlib.sha256(data).hexdigest()
+        if mime:
+            block["mime_type"] = mime
+        transcript = _text_of(fields, *_TRANSCRIPTS) or _text_of(block, "text")
+        block_id = block.get("id") if not str(block.get("id")).startswith("lc_") else block.pop("id") and None
         draft = MediaDraft(
-            kind=kind or _kind_of(mime),
+            kind="file" if block["type"] == "text-plain" else block["type"],
             mime_type=mime,
             url=url,
             data=data,
-            name=_text_of(parts, *_NAMES),
-            caption=_text_of(parts, *_CAPTIONS),
-            transcript="\n".join(filter(None, words)) or None,
-            file_id=_text_of(parts, "file_id") or stored_id,
+            name=_text_of(fields, *_NAMES, "file_filename"),
+            caption=_text_of(fields, *_CAPTIONS),
+            transcript=transcript or (None if data is None else _decoded(data, mime)),
+            file_id=_text_of(block, "file_id") or (block_id if isinstance(block_id, str) and data is None else None),
         )
-        if not (url or draft.file_id or draft.caption or draft.transcript or "sha256" in holder):
-            self.place.note(f"{here}: {block['type']!r} holds no data, url or file id; kept as it is")
         if draft == MediaDraft(kind=draft.kind, mime_type=mime):
+            self.place.note(f"{here}: {block['type']!r} holds no data, url or file id; kept as it is")
             self.kept_unread = True
         else:
             self.media.append(draft)
         self._add_index(draft.name, draft.caption, draft.transcript)
-        return {**block, holder_key: holder} if holder_key else holder
+        return cast("dict[str, Any]", self._stored(block, here, depth, self.index))
 
-    def _unknown(self, kind: str | None, block: Mapping[str, Any], here: str, depth: int) -> list[Mapping[str, Any]]:
-        standard = self.translate(block) if self.translate else None
-        if standard and all(part.get("type") in _STANDARD for part in standard):
-            before = len(self.media)
-            stored = [read for part in standard for read in self._read(part, here, depth + 1)]
-            # The block itself is stored, unless bytes or reasoning had to be removed from it.
-            return stored if len(self.media) > before or len(stored) < len(standard) else [block]
-        named = f"unknown block type {shown(kind)}" if kind is not None else f"block without a type ({_keys(block)})"
-        self.place.note(f"{named} kept but not indexed")
-        self.kept_unread = True
-        return [block]
-
-    def _take(self, data: bytes) -> dict[str, Any]:
-        """Collect unexpected bytes as a file; returns their hash, which replaces them."""
-        self.media.append(MediaDraft(kind="file", data=data))
-        return {"sha256": _sha256(data)}
-
-    def _data_url(self, url: str, here: str) -> tuple[str | None, bytes]:
-        header, comma, payload = url[5:].partition(",")
-        if not comma:
-            raise self.place.error(f"{shown(url, 40)} is no data URL: the comma before the data is missing", here)
-        mime, *parameters = header.split(";")
-        if "base64" in (parameter.strip().lower() for parameter in parameters):
-            return mime or None, self._bytes(payload, here)
-        try:
-            return mime or None, unquote_to_bytes(payload)
-        except UnicodeEncodeError:
-            raise self.place.error(f"{shown(url, 40)} is no data URL: its data is not encodable", here) from None
+    def _unknown(self, kind: str | None, block: Mapping[str, Any], here: str, depth: int) -> dict[str, Any]:
+        before = len(self.index), len(self.media)
+        self._add_index(_text_of(block, "title"))
+        stored = cast("dict[str, Any]", self._stored(block, here, depth, self.index))
+        if before == (len(self.index), len(self.media)):
+            named = f"unknown block type {shown(kind)}" if kind is not None else "block without a type"
+            self.place.note(f"{named} kept but not indexed")
+            self.kept_unread = True
+        return stored
 
     def _bytes(self, value: Any, here: str) -> bytes:
         if isinstance(value, bytes | bytearray | memoryview):
@@ -452,42 +373,46 @@ class BlockReader:
             raise self.place.error(rule, here) from None
 
     def _add_index(self, *texts: str | None) -> None:
-        for text in texts:
-            if text and text not in self.index:
-                self.index.append(text)
+        self.index += [text for text in dict.fromkeys(texts) if text and text not in self.index]
 
 
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _translated(block: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """A block in LangChain's standard form; None if no translator knows it."""
+    from langchain_core.messages import AIMessage, HumanMessage
 
-
-def _keys(block: Mapping[Any, Any]) -> str:
-    return "keys " + ", ".join(shown(key, 40) for key in list(block)[:10]) if block else "no keys"
+    given = dict(block)
+    match given.get("type"):  # of OpenAI's Responses and of Google, which are translated in replies alone
+        case "input_image" | "image_url":
+            source = given.pop("image_url", None)
+            given = {**given, **(source if isinstance(source, Mapping) else {"url": source}), "type": "image"}
+        case "input_file":
+            given = {**given, "type": "file", "url": given.get("file_url"), "base64": given.get("file_data")}
+        case "media":
+            kind = str(given.get("mime_type")).partition("/")[0]
+            kind = kind if kind in _MEDIA else "file"
+            given = {**given, "type": kind, "url": given.get("file_uri"), "base64": given.pop("data", None)}
+    given = {key: value for key, value in given.items() if value is not None}
+    for message in (
+        HumanMessage([given]),
+        AIMessage([given], response_metadata={"model_provider": "anthropic"}),
+        AIMessage([given], response_metadata={"model_provider": "openai"}),
+    ):
+        try:
+            parts: list[dict[str, Any]] = [dict(part) for part in message.content_blocks]
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            continue  # a malformed block breaks a translator
+        if parts and all(part.get("type") in _KNOWN for part in parts):
+            return parts
+    return None
 
 
 def _first(block: Mapping[str, Any], *keys: str) -> Any:
     return next((block[key] for key in keys if block.get(key) is not None), None)
 
 
-def _text_of(parts: Iterable[Mapping[str, Any]], *keys: str) -> str | None:
-    """The first text that is not empty, by part, then by key."""
-    values = (part.get(key) for part in parts for key in keys)
-    return next((value for value in values if isinstance(value, str) and value), None)
-
-
-def _audio_mime(form: Any) -> str | None:
-    return _AUDIO_MIMES.get(form, f"audio/{form}") if isinstance(form, str) and form else None
-
-
-def _kind_of(mime: str | None) -> MediaKind:
-    match (mime or "").partition("/")[0]:
-        case "image":
-            return "image"
-        case "audio":
-            return "audio"
-        case "video":
-            return "video"
-    return "file"
+def _text_of(fields: Mapping[str, Any], *keys: str) -> str | None:
+    """The first text that is not empty."""
+    return next((value for key in keys if isinstance(value := fields.get(key), str) and value), None)
 
 
 def _decoded(data: bytes, mime: str | None) -> str | None:

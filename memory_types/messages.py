@@ -2,11 +2,12 @@
 
 A draft has what is stored (text, blocks, media, tool calls), what is searched (``index_text``) and what could not be
 stored completely (``degraded``). Invalid input is refused with the message, the value and the rule.
-LangChain is never imported: an object can only be one of its messages if the host has imported it.
+LangChain is imported only for a message with other blocks than text, or in a form that it dumps.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -54,8 +55,8 @@ class MessageDraft:
             if the message has none.
         name: the name of the speaker.
         text: the text blocks joined by newlines, or the results of a message with results only.
-        blocks: the content as JSON blocks, unless it is a single string; without reasoning that is not stored, and with
-            ``{"sha256": …}`` in place of the bytes of media.
+        blocks: the content as JSON blocks in LangChain's standard form, unless it is a single string; without reasoning
+            that is not stored, and with the ``sha256`` of media in place of their bytes.
         reasoning: the model's reasoning, if it is stored.
         media: images, recordings and files, with their bytes.
         tool_calls: the distinct tool calls of the message, in order.
@@ -91,7 +92,7 @@ def read_messages(messages: Any, *, timezone: str = "UTC", keep_reasoning: bool 
     - a mapping ``{role, content, …}`` in the style of OpenAI or Anthropic, with optional ``name``, ``id``,
       ``tool_calls``, ``tool_call_id``, a time under ``occurred_at``, ``timestamp``, ``created_at`` or ``date`` (the
       first of these that is set), and ``metadata``; any further key goes to the metadata. LangChain's dumped forms
-      (``{"type": "human", "content": …}`` and ``{"type": "human", "data": {…}}``) are read likewise;
+      (``{"type": "human", "content": …}`` and ``{"type": "human", "data": {…}}``) are read as its messages;
     - a pair ``(role, content)``.
 
     Args:
@@ -131,8 +132,9 @@ class _Raw:
     time: tuple[str, Any] | None = None
     metadata: Any = None
     extra: dict[str, Any] = field(default_factory=dict)
-    seen: str | Mapping[Any, Any] = ""  # what an error shows where it is not a message
-    langchain: BaseMessage | None = None
+
+
+_WANTED = "a message is text, a LangChain message, a mapping with role and content, or a (role, content) pair"
 
 
 def _listed(messages: Any) -> list[Any]:
@@ -149,20 +151,12 @@ def _listed(messages: Any) -> list[Any]:
             )
     if isinstance(messages, bytes | bytearray | set | frozenset) or not isinstance(messages, Iterable):
         raise InvalidInputError(f"messages is of type {type(messages).__name__}; {_WANTED}")
-    if hasattr(messages, "model_dump"):  # pydantic models iterate over their fields
-        raise InvalidInputError(f"messages is a {type(messages).__name__}; give its model_dump(), or its messages")
     return list(messages)
 
 
-_WANTED = "a message is text, a LangChain message, a mapping with role and content, or a (role, content) pair"
-
-
 def _is_langchain(value: object) -> TypeGuard[BaseMessage]:
-    module = sys.modules.get("langchain_core.messages.base")
+    module = sys.modules.get("langchain_core.messages.base")  # a host that passes one has imported it
     return isinstance(value, getattr(module, "BaseMessage", ()))
-
-
-# From each form to the raw fields
 
 
 def _raw(item: Any, place: Place) -> _Raw:
@@ -172,122 +166,79 @@ def _raw(item: Any, place: Place) -> _Raw:
         return _from_langchain(item, place)
     if isinstance(item, Mapping):
         return _from_mapping(item, place)
-    if isinstance(item, tuple | list):
-        if len(item) == 2 and isinstance(item[0], str):
-            return _Raw(role=item[0], content=item[1])
-        raise place.error(f"a {type(item).__name__} of {len(item)} is no (role, content) pair; {_WANTED}")
-    hint = "give its model_dump()" if hasattr(item, "model_dump") else _WANTED
-    raise place.error(f"is of type {type(item).__name__}; {hint}")
+    if isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str):
+        return _Raw(role=item[0], content=item[1])
+    raise place.error(f"is of type {type(item).__name__}; {_WANTED}")
 
 
 def _from_langchain(message: BaseMessage, place: Place) -> _Raw:
-    kind = message.type
-    if kind == "remove":
+    if message.type == "remove":
         raise place.error("a RemoveMessage takes a message out of a graph's state and holds nothing to remember")
-    role = kind.removesuffix("MessageChunk").lower()
-    if role == "chat":
-        role = getattr(message, "role", role)
+    role = message.type.removesuffix("MessageChunk").lower()
     calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
-    further = [key for key in type(message).model_fields if key not in _LANGCHAIN_FIELDS]
-    extra = {key: getattr(message, key) for key in further} | (message.model_extra or {})
+    extra = {
+        key: value
+        for key, info in type(message).model_fields.items()
+        if key not in _LANGCHAIN_FIELDS
+        and (value := getattr(message, key)) != info.get_default(call_default_factory=True)
+    }
+    extra |= message.model_extra or {}
     return _Raw(
-        role=role,
+        role=getattr(message, "role", role) if role == "chat" else role,
         content=message.content,
         name=message.name,
         message_id=message.id,
         tool_calls=calls or list(getattr(message, "tool_call_chunks", ())),
         tool_call_id=getattr(message, "tool_call_id", None),
         metadata=extra.pop("metadata", None) if isinstance(extra.get("metadata"), Mapping) else None,
-        extra=_without_defaults(extra),
-        seen=type(message).__name__,
-        langchain=message,
+        extra=extra,
     )
 
 
 _FIELDS = frozenset({"role", "content", "name", "id", "message_id", "tool_calls", "tool_call_id", "metadata"})
-_CALLS = ("tool_calls", "invalid_tool_calls", "tool_call_chunks")
-_LANGCHAIN_FIELDS = (_FIELDS - {"role", "metadata"}) | {"type", "chunk_position", *_CALLS}
+_LANGCHAIN_FIELDS = (_FIELDS - {"metadata"}) | {"type", "chunk_position", "invalid_tool_calls", "tool_call_chunks"}
 _TIMES = ("occurred_at", "timestamp", "created_at", "date")
 
 
 def _from_mapping(message: Mapping[Any, Any], place: Place) -> _Raw:
     role, kind = message.get("role"), message.get("type")
-    word = kind.removesuffix("MessageChunk").lower() if isinstance(kind, str) else None
-    dumped = word in _ROLES or word == "chat"  # by LangChain
-    if (
-        dumped
-        and "content" not in message
-        and isinstance(message.get("data"), Mapping)
-        and "content" in message["data"]
-    ):
-        return _from_mapping({**message["data"], "type": kind}, place)
-    if role is None and dumped:
-        role = word
+    if role is None and isinstance(kind, str) and kind != "message":  # as LangChain dumps it
+        from langchain_core.messages import messages_from_dict
+
+        data = message["data"] if isinstance(message.get("data"), Mapping) else message
+        try:
+            return _from_langchain(messages_from_dict([{"type": kind, "data": dict(data)}])[0], place)
+        except (ValueError, TypeError) as error:
+            raise place.error(f"{str(error).splitlines()[0]}; {_WANTED}") from None
     if role is None:
-        missing = "neither role nor content" if message.get("content") is None else "no role"
-        raise place.error(f"a mapping with {missing} is no message ({_keys_seen(message)}); {_WANTED}")
-    calls, invalid = message.get("tool_calls"), message.get("invalid_tool_calls")
-    for key, value in (("tool_calls", calls), ("invalid_tool_calls", invalid)):
-        if value is not None and not isinstance(value, list | tuple):
-            raise place.error(f"{key} of type {type(value).__name__} must be a list")
+        seen = ", ".join(shown(key, 40) for key in list(message)[:20]) or "none"
+        raise place.error(f"a mapping with no role is no message (keys seen: {seen}); {_WANTED}")
+    calls = message.get("tool_calls")
+    if calls is not None and not isinstance(calls, list | tuple):
+        raise place.error(f"tool_calls of type {type(calls).__name__} must be a list")
     time = next(((key, message[key]) for key in _TIMES if message.get(key) is not None), None)
-    used = {*_FIELDS, "invalid_tool_calls", *([time[0]] if time else ()), *(["type"] if kind == "message" else ())}
-    extra = {key: value for key, value in message.items() if key not in used}
-    if dumped:
-        extra = _without_defaults({key: value for key, value in extra.items() if key not in _LANGCHAIN_FIELDS})
+    used = {*_FIELDS, *([time[0]] if time else ()), *(["type"] if kind == "message" else ())}
     return _Raw(
         role=role,
         content=message.get("content"),
         name=message.get("name"),
         message_id=message["id"] if message.get("id") is not None else message.get("message_id"),
-        tool_calls=[*(calls or ()), *(invalid or ())],
+        tool_calls=list(calls or ()),
         tool_call_id=message.get("tool_call_id"),
         time=time,
         metadata=message.get("metadata"),
-        extra=extra,
-        seen=message,
+        extra={key: value for key, value in message.items() if key not in used},
     )
-
-
-def _keys_seen(message: Mapping[Any, Any]) -> str:
-    return "keys seen: " + (", ".join(shown(key, 40) for key in list(message)[:20]) or "none")
-
-
-def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a LangChain message without those at their defaults."""
-    return {
-        key: value
-        for key, value in fields.items()
-        if not (key == "role" or (key == "status" and value == "success") or (key == "example" and value is False))
-    }
-
-
-# From the raw fields to the draft
 
 
 def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> MessageDraft:
     role, word = _role(raw.role, place)
     name = _word(raw.name, "name", place) or (word if role == "other" else None)
     reader = BlockReader(place=place, keep_reasoning=keep_reasoning)
-    if raw.langchain is not None:
-        message = raw.langchain
-        reader.translate = lambda block: _translated(message, block)
-
     plain = isinstance(raw.content, str)
-    if plain:
-        reader.add_text(raw.content)
-    blocks = [] if plain else reader.read(_content(raw.content, place))
-    # Fields of providers beside the content: at the top of a mapping, or in LangChain's additional_kwargs.
-    beside = raw.extra
-    further: list[dict[str, Any]] = []
-    if isinstance(raw.extra.get("additional_kwargs"), Mapping):
-        beside["additional_kwargs"] = dict(raw.extra["additional_kwargs"])
-        further += _beside(beside["additional_kwargs"], raw, reader)
-    if beside:
-        further += _beside(beside, raw, reader)
-    if plain and further:
-        blocks = [{"type": "text", "text": str.__str__(raw.content)}]
-    blocks += further
+    blocks = reader.read([raw.content] if plain else _content(raw.content, place))
+    further = _beside(raw, reader)
+    blocks = further if plain and not further else [*blocks, *further]
 
     calls = _calls(raw, reader, place)
     tool_call_id = _word(raw.tool_call_id, "tool_call_id", place)
@@ -299,15 +250,12 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
         if tool_call_id is None and len(reader.result_ids) == 1:
             tool_call_id = reader.result_ids[0]
     text = "\n".join(reader.text)
-    occurred_at = _time(raw, place, timezone)
-    metadata = _metadata(raw, word, place)
     reasoning = "\n".join(reader.reasoning) or None
-
     holds = text.strip() or reader.media or calls or reader.results or reader.result_ids or reader.kept_unread
     if not holds and not reasoning and not (role == "tool" and (tool_call_id or name)):
-        seen = f" ({raw.seen if isinstance(raw.seen, str) else _keys_seen(raw.seen)})" if raw.seen else ""
         hint = ", or keep_reasoning=True: it holds only reasoning" if reader.reasoning_dropped else ""
-        raise InvalidInputError(f"{place} is empty: no text, media or tool call{seen}; leave it out{hint}")
+        raise InvalidInputError(f"{place} is empty: no text, media or tool call; leave it out{hint}")
+    occurred_at = _time(raw, place, timezone)
     index = [text, *reader.index, *reader.results, *(call.rendered for call in calls)]
     return MessageDraft(
         message_id=_word(raw.message_id, "id", place),
@@ -320,7 +268,7 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
         tool_calls=tuple(calls),
         tool_call_id=tool_call_id,
         occurred_at=occurred_at,
-        metadata=metadata,
+        metadata=_metadata(raw, word, place),
         index_text="\n".join(part for part in index if part),
         degraded=tuple(place.degraded),
     )
@@ -363,45 +311,36 @@ def _content(content: Any, place: Place) -> Iterable[Any]:
 _REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_details")
 
 
-def _beside(fields: dict[str, Any], raw: _Raw, reader: BlockReader) -> list[dict[str, Any]]:
-    """Remove the provider's fields beside the content from ``fields``; returns further blocks."""
-    for key in _REASONING_KEYS:
-        value = fields.pop(key, None)
-        if not value:
-            continue
-        if not reader.keep_reasoning:
-            reader.reasoning_dropped = True
-            continue
-        if not reader.reasoning:  # several keys, and the content, may have the same reasoning
-            reader.add_reasoning(value)
-        if not isinstance(value, str):
-            fields[key] = value
+def _beside(raw: _Raw, reader: BlockReader) -> list[dict[str, Any]]:
+    """Take the fields of providers beside the content out of ``raw.extra``; returns further blocks."""
     further: list[dict[str, Any]] = []
-    if isinstance(fields.get("refusal"), str):
-        further.append({"type": "refusal", "refusal": fields.pop("refusal")})
-    if isinstance(fields.get("audio"), Mapping):  # OpenAI's spoken answers
-        further.append({**fields.pop("audio"), "type": "audio"})
-    # Older and raw forms of the calls, which LangChain retains beside the parsed ones.
-    calls, call = fields.pop("tool_calls", None), fields.pop("function_call", None)
-    if not raw.tool_calls and not reader.tool_calls:
-        raw.tool_calls = [*(calls if isinstance(calls, list | tuple) else ()), *([call] if call else ())]
+    kwargs = raw.extra.get("additional_kwargs")
+    if isinstance(kwargs, Mapping):
+        raw.extra["additional_kwargs"] = kwargs = dict(kwargs)
+    for fields in (raw.extra, kwargs if isinstance(kwargs, dict) else {}):
+        for reasoning in [value for key in _REASONING_KEYS if (value := fields.pop(key, None))]:
+            if not reader.keep_reasoning:
+                reader.reasoning_dropped = True
+            elif not reader.reasoning:  # several keys, and the content, may have the same reasoning
+                reader.add_reasoning(reasoning)
+        if isinstance(fields.get("refusal"), str):
+            further.append({"type": "refusal", "refusal": fields.pop("refusal")})
+        if isinstance(fields.get("audio"), Mapping):  # OpenAI's spoken answers
+            spoken = fields.pop("audio")
+            further.append({**spoken, "type": "audio", "base64": spoken.get("data"), "data": None})
+        # Older and raw forms of the calls, which LangChain retains beside the parsed ones.
+        calls, call = fields.pop("tool_calls", None), fields.pop("function_call", None)
+        if not raw.tool_calls and not reader.tool_calls:
+            raw.tool_calls = [*(calls if isinstance(calls, list | tuple) else ()), *([call] if call else ())]
     return reader.read(further, "block beside the content")
 
 
 def _calls(raw: _Raw, reader: BlockReader, place: Place) -> list[ToolCallDraft]:
     """The calls of the message, then those that are only in its blocks (often the same, partly streamed)."""
-    calls = []
-    for number, call in enumerate(raw.tool_calls, start=1):
-        where = f"tool call {number}"
-        if not isinstance(call, Mapping):
-            raise place.error(f"a tool call must be a mapping, got {type(call).__name__}", where)
-        calls.append(read_tool_call(call, where, place))
+    calls = [read_tool_call(call, f"tool call {number}", place) for number, call in enumerate(raw.tool_calls, start=1)]
     ids = {call.id for call in calls if call.id}
     unnamed = [call for call in calls if not call.id]
-    for call in reader.tool_calls:
-        if not (call.id in ids if call.id else call in unnamed):
-            calls.append(call)
-    return calls
+    return calls + [call for call in reader.tool_calls if not (call.id in ids if call.id else call in unnamed)]
 
 
 def _time(raw: _Raw, place: Place, timezone: str) -> Moment | None:
@@ -411,58 +350,31 @@ def _time(raw: _Raw, place: Place, timezone: str) -> Moment | None:
             return parse_time(value, timezone=timezone)
         except InvalidInputError as error:
             raise place.error(str(error), key) from None
-    parts = {part: raw.extra.get(part) for part in ("additional_kwargs", "response_metadata")}
-    if raw.langchain is not None:  # an extra field of the message itself
-        parts = {type(raw.langchain).__name__: raw.extra, **parts}
-    for part, fields in parts.items():
+    for fields in (raw.extra, raw.extra.get("additional_kwargs"), raw.extra.get("response_metadata")):
         for key in _TIMES[:3]:
             if not isinstance(fields, Mapping) or fields.get(key) is None:
                 continue
             try:
                 return parse_time(fields[key], timezone=timezone)
             except InvalidInputError as error:
-                place.note(f"{part}.{key} is not used as its time: {error}")
+                place.note(f"{key} is not used as its time: {error}")
     return None
 
 
 def _metadata(raw: _Raw, word: str | None, place: Place) -> dict[str, Any]:
     if raw.metadata is not None and not isinstance(raw.metadata, Mapping):
         raise place.error(f"metadata of type {type(raw.metadata).__name__} must be a mapping")
-    if not raw.metadata and not raw.extra:
-        return {} if word is None else {"role": word}
     metadata: dict[str, Any] = to_json(raw.metadata or {}, "metadata", place)
-    artifact = raw.extra.pop("artifact", None)
-    empty = [key for key, value in raw.extra.items() if value is None or (isinstance(value, dict | list) and not value)]
-    extra = to_json({key: value for key, value in raw.extra.items() if key not in empty}, "metadata", place)
-    if artifact is not None:
-        extra.update(_artifact(artifact, place))
+    if (artifact := raw.extra.get("artifact")) is not None:  # for programs, which a text in its place would mislead
+        try:
+            json.dumps(artifact, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            del raw.extra["artifact"]
+            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not kept")
+    extra = to_json({key: value for key, value in raw.extra.items() if value not in (None, {}, [])}, "metadata", place)
     if word is not None:
         extra["role"] = word
     for key, value in extra.items():
         if metadata.setdefault(key, value) != value:
             place.note(f"its {shown(key)} was not kept: its metadata holds another value of that name")
     return metadata
-
-
-def _artifact(artifact: Any, place: Place) -> dict[str, Any]:
-    """A tool's artifact if it is a JSON value. It is meant for programs, which a text form would mislead."""
-    trial = Place(number=place.number, total=place.total)
-    try:
-        value = to_json(artifact, "artifact", trial)
-    except InvalidInputError as error:
-        trial.note(str(error))
-    if trial.degraded:
-        place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not kept")
-        return {}
-    return {"artifact": value}
-
-
-def _translated(message: BaseMessage, block: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """One block of a message in LangChain's standard form, by the translator of the message's provider."""
-    fields = type(message).model_fields
-    empty: dict[str, Any] = {key: [] for key in _CALLS if key in fields}
-    alone = message.model_copy(update={"content": [block], "additional_kwargs": {}, **empty})
-    try:
-        return [dict(part) for part in alone.content_blocks]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        return None  # a malformed block breaks the translator; the reader stores it as unknown

@@ -10,7 +10,6 @@ from hexamem.memory_types.base import Record, UtcTime, new_id
 from hexamem.memory_types.items import Source
 from hexamem.memory_types.labels import Tier
 from hexamem.memory_types.results import HitKind, Signal
-from hexamem.memory_types.where import Where
 
 __all__ = [
     "LANES",
@@ -48,8 +47,6 @@ class SearchRequest(Record):
         since: the beginning of the time, for the lane ``time``.
         until: the end of the time, included, for the lane ``time``.
         kinds: the kinds of items, for the lane ``kind``.
-        where: the filter of the whole research, which is not part of a plan; likewise ``as_of``, ``known_at`` and ``only``.
-        only: the kinds that may be read, with "step" for steps; None for all.
     """
 
     lane: Lane
@@ -59,10 +56,6 @@ class SearchRequest(Record):
     since: UtcTime | None = None
     until: UtcTime | None = None
     kinds: tuple[str, ...] = ()
-    where: Where | None = Field(default=None, exclude=True)
-    as_of: UtcTime | None = Field(default=None, exclude=True)
-    known_at: UtcTime | None = Field(default=None, exclude=True)
-    only: frozenset[str] | None = Field(default=None, exclude=True)
 
 
 class ResearchPlan(Record):

@@ -41,9 +41,9 @@ class ToolCall(Record):
 class Step(Record):
     """``s_t``: one message, tool call or observation.
 
-    ``content`` is the text after redaction, byte for byte otherwise. ``blocks`` holds the content losslessly where
-    it was more than a string. ``index_text`` is what is searched: the text with captions, transcripts and tool
-    calls. ``turn`` counts the steps of a thread from 0; ``seq`` orders all steps of a user.
+    ``content`` is the text after redaction, byte for byte otherwise. ``blocks`` holds the content, in LangChain's
+    standard form, where it was more than a string. ``index_text`` is what is searched: the text with captions,
+    transcripts and tool calls. ``turn`` counts the steps of a thread from 0; ``seq`` orders all steps of a user.
     """
 
     id: str = Field(default_factory=lambda: new_id("step"))

@@ -5,14 +5,11 @@ Most tests go through the table of commands, so a new command or option is held 
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import shlex
 import shutil
-import typing
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,69 +32,6 @@ LEAVES: Mapping[Words, Callable[..., Any]] = {
     )
 }
 GROUPS = [name for commands in COMMANDS.values() for name, command in commands.items() if isinstance(command, Mapping)]
-MAKES_A_HOME = {("demo",), ("ingest",), ("chat",), ("add",), ("import",), ("doctor",), ("eval",), ("train",)}
-MORE = {
-    ("add",): ("--kind", "semantic", "--name", "Mia", "--summary", "daughter"),
-    ("edit",): ("summary=daughter",),
-    ("forget",): ("--thread", "family"),
-    ("feedback",): ("--helped", "step_1"),
-    ("reembed",): ("--embedder", "bundled"),
-    ("train",): ("--synthetic", "1", "--cross-validate"),
-}
-"""What a command needs beyond what its signature says."""
-
-
-@cache
-def options_of(command: Words) -> list[tuple[Any, Any]]:
-    """What a command takes: each argument and option, with the type of its values."""
-    parsed: Any = _COMMAND
-    for name in command:
-        parsed = parsed.commands[name]
-    types = {
-        each.name: typing.get_args(each.annotation)[0]
-        for each in inspect.signature(LEAVES[command]).parameters.values()
-        if typing.get_args(each.annotation)
-    }
-    return [(each, types[each.name]) for each in parsed.params if each.name in types]
-
-
-def words_of(command: Words, file: Path) -> list[str]:
-    """A command with all that it needs, and nothing else."""
-    words = list(command)
-    for each, kind in options_of(command):
-        if each.required and each.param_type_name == "option":
-            words += [each.opts[0], "alice"]
-        elif each.required:
-            words.append(str(file) if kind is Path else {"DATASET": "synthetic"}.get(each.metavar, "words to find"))
-    return [*words, *MORE.get(command, ())]
-
-
-def parts(kind: Any) -> Iterator[Any]:
-    """A type and the types that it is made of."""
-    yield kind
-    for each in typing.get_args(kind):
-        yield from parts(each)
-
-
-def options_with(fits: Callable[[Any, Any], bool]) -> list[tuple[Words, str]]:
-    """Each option of each command that fits, by its parameter and the type of its values."""
-    return [
-        (command, each.opts[0])
-        for command in LEAVES
-        for each, kind in options_of(command)
-        if each.param_type_name == "option" and fits(each, kind)
-    ]
-
-
-def takes_optional_words(option: Any, kind: Any) -> bool:
-    return not option.required and option.default is None and str in (kind, *typing.get_args(kind))
-
-
-def takes_numbers_or_choices(_: Any, kind: Any) -> bool:
-    return kind is not bool and any(
-        typing.get_origin(each) is typing.Literal or (isinstance(each, type) and issubclass(each, int | float))
-        for each in parts(kind)
-    )
 
 
 @pytest.fixture
@@ -133,7 +67,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Every command.
 
 
-def test_help_explains_each_command_and_option_and_opens_nothing(home: Path) -> None:
+def test_help_explains_each_command_and_opens_nothing(home: Path) -> None:
     shown = hexamem("--help", embedder=None)
     assert hexamem() == shown
     assert len(LEAVES) > 40
@@ -141,81 +75,19 @@ def test_help_explains_each_command_and_option_and_opens_nothing(home: Path) -> 
         assert f" {command[0]} " in shown.out
         done = hexamem(*command, "--home", home, "--help")
         assert (done.code, done.err) == (0, ""), command
-        text = " ".join(done.out.split())
-        assert f"Usage: hexamem {' '.join(command)}" in text
-        assert [option.name for option, _ in options_of(command) if not option.help] == [], command
-        assert "Their words stay in the history and in exports" in text or command != ("forget",)
-    assert "Commands" in hexamem("pages", "--help").out
+        assert f"Usage: hexamem {' '.join(command)}" in " ".join(done.out.split())
 
 
-def test_wrong_usage_of_any_command_names_what_is_wrong_and_whose_help_to_read(home: Path) -> None:
-    for command, _ in LEAVES.items():
-        of_help = f"`hexamem {' '.join(command)} --help`"
+def test_wrong_usage_of_any_command_names_what_is_wrong_and_whose_help_to_read() -> None:
+    for command in LEAVES:
         for words, named in ((["--no-such-option"], "--no-such-option"), (["--home"], "'--home'")):
             error = hexamem(*command, *words).error
             assert named in error, command
-            assert of_help in error
-        needed = [
-            each.opts[0] if each.param_type_name == "option" else each.metavar.removesuffix("...")
-            for each, _ in options_of(command)
-            if each.required
-        ]
-        if needed:
-            error = hexamem(*command, "--home", home).error
-            assert any(f"'{name}" in error for name in needed), (command, error)
-            assert of_help in error
+            assert f"`hexamem {' '.join(command)} --help`" in error
     for group in GROUPS:
         error = hexamem(group).error
         assert all(leaf[1] in error for leaf in LEAVES if leaf[0] == group), error
         assert "'lst'" in hexamem(group, "lst").error
-
-
-def test_a_home_that_is_not_there_is_named_and_not_made(home: Path, file: Path) -> None:
-    for command in LEAVES:
-        if command not in MAKES_A_HOME:
-            assert str(home) in hexamem(*words_of(command, file), "--home", home).error, command
-
-
-def test_an_empty_home_is_not_the_current_folder(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    for command in LEAVES:
-        assert "'--home'" in hexamem(*words_of(command, file), "--home", "").error, command
-    assert list(folder.iterdir()) == []
-
-
-def test_an_empty_value_of_any_option_is_refused_and_not_read_as_none(home: Path, file: Path) -> None:
-    for command, option in options_with(takes_optional_words):
-        error = hexamem(*words_of(command, file), "--home", home, option, " ").error
-        assert f"{option} ' ' is empty" in error, (command, error)
-
-
-def test_a_wrong_value_of_any_option_is_named_with_its_option(home: Path, file: Path) -> None:
-    for command, option in options_with(takes_numbers_or_choices):
-        error = hexamem(*words_of(command, file), "--home", home, option, "manyy").error
-        assert f"'{option}'" in error, (command, error)
-        assert "'manyy'" in error
-        assert f"`hexamem {' '.join(command)} --help`" in error
-        assert "Value error" not in error
-
-
-def test_a_time_that_cannot_be_read_is_named_with_its_option(stored: Path, file: Path) -> None:
-    of_time = options_with(lambda option, _: option.metavar == "TIME")
-    for command, option in of_time:
-        if command != ("add",):
-            error = hexamem(*words_of(command, file), "--home", stored, option, "teatime").error
-            assert error.startswith(f"hexamem: {option}: "), command
-            assert "'teatime'" in error
-
-
-def test_a_record_that_is_not_there_is_named(stored: Path, file: Path, tmp_path: Path) -> None:
-    names = {"show", "edit", "remove", "undo", "reveal", "feedback"}
-    inner = {"show", "rename", "merge", "split", "move", "pin", "retire", "promote", "retry", "drop"}
-    copy = shutil.copytree(stored, tmp_path / "copy")
-    for command in LEAVES:
-        if command[0] in names or inner & set(command[1:]):
-            assert "'words to find'" in hexamem(*words_of(command, file), "--home", copy).error, command
 
 
 # Mistakes of one command; what the library refuses is in test_bad_input, and each of its errors is shown in the same way.
@@ -225,38 +97,35 @@ MISTAKES = {
     "recal x": "Did you mean 'recall'",
     "recall x": "--user",
     "items --user ' '": "never means all",
-    "users --home FILE/below": "FILE",
+    "items --user alice --home TYPO": "no memory at",
+    "items --user alice --home ''": "'--home'",
+    "recall x --user alice --strategy ' '": "--strategy ' ' is empty",
+    "recall x --user alice -k many": "'many'",
     "users --home FILE": "is a file, not a folder",
-    "ingest FILE --user alice --home FILE": "is a file, not a folder",
     "users --embedder nosuch": "nosuch",
     "reindex --user carol": "carol",
     # files
     "ingest nosuch.jsonl --user alice": "nosuch.jsonl",
     "add nosuch.txt --user alice": "no such file",
-    "import nosuch.txt --user alice": "nosuch.txt",
     "import EMPTY --user alice": "is empty",
     "ingest FILE --user alice --timezone Mars/Base": "Mars/Base",
     "export nosuch/x --user alice": "nosuch",
     "export x --with-secrets --user alice": "--passphrase-file",
-    "export x --passphrase-file EMPTY --user alice": "empty",
     # recall
     "recall ' ' --user alice": "query",
     "recall x --metadata page --user alice": "page",
     "recall x --thread nothere --user alice": "'nothere'; there are",
-    "recall x --with foo --user alice": "'foo' is not an operation",
+    "recall x --since teatime --user alice": "--since: ",
     # items
-    "add --name x --user alice": "--kind",
-    "add --kind core --label x --value y --limit few --user alice": "few",
-    "add --kind episodic --summary x --occurred-at once --user alice": "once",
-    "add --json-item '{\"kind\": ' --user alice": "not JSON",
-    "add --json-item [] --user alice": "list",
-    "add --json-item {} --name x --user alice": "--name",
-    "add --kind semantic --name x --summary y --secret-stdin --user alice": "stdin is empty",
-    "add --kind vault --caption x --secret-stdin --user alice": "stdin is empty",
+    "add name=x --user alice": "--kind",
+    "add --kind core label=x value=y limit=few --user alice": "few",
+    "add --kind episodic summary=x occurred_at=once --user alice": "once",
+    "add --kind semantic name=x --title y --user alice": "--title",
+    "add --kind vault caption=x --secret-stdin --user alice": "stdin is empty",
     "edit ITEM --user alice": "nothing to change",
     "edit ITEM summary --user alice": "name=value",
     "edit ITEM summary=a summary=b --user alice": "2 times",
-    "edit ITEM valid_from=never --user alice": "never",
+    "remove nosuch --user alice": "'nosuch'",
     "forget --user alice": "--thread",
     "feedback recall_1 --user alice": "--helped",
     # secrets
@@ -271,14 +140,15 @@ def test_a_mistake_is_refused_in_one_line_that_names_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").touch()
-    values = {"ITEM": item, "FILE": str(file), "EMPTY": str(tmp_path / "empty")}
-    words = [re.sub("ITEM|FILE|EMPTY", lambda match: values[match[0]], word) for word in shlex.split(line)]
+    values = {"ITEM": item, "FILE": str(file), "EMPTY": str(tmp_path / "empty"), "TYPO": str(tmp_path / "typo")}
+    words = [re.sub("ITEM|FILE|EMPTY|TYPO", lambda match: values[match[0]], word) for word in shlex.split(line)]
     home = [] if "--home" in words else ["--home", stored]
-    assert MISTAKES[line].replace("FILE", str(file)) in hexamem(*words, *home).error
+    assert MISTAKES[line] in hexamem(*words, *home).error
+    assert not (tmp_path / "typo").exists()
 
 
 def test_a_secret_for_an_item_of_another_kind_is_refused_without_repeating_it(stored: Path) -> None:
-    words = ("add", "--kind", "semantic", "--name", "x", "--summary", "y", "--secret-stdin", "--user", "alice")
+    words = ("add", "--kind", "semantic", "name=x", "summary=y", "--secret-stdin", "--user", "alice")
     error = hexamem(*words, "--home", stored, stdin="marmalade-otter-7719").error
     assert "vault" in error
     assert "marmalade" not in error
@@ -324,7 +194,7 @@ def examples_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[
 
 
 def test_every_command_has_an_example_of_its_own_which_its_help_shows() -> None:
-    assert list(EXAMPLES) == [" ".join(leaf) for leaf in LEAVES]
+    assert set(EXAMPLES) == {" ".join(leaf) for leaf in LEAVES if leaf[0] != "eval"} | {"eval locomo", "eval synthetic"}
     assert [name for name, lines in EXAMPLES.items() for line in lines if not line.startswith(f"hexamem {name}")] == []
     lines = [line.strip() for line in hexamem("show", "--help").out.splitlines() if line.strip()]
     assert lines[-3:] == ["Examples", *EXAMPLES["show"]]

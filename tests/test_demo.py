@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import socket
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,34 +59,3 @@ def test_the_demo_shows_routing_items_scopes_recall_and_research_on_one_screen_a
     assert not [text for text in PLAINTEXTS if text in first + again.out]
     with Memory.open(home) as memory:
         assert len(memory.user("maya").steps()) == 117
-
-
-def test_as_json_the_demo_gives_items_questions_and_figures_of_the_ranks_and_no_secret(home: Path) -> None:
-    result = hexamem("demo", "--home", home, "--json", embedder=None).json
-    conversation = json.dumps(load_demo(), ensure_ascii=False)
-    assert all(text in conversation and text not in json.dumps(result) for text in PLAINTEXTS)
-    sources = {(source["step_id"], item["kind"]) for item in result["items"] for source in item["sources"]}
-    assert sources == {(step, kind) for step, kinds in result["routed"].items() for kind in kinds}
-    assert result["scopes"]
-    assert result["research"]["rounds"]
-    questions, summary = result["questions"], result["summary"]
-    assert (result["stored"]["messages"], len(questions), summary["questions"]) == (117, 24, 24)
-    for question in questions:
-        assert len(question["ranks"]) == len(question["evidence"]) >= 1
-        for step, rank in zip(question["evidence"], question["ranks"], strict=True):
-            assert rank is None or question["recall"]["hits"][rank - 1]["id"] == step
-    for k in (5, 10):
-        shares = [sum(rank is not None and rank <= k for rank in q["ranks"]) / len(q["ranks"]) for q in questions]
-        assert summary["evidence_recall"][str(k)] == pytest.approx(sum(shares) / len(shares), abs=1e-4)
-    assert summary["evidence_recall"]["10"] > 0.5
-
-
-def test_without_a_home_the_demo_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = load_demo()
-    questions = script["questions"][:1]
-    messages = [message for message in script["messages"] if message["id"] in {"m001", *questions[0]["evidence"]}]
-    monkeypatch.setattr("hexamem.cli.demo.load_demo", lambda: {**script, "messages": messages, "questions": questions})
-    monkeypatch.setenv("HOME", str(tmp_path / "me"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert hexamem("demo", "--json").json["stored"]["messages"] == 2
-    assert list(tmp_path.iterdir()) == []

@@ -10,12 +10,9 @@ import pytest
 
 from hexamem import Memory
 from hexamem.cli.app import run
-from hexamem.evals import Conversation, EvalMessage, Question
 from hexamem.evals.synthetic import QUESTION_TYPES
 
-from .manager_script import answer
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
-from .test_research import TALKS
 
 CASE = {
     "id": "one",
@@ -132,15 +129,14 @@ def test_the_write_path_is_reported_by_kind_with_every_miss_and_wrong_item(
 
 REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "an unknown data set": (("trivia", "FILE"), "trivia"),
-    "a missing file": (("locomo", "nosuch.json"), "nosuch.json"),
     "an unknown strategy": (("locomo", "TALK", "--strategy", "magic"), "magic"),
     "nowhere to write": (("locomo", "TALK", "--json", "nosuch/out.json"), "nosuch/out.json"),
-    "a path for ruler": (("ruler", "FILE"), "makes its own conversations"),
-    "an option of others": (("ruler", "--size", "S"), "--size is for synthetic alone"),
-    "a length for locomo": (("locomo", "FILE", "--tokens", "8k"), "--tokens is for ruler and hotpotqa"),
+    "two lengths for hotpotqa": (("hotpotqa", "FILE", "--tokens", "8k,16k"), "give one length"),
     "answers without a model": (("hotpotqa", "FILE", "--answers"), "needs a model"),
+    "a judge of nothing": (("hotpotqa", "FILE", "--judge", "openai:x"), "give --answers"),
+    "a ranking that answers": (("hotpotqa", "FILE", "--answers", "-s", "bm25"), "leave --strategy out"),
+    "a size that is none": (("synthetic", "--size", "XL"), "XL"),
     "an experiment that is none": (("study", "TALK", "-e", "everything"), "--experiment everything is unknown"),
-    "a study of nothing": (("study",), "name at least one file or folder"),
     "a home of what is written": (("writepath", "FILE", "--home", "HOME"), "leave --home out"),
 }
 
@@ -175,30 +171,3 @@ def test_answers_of_research_are_scored_and_judged(
     of_research = [one for one in server.requests if one.name not in ("SingleReply", "AnswerVerdict")]
     assert result["llm_calls"] == len(of_research) > 0
     assert result["degraded"]
-
-
-def test_the_calls_of_storing_with_a_model_are_counted(
-    tmp_path: Path,
-    scripted_server: ServerFactory,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    server = scripted_server(lambda request: Reply(content=answer(request).content, usage=(30, 10)))
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    (result,) = results_of(capsys, "locomo", locomo(tmp_path), "-s", "bm25", "--model", "openai:scripted")
-    assert (result["llm_calls"], result["llm_tokens"]) == (server.calls, 40 * server.calls)
-    assert server.calls > 0
-
-
-TALK = Conversation(
-    id="talk",
-    messages=tuple(
-        EvalMessage(id=f"{thread}:{number}", role="user", name=who, content=text, timestamp=at, thread_id=thread)
-        for thread, turns in TALKS.items()
-        for number, (who, at, text) in enumerate(turns)
-    ),
-    questions=(
-        Question(id="1", text="What are Nora's cats called?", answer="", category="1", evidence=("one:0", "three:0")),
-        Question(id="2", text="Who broke his wrist?", answer="", category="4", evidence=("two:3",)),
-    ),
-)

@@ -279,8 +279,8 @@ def test_without_a_model_distilling_waits_reports_it_and_is_done_when_there_is_a
         assert "waits for a model" in alice.experience.stats().waiting
         assert [job.kind for job in alice.jobs()] == ["distil"]
         assert alice.flush(), "what waits for a model is not waited for"
-        (finding,) = [finding for finding in examine(memory) if finding.name == "experience"]
-        assert finding.detail.startswith("1 run stored; distilling waits for a model")
+        (finding,) = [finding for finding in examine(memory) if finding.name == "distil"]
+        assert "with a model" in finding.detail
     with opened(tmp_path, scripted_server(replies(lesson("Invoices")))) as memory:
         alice = memory.user("alice")
         assert alice.flush()

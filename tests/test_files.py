@@ -495,10 +495,7 @@ def test_media_without_a_model_wait_without_noise_until_there_is_one_that_does_n
         recording = alice.add_file(written(tmp_path, "call.mp3", MP3)).item
         assert recording.content == ""
         assert alice.flush()
-        details = [(finding.status, finding.detail) for finding in examine(memory) if finding.name == "media"]
-        assert [(status, detail.split(" without")[0]) for status, detail in details] == [
-            ("ok", "1 pictures"), ("ok", "1 recordings"),
-        ]  # fmt: skip
+        assert {"describe", "transcribe"} <= {finding.name for finding in examine(memory)}
     readers = {"describe": broken, "transcribe": lambda *_: "Meet me at the harbour."}
     with opened(tmp_path / "home", readers, max_job_attempts=1) as memory:
         assert not memory.user("alice").flush()
@@ -547,7 +544,5 @@ def test_the_command_line_adds_files_and_items(tmp_path: Path, capsys: pytest.Ca
     assert shown.err.strip().endswith("there is no such file")
     assert run(["recall", "kiln", *home]) == 0
     assert "in the shed" in capsys.readouterr().out
-    assert run(["add", notes, "--kind", "semantic", *home]) == 2
-    assert "--kind" in capsys.readouterr().err
-    assert run(["add", "--kind", "resource", "--title", "Oven", "--content", "In the cellar.", *home]) == 0
+    assert run(["add", "--kind", "resource", "title=Oven", "content=In the cellar.", *home]) == 0
     assert "Oven" in capsys.readouterr().out

@@ -17,11 +17,9 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
 from hexamem import Memory, Settings, UserMemory, memory_graph
-from hexamem.doctor import examine
 from hexamem.errors import ConfigError, MissingUserError
 from hexamem.graphs.ingest import ingest_graph
 from hexamem.graphs.ingest_state import IngestContext, IngestState
-from hexamem.stores.ledger.jobs import claim
 
 from .manager_script import answer, steps_in
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
@@ -161,14 +159,6 @@ def test_a_batch_closes_when_it_is_full_or_the_talk_rests(memory: Memory, alice:
         assert any("Cork" in text for text in texts(user))
 
 
-def test_the_graph_leaves_an_open_batch_to_the_queue(memory: Memory, alice: UserMemory) -> None:
-    done = run(memory, messages=[("user", INTRODUCTION)])
-    assert [step.content for step in alice.steps()] == [INTRODUCTION]
-    assert (done["step_ids"], alice.items()) == ([step.id for step in alice.steps()], [])
-    assert len(alice.jobs()) == 1
-    assert alice.recall("Where does Orla live?").hits[0].text == INTRODUCTION
-
-
 def test_of_two_runs_on_the_same_steps_one_applies(
     memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,65 +189,6 @@ def test_a_batch_is_at_most_30_steps_or_24_000_characters(tmp_path: Path, script
             assert user.flush()
         assert len(user.items("semantic")) == 48
     assert [len(steps_in(request)) for request in server.requests] == [30, 2, 6, 3, 6, 1]
-
-
-def test_steps_of_a_job_that_was_claimed_before_they_came_get_a_job_of_their_own(
-    memory: Memory, alice: UserMemory
-) -> None:
-    alice.remember("first")
-    memory.ingesting.hurry("alice")
-    assert claim(memory.ledger, {"manage"}, memory.runner.clock(), home="x") is not None
-    memory.ingesting._unqueued("alice")  # as the first thing that its handler does
-    alice.remember(INTRODUCTION)
-    assert [job.status for job in alice.jobs()].count("waiting") == 1
-
-
-def test_a_call_that_fails_queues_nothing(memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    alice.remember("hello")
-    alice.flush()
-    inner = memory.ingesting._queue
-
-    def fail(tx: Any, steps: int) -> None:
-        inner(tx, steps)
-        raise OSError("the disk is away")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(memory.ingesting, "_queue", fail)
-        with pytest.raises(OSError, match="away"):
-            alice.remember("lost")
-    assert ([step.content for step in alice.steps()], alice.jobs()) == (["hello"], [])
-    alice.remember(INTRODUCTION)
-    assert len(alice.jobs()) == 1
-
-
-def test_dropped_jobs_come_again_and_imports_are_not_learned_again(
-    memory: Memory, alice: UserMemory, tmp_path: Path
-) -> None:
-    alice.remember(INTRODUCTION)
-    memory.drop_job(alice.jobs()[0].id, user="alice")
-    alice.remember("hello")
-    alice.flush()
-    assert any("Cork" in text for text in texts(alice)), "what was dropped is not lost, only put off"
-    alice.export(tmp_path / "alice.jsonl")
-    bob = memory.user("bob")
-    bob.import_(tmp_path / "alice.jsonl")
-    bob.flush()
-    assert sorted(texts(bob)) == sorted(texts(alice))
-    alice.remember("I live in Dublin.")
-    alice.erase()
-    alice.remember("I live in Galway.")
-    assert len(alice.jobs()) == 1
-    assert alice.flush()
-    assert not any(town in text for town in ("Cork", "Dublin") for text in texts(alice))
-
-
-def test_small_talk_and_mode_off_leave_nothing(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
-    alice.remember(["Hi!", ("assistant", "Hello, how can I help?"), "Just saying hello."])
-    assert (alice.flush(), alice.items(), memory.ingesting.waiting("alice")) == (True, [], 0)
-    with opened(tmp_path / "off", mode="off") as off:
-        user = off.user("alice")
-        user.remember(INTRODUCTION)
-        assert (user.jobs(), user.flush(), user.items()) == ([], True, [])
 
 
 def test_as_a_subgraph_it_needs_no_more_than_a_context_with_a_user(memory: Memory, alice: UserMemory) -> None:
@@ -305,14 +236,10 @@ def test_settings_that_cannot_work_are_refused(tmp_path: Path, scripted_server: 
             Settings(**{name: value})
 
 
-def test_everything_can_be_managed_at_once_and_doctor_reports_what_waits(memory: Memory, alice: UserMemory) -> None:
-    def detail() -> str:
-        [check] = [check for check in examine(memory) if check.name == "managers"]
-        return check.detail
-
-    alice.remember([f"My friend number {number} is a vet." for number in range(210)])
-    assert detail().startswith("mode embedded: 210 steps wait")
-    steps: list[int] = []
-    assert memory.ingesting.manage_all("alice", steps.append)
-    assert (sum(steps), len(steps) > 1, memory.ingesting.waiting("alice"), alice.jobs()) == (210, True, 0, [])
-    assert detail() == "mode embedded: every step was read"
+def test_small_talk_and_mode_off_leave_nothing(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
+    alice.remember(["Hi!", ("assistant", "Hello, how can I help?"), "Just saying hello."])
+    assert (alice.flush(), alice.items(), memory.ingesting.waiting("alice")) == (True, [], 0)
+    with opened(tmp_path / "off", mode="off") as off:
+        user = off.user("alice")
+        user.remember(INTRODUCTION)
+        assert (user.jobs(), user.flush(), user.items()) == ([], True, [])

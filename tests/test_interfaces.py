@@ -14,7 +14,6 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 
 from hexamem import (
-    ChromaStore,
     Memory,
     MemoryMiddleware,
     MiddlewareSettings,
@@ -148,33 +147,11 @@ class Terminal(Interface):
         self._type(user, "t", text)
 
     def ask(self, user: str, text: str) -> str:
-        return self._type(user, "later", text, "/why", f"/memory {text}", f"/research {text}")
-
-
-class Store(Interface):
-    """The host's own store: it keeps secrets as it is given them, and users apart by namespace."""
-
-    def open(self) -> None:
-        super().open()
-        self.chroma = ChromaStore(self.home / "store")
-
-    def close(self) -> None:
-        self.chroma.close()
-        super().close()
-
-    def store(self, user: str, text: str) -> None:
-        self.chroma.put(("memories", user), text, {"text": text})
-
-    def ask(self, user: str, text: str) -> str:
-        return repr([each.value for each in self.chroma.search(("memories", user), query=text)])
-
-    def forget(self, user: str) -> None:
-        for each in self.chroma.search(("memories", user)):
-            self.chroma.delete(each.namespace, each.key)
+        return self._type(user, "later", text, "/why", f"/recall '{text}'", f"/ask '{text}'")
 
 
 INTERFACES: list[type[Interface]] = [
-    Interface, Graph, Middleware, Tools, Research, ChatGraph, Terminal, Store,
+    Interface, Graph, Middleware, Tools, Research, ChatGraph, Terminal,
 ]  # fmt: skip
 
 
@@ -196,11 +173,10 @@ def test_what_a_user_wrote_is_found_by_that_user_alone_until_forgotten(interface
     assert "kitchen" in interface.ask("bob", "Where does the dog sleep?")
     interface.forget("bob")
     assert "kitchen" not in interface.ask("bob", "Which room?")
-    if not isinstance(interface, Store):
-        interface.store("alice", "My mail password is hunter2-Xy99.")
-        shown = interface.ask("alice", "What is my mail password?")
-        assert "hunter2-Xy99" not in shown
-        assert "password" in shown
+    interface.store("alice", "My mail password is hunter2-Xy99.")
+    shown = interface.ask("alice", "What is my mail password?")
+    assert "hunter2-Xy99" not in shown
+    assert "password" in shown
 
 
 def test_no_interface_works_without_a_user(memory: Memory) -> None:

@@ -75,35 +75,11 @@ def test_show_prints_a_label_with_its_steps_and_a_step_with_its_labels(unchanged
     lines = [line.strip() for line in unchanged.run("show", unchanged.steps[1]).out.splitlines()]
     expected = {
         "scope: Trip / Day 2", "events: ask", "entities: train", f"taken from: {unchanged.steps[0]}",
-        "reads as: scope:Trip/Day_2 event:ask entity:train when does Mia go", "labelled by the encoder, confidence 0.50",
+        "reads as: scope:Trip/Day_2 event:ask entity:train when does Mia go", "labelled: by the encoder, confidence 0.50",
     }  # fmt: skip
     assert expected <= set(lines)
     labels = unchanged.run("show", unchanged.steps[1], "--json").json["labels"]
     assert (labels["scope"], labels["events"], labels["tier"]) == ("Trip / Day 2", ["ask"], "embedded")
-
-
-def test_recall_prints_labels_beside_the_reasons(unchanged: Home) -> None:
-    words = ("recall", "when does the train go", "-k", "1")
-    label = "scope: Trip / Day 2 · events: ask · entities: train"
-    assert [label in unchanged.run(*words, *why).out for why in ((), ("--why",))] == [False, True]
-    assert unchanged.run(*words, "--json").json["hits"][0]["scope"] == "Trip / Day 2"
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("labels show Wrok", "did you mean 'Work'"),
-        ("labels list --kind colour", "'colour' is not one of 'scope', 'event', 'entity'"),
-        ("labels move Work step_0", "no step step_0"),
-        ("labels merge Trip plan", "of the same kind"),
-        ("labels split Work x", "Missing argument 'STEP...'"),
-        ("recall anything --label Wrok", "no label 'Wrok'; did you mean 'Work'?"),
-        ("recall anything --label Day-9", "'Trip / Day 1'"),
-        ("items --label Work", "no item has the label 'Work' (it is a label of steps"),
-    ],
-)
-def test_bad_input_exits_2_with_one_line(unchanged: Home, words: str, why: str) -> None:
-    assert why in unchanged.run(*words.split()).error
 
 
 def test_labels_are_merged_split_moved_renamed_and_pinned_which_history_shows_by_name_and_undo_reverses(
@@ -120,13 +96,13 @@ def test_labels_are_merged_split_moved_renamed_and_pinned_which_history_shows_by
     assert (built["label"]["step_ids"], built["operation"]["kind"]) == ([first], "split")
     assert "move" in home.labels("move", "Packing", third).out
     assert home.labels("show", "Packing", "--json").json["steps"] == 2
-    assert "labelled by a person" in home.run("show", third).out
+    assert "labelled: by a person" in home.run("show", third).out
     assert home.labels("pin", "Packing", "--off").code == 0
     assert not home.labels("show", "Packing", "--json").json["pinned"]
     shown = " ".join(home.run("history").out.split())
-    assert "scope, Office name: Work → Office pinned: no → yes" in shown or "name: Work → Office" in shown
+    assert "name: Work → Office" in shown
     assert f"labels of step {third} scope_id: Work → Packing tier: embedded → user" in shown
-    assert "scope, Day 1 alias_of: – → Work" in shown
+    assert "alias_of: – → Work" in shown
 
 
 def test_recall_and_items_filter_by_a_label_in_any_form_of_its_name_and_by_its_old_one(home: Home) -> None:
@@ -134,7 +110,7 @@ def test_recall_and_items_filter_by_a_label_in_any_form_of_its_name_and_by_its_o
     for name in ("trip / day 1", "departure"):
         hits = home.run("recall", "leave", "--label", name, "--json").json["hits"]
         assert [hit["id"] for hit in hits] == [home.steps[0]]
-    added = home.run("add", "--kind", "semantic", "--name", "Mia", "--summary", "called", "--labels", "family")
+    added = home.run("add", "--kind", "semantic", "name=Mia", "summary=called", "labels=family")
     assert added.code == 0
     assert "#family" in home.run("items", "--label", "family").out
     assert "did you mean 'family'?" in home.run("items", "--label", "famly").err

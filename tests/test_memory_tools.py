@@ -12,7 +12,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings, memory_tools
+from hexamem import Memory, MemoryMiddleware, memory_tools
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError
 from hexamem.tools.operations import OPERATIONS
@@ -85,22 +85,6 @@ def test_every_operation_describes_itself_and_returns_only_what_there_is(memory:
     assert stored["id"] not in {item.id for item in alice.items()}
 
 
-def test_a_search_says_once_what_a_step_and_the_item_copied_from_it_say(memory: Memory) -> None:
-    alice = memory.user("alice")
-    [step] = alice.remember("Mia goes to school in Hangzhou, by bus.", thread_id="old").step_ids
-    for said in ("Mia goes to school in Hangzhou", "Mia is a pupil of the school of music"):
-        alice.add({"kind": "semantic", "name": "Mia", "summary": said, "sources": [{"step_id": step}]})
-
-    def told(**more: Any) -> set[str]:
-        return {entry["text"] for entry in result(memory, "search_memory", query="Mia's school", **more)["results"]}
-
-    copied, more = "Mia goes to school in Hangzhou", "Mia is a pupil of the school of music"
-    assert told(kinds=["step", "semantic"]) == {f"{copied}, by bus.", more}
-    assert told(kinds=["semantic"]) == {copied, more}
-    assert told(until="2020-01-01") == set()
-    assert "Hangzhou" in result(memory, "research_memory", question="Where does Mia go to school?")["answer"]
-
-
 def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory) -> None:
     def script(messages: list[Any]) -> Any:
         last = messages[-1]
@@ -120,38 +104,6 @@ def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory)
         ask(agent, text)
     assert not [step for step in memory.user("alice").steps() if "Dahl" in step.content]
     assert "I am well." in [step.content for step in memory.user("alice").steps()]
-
-
-def test_a_search_tells_only_how_that_begins_which_the_memory_block_shows(memory: Memory) -> None:
-    alice = memory.user("alice")
-    long = "Dahl leads the department, and he wants the reports of all teams on Friday before noon, in English."
-    alice.remember([long, *(f"The department bought printer number {entry}." for entry in "abcdef")], thread_id="old")
-    model = ScriptedChat([calls("search_memory", query="department", k=7), "Done."])
-    settings = MiddlewareSettings(prompt=PromptSettings(k=3))
-    agent = create_agent(model, middleware=[MemoryMiddleware(memory, settings=settings)])
-    out = ask(agent, "What does Dahl want?")
-    block = model.prompts[0][0].text
-    outcome = json.loads(out["messages"][2].text)["results"]
-    steps = {step.content: step.id for step in alice.steps()}
-    shown = {entry["id"] for entry in outcome if entry.get("in_memory_block")}
-    assert shown == {steps[text] for text in steps if f"user: {text}\n" in block}
-    [cut] = [entry for entry in outcome if entry["id"] == steps[long]]
-    assert set(cut) == {"id", "kind", "text", "in_memory_block"}
-    assert long.startswith(cut["text"].removesuffix("…"))
-    assert all(entry["text"] in steps and "when" in entry for entry in outcome if entry["id"] not in shown)
-    assert len(outcome) > len(shown) > 0
-
-
-def test_a_model_is_told_how_the_user_can_store_a_secret_that_is_not_there(memory: Memory) -> None:
-    alone = use(memory, "use_secret", what="wifi password").text
-    assert "application" in alone
-    model = ScriptedChat([calls("use_secret", what="wifi password"), "It is not stored."])
-    agent = create_agent(model, middleware=[MemoryMiddleware(memory)])
-    out = ask(agent, "Log in to the wifi.")
-    assert "by one message" in out["messages"][2].text
-    out = ask(agent, f"My wifi password is {SECRET}.")
-    assert SECRET not in out["messages"][0].text
-    assert result(memory, "use_secret", what="wifi password")["secrets"]
 
 
 def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Memory) -> None:
@@ -212,23 +164,6 @@ def test_a_search_for_what_to_forget_lists_ids_with_the_message_behind_an_item(m
     assert [record["id"] for record in listed] == [item.id, ids[1]]
 
 
-def test_the_request_to_forget_is_not_listed(memory: Memory) -> None:
-    alice = memory.user("alice")
-    alice.remember("I stay at the Anker Hotel.", thread_id="old")
-
-    def script(messages: list[Any]) -> Any:
-        last = messages[-1]
-        if last.type == "human":
-            return calls("find_to_forget", query="stay at the Anker Hotel")
-        if last.name == "find_to_forget":
-            return calls("forget", ids=[entry["id"] for entry in json.loads(last.text)["records"]])
-        return "Done."
-
-    agent = create_agent(ScriptedChat(script), middleware=[MemoryMiddleware(memory)])
-    ask(agent, "Forget that I stay at the Anker Hotel.")
-    assert [entry.content for entry in alice.steps()] == ["Forget that I stay at the Anker Hotel.", "Done."]
-
-
 def test_a_secret_comes_as_its_reference_only(memory: Memory) -> None:
     memory.user("alice").remember(f"My mail password is {SECRET}.")
     [outcome] = result(memory, "use_secret", what="password of the mail account")["secrets"]
@@ -259,22 +194,3 @@ def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memor
     assert result(memory, "read_resource", id=step)["title"] == "user, 2026-11-23T00:30+01:00"
     evidence = result(memory, "research_memory", question="Where does Sofie start?")["evidence"]
     assert [entry["when"] for entry in evidence if "bakery" in entry["quote"]] == ["2026-11-23T00:30+01:00"]
-
-
-def test_a_list_words_items_as_a_prompt_does(memory: Memory) -> None:
-    alice = memory.user("alice")
-    alice.remember(f"My mail password is {SECRET}.")
-    alice.add({"kind": "core", "label": "diet", "value": "Is vegetarian"})
-    alice.add({"kind": "episodic", "summary": "Concert in Lund", "occurred_at": "2025-03-04", "actor": "Mark"})
-    alice.add({"kind": "semantic", "name": "Tea", "summary": "Alice likes tea"})
-    texts = {entry["kind"]: entry["text"] for entry in result(memory, "list_memory")["items"]}
-    assert texts["core"] == "diet: Is vegetarian"
-    assert texts["episodic"] == "Concert in Lund (Mark)"
-    assert texts["semantic"] == "Alice likes tea"
-    assert "\n" not in texts["vault"]
-    [event] = alice.items("episodic")
-    assert result(memory, "read_resource", id=event.id)["text"] == "Concert in Lund (Mark)"
-    letters = alice.add({"kind": "resource", "title": "Letters", "content": "abcdefghij" * 30})
-    first = result(memory, "read_resource", id=letters.id, length=200)  # a long one is read in parts
-    second = result(memory, "read_resource", id=letters.id, offset=first["next_offset"], length=200)
-    assert (first["text"] + second["text"], "next_offset" in second) == ("abcdefghij" * 30, False)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.graph import END, START, MessagesState, StateGraph
 
 from hexamem import (
     Memory,
@@ -31,7 +29,6 @@ from hexamem.errors import ConfigError, InvalidInputError
     [
         (lambda: Settings(find_secret=False), "did you mean 'find_secrets'?"),  # type: ignore[call-arg]
         (lambda: MiddlewareSettings(tool=()), "did you mean 'tools'?"),  # type: ignore[call-arg]
-        (lambda: PromptSettings(token=3), "did you mean 'tokens'?"),  # type: ignore[call-arg]
         (lambda: PromptSettings(zzz=3), "the settings are tokens, core,"),  # type: ignore[call-arg]
     ],
 )
@@ -71,32 +68,3 @@ def test_an_export_never_replaces_a_file_of_the_home(tmp_path: Path) -> None:
                 ann.export(target)
         assert {name: (home / name).stat().st_ino for name in os.listdir(home)} == before
         assert ann.export(tmp_path / "ann.jsonl")["steps"] == 1
-
-
-def test_the_memory_of_a_run_is_empty_where_nothing_was_asked(tmp_path: Path) -> None:
-    class State(MessagesState):
-        memory: str
-
-    with Memory.open(tmp_path, embedder="static", settings=Settings(background=False)) as memory:
-        builder = StateGraph(State)
-        builder.add_node("memory", memory_graph(memory))
-        builder.add_edge(START, "memory")
-        builder.add_edge("memory", END)
-        graph = builder.compile()
-        for messages in ([], [("ai", "Hello.")]):
-            assert graph.invoke({"messages": messages}, context={"user": "ann"})["memory"] == ""
-        after_a_tool = {"messages": [("user", "Hi"), ("ai", "Hello.")], "memory": "of the entry before"}
-        assert graph.invoke(after_a_tool, context={"user": "ann"})["memory"] == "of the entry before"
-
-
-def test_a_page_is_read_in_time_that_grows_with_its_length_alone(tmp_path: Path) -> None:
-    pytest.importorskip("bs4")
-    with Memory.open(tmp_path / "home", embedder="static", settings=Settings(background=False)) as memory:
-        seconds = []
-        for depth in (2_000, 16_000):
-            page = tmp_path / f"{depth}.html"
-            page.write_text("<ul><li><p>" * depth + "the end" + "</p></li></ul>" * depth)
-            began = time.process_time()
-            memory.user("ann").add_file(page)
-            seconds.append(time.process_time() - began)
-        assert seconds[1] < 24 * max(seconds[0], 0.05)  # 64 times as long if it were quadratic

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from hexamem.memory_types.research import Research
 
 from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_research import SETTINGS, TALKS, WRIST, nora, tell  # noqa: F401
-from .test_research_model import script, search
 
 TICK = timedelta(microseconds=1)
 TOWN = "Which town does the home of Ida lie in?"
@@ -152,25 +150,3 @@ def test_a_fact_that_superseded_another_statement_of_the_message_is_left_out(new
     answer = newcomer.research("What is my beagle called?", 1, passages=1).answer
     assert "Rex" in answer
     assert "Bath" not in answer
-
-
-def test_a_planner_is_shown_memos_of_what_may_be_read(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    by_time = search("time", "wrist", since="2025-04-10", until="2025-04-09")
-    server = scripted_server(script(plan={"needs": [], "searches": [by_time]}))
-    models = {"researcher": server.chat_model()}
-    with Memory.open(tmp_path / "home", embedder="static", models=models, settings=SETTINGS) as memory:
-        user = memory.user("nora")
-        tell(user, {**TALKS, "one later": [("Nora", "2025-09-01T10:00:00Z", "Pixel sleeps on the stove now.")]})
-        assert {"one", "two"} <= {page.thread_id for page in user.pages() if page.closed}
-        research = user.research(WRIST, 1, where={"thread_id": "two"})
-        assert "wrist" in server.requests[0].text.split("<memory>")[1].split("</memory>")[0]
-        assert "Pixel" not in server.requests[0].text
-        asked = next(request for request in research.rounds[0].plan.requests if request.lane == "time")
-        assert asked.until is not None
-        assert (asked.since, asked.until.date()) == (datetime(2025, 4, 9, tzinfo=UTC), date(2025, 4, 10))
-        assert next(lane for lane in research.rounds[0].lanes if lane.lane == "time").found > 0
-        server.requests.clear()
-        user.research(WRIST, 1, as_of="2025-03-20T00:00:00Z")
-        memos = server.requests[0].text.split("<memory>")[1].split("</memory>")[0]
-        assert "Pixel" in memos
-        assert "Lisbon" not in memos

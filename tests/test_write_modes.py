@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import logging
 import random
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,6 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.graphs.ingest_state import IngestState
 from hexamem.stores.ledger.usage import usage_totals
 
-from .commands import hexamem
 from .manager_script import WORD, answer
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 from .test_vault import KINDS, Traces, visible
@@ -65,29 +63,6 @@ def test_single_call_takes_at_most_13_calls_for_100_steps(tmp_path: Path, script
     assert len(fixed) <= 8_000, "instructions and schema are the same in each call, so that providers cache them"
 
 
-def test_one_call_shows_the_80_nearest_known_items(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, server, "single_call") as memory:
-        user = memory.user("ann")
-
-        def shown(text: str) -> list[str]:
-            user.remember(text)
-            assert user.flush()
-            return re.findall(r"^(?:semantic|episodic)\d+ .*$", server.requests[-1].text, re.M)
-
-        violin = {"kind": "semantic", "name": "violin"}
-        old = user.add({**violin, "summary": "Orla plays the violin"})
-        for number in range(10):  # what is superseded takes no place
-            old = user.add({**violin, "summary": f"Orla plays the violin in hall {number}"}, supersedes=old.id)
-        for number in range(39):
-            user.add({"kind": "episodic", "summary": f"Rowed race {number}", "occurred_at": "2025-03-09"})
-        assert len(shown("FACT Bo: paints boats in Kerry")) == 40
-        for number in range(60):
-            user.add({"kind": "semantic", "name": f"hen {number}", "summary": f"hen {number} is brown"})
-        lines = shown("FACT Orla: plays the violin in a new hall")
-        assert (len(lines), next(line for line in lines if "violin" in line)[:9]) == (80, "semantic1")
-
-
 def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
     with opened(tmp_path / "home", server, "agents") as memory:
@@ -106,21 +81,6 @@ def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripte
         user.remember(["FACT Bo: paints boats in Kerry"] * 10)
         assert user.flush()
         assert [request.name for request in server.requests] == ["RoutingReply", *["semantic_manager"] * 2]
-
-
-def test_a_kind_without_a_model_is_extracted_without_one(tmp_path: Path, scripted_server: ServerFactory) -> None:
-    server = scripted_server(answer)
-    models = {"semantic_manager": server.chat_model()}
-    settings = Settings(background=False, mode="agents")
-    with Memory.open(tmp_path, models=models, settings=settings) as memory:
-        user = memory.user("ann")
-        user.remember(
-            ["I'm allergic to walnuts.", "My colleague Zora is allergic to peanuts.\nFACT Orla: is a vet in Sligo"]
-        )
-        assert user.flush()
-        assert [item.text for item in user.items("semantic")] == ["Orla\nOrla is a vet in Sligo"]
-        assert any("walnuts" in item.text for item in user.items("core"))
-    assert {request.name for request in server.requests} == {"semantic_manager"}
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
@@ -267,33 +227,19 @@ def test_when_a_budget_is_used_up_steps_wait_with_the_reason(tmp_path: Path, scr
         assert (user.jobs(), server.calls) == ([], 2)
 
 
-def test_the_command_line_sets_the_mode(
-    tmp_path: Path, scripted_server: ServerFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_repeated_from_recall_is_not_learned_again(tmp_path: Path, scripted_server: ServerFactory) -> None:
     server = scripted_server(answer)
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-scripted")
-    talk = tmp_path / "talk.jsonl"
-    talk.write_text(json.dumps({"role": "user", "content": "FACT Orla: is a vet in Sligo"}) + "\n", "utf-8")
-
-    def ingested(*words: str) -> tuple[list[str], int]:
-        before, home = server.calls, tmp_path / f"home{len(words)}{words[-1].replace(':', '')}"
-        assert hexamem("ingest", talk, "--user", "ann", "--home", home, *words).code == 0
-        items = hexamem("items", "--user", "ann", "--home", home, "--json").json
-        return [item["kind"] for item in items], server.calls - before
-
-    by = ("--model", "openai:scripted", "--mode")
-    assert ingested(*by, "single_call") == (["semantic"], 1)
-    assert ingested(*by, "agents") == (["semantic"], 3)
-    assert ingested(*by, "off") == ([], 0)
-    assert ingested("--model", "openai:scripted") == (["semantic"], 1), "a model that is given is used"
-    assert ingested(*by, "embedded")[1] == 0
-
-
-def test_a_mode_that_cannot_work_is_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-scripted")
-    for words, refusal in (
-        ("--mode agents", "--mode agents needs a model: give --model"),
-        ("--mode single_call", "--mode single_call needs a model: give --model"),
-    ):
-        assert refusal in hexamem("demo", "--home", tmp_path / "home", *words.split()).error
+    with opened(tmp_path, server, "single_call") as memory:
+        user = memory.user("ann")
+        user.remember("FACT Orla: is a vet in Sligo and keeps seven brown hens")
+        user.flush()
+        before = [(item.id, item.version, len(item.sources)) for item in user.items()]
+        user.recall("Who keeps hens?")
+        user.remember(
+            [
+                ("assistant", "FACT Orla: is a vet in Sligo and keeps seven brown hens"),
+                "what else about hens in Sligo then",
+            ]
+        )
+        user.flush()
+        assert [(item.id, item.version, len(item.sources)) for item in user.items()] == before

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from hexamem.memory_types import MemoryItem, Operation, Step
+from hexamem.memory_types import MemoryItem, Step
 from hexamem.retrieval.packing import with_attached
 from hexamem.stores.ledger import get_items, get_steps
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hexamem.memory_types import Where
     from hexamem.user import UserMemory
 
-__all__ = ["find_to_forget", "forgotten_records"]
+__all__ = ["find_to_forget"]
 
 
 def find_to_forget(
@@ -33,17 +33,8 @@ def find_to_forget(
         without: ids to leave out, such as the message that asks to forget.
     """
     hits = with_attached(user.recall(query, most, where=where).hits)
-    ids = dict.fromkeys(name for hit in hits for name in (hit.id, *(source.step_id for source in hit.sources)))
-    return _records(user, [name for name in ids if name not in without], forgotten=False)
-
-
-def forgotten_records(user: UserMemory, operation: Operation) -> tuple[Step | MemoryItem, ...]:
-    """The records that an operation of ``UserMemory.forget`` has forgotten: the named ones, then their items."""
-    return _records(user, [change.target_id for change in operation.changes], forgotten=True)
-
-
-def _records(user: UserMemory, ids: Sequence[str], *, forgotten: bool) -> tuple[Step | MemoryItem, ...]:
-    """The records in the order of their ids; unknown ids are left out."""
-    with user.memory.ledger.read(user.name) as tx:
-        known: Mapping[str, Step | MemoryItem] = {**get_items(tx, ids), **get_steps(tx, ids, forgotten=forgotten)}
+    names = dict.fromkeys(name for hit in hits for name in (hit.id, *(source.step_id for source in hit.sources)))
+    ids = [name for name in names if name not in without]
+    with user.read() as tx:
+        known: Mapping[str, Step | MemoryItem] = {**get_items(tx, ids), **get_steps(tx, ids)}
     return tuple(known[record_id] for record_id in ids if record_id in known)

@@ -54,7 +54,6 @@ def _tool(memory: Memory, operation: MemoryOperation[Any], scope: ScopeResolver 
         context = OperationCall(
             scope=resolved,
             visible=frozenset(state.get("memory_visible") or ()),
-            shown=str(state.get("memory_text") or ""),
             message_id=_last_user_message(state.get("messages") or ()),
         )
         try:

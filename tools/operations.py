@@ -19,7 +19,7 @@ from hexamem.memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, 
 from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.local_time import iso_in
 from hexamem.memory_types.times import parse_time, read_zone, shown
-from hexamem.retrieval.packing import distinct_hits, hit_line, hit_text, item_text, with_attached
+from hexamem.retrieval.packing import distinct_hits, hit_text, item_text, with_attached
 from hexamem.stores.ledger import event_time, has_own_time
 from hexamem.stores.ledger.step_texts import last_stated
 from hexamem.stores.ledger.steps import known_messages
@@ -45,13 +45,11 @@ class OperationCall:
     Attributes:
         scope: the user and thread of the call.
         visible: ids of steps that are in the caller's conversation; a search returns only how they begin.
-        shown: the memory text in the caller's prompt; of its records a search returns only how they begin.
         message_id: the id of the user's message that the call answers; None where it is unknown.
     """
 
     scope: MemoryScope
     visible: frozenset[str] = frozenset()
-    shown: str = ""
     message_id: str | None = None
 
 
@@ -158,20 +156,13 @@ def _beginning(text: str, most: int = _BEGINNING) -> str:
 def _search(user: UserMemory, call: OperationCall, arguments: SearchInput) -> Json:
     most = arguments.k + min(len(call.visible), arguments.k)
     every = with_attached(user.recall(arguments.query, most, kinds=arguments.kinds or None, where=arguments.where).hits)
-    zone = read_zone(user.timezone)
     seen = [hit for hit in every if hit.id in call.visible][: arguments.k]
-    results = []
-    for hit in distinct_hits([hit for hit in every if hit.id not in call.visible], arguments.k):
-        if call.shown and f"{hit_line(hit, zone)}\n" in call.shown:
-            begins = _beginning(" ".join(hit_text(hit).split()))
-            results.append(_given(id=hit.id, kind=hit.kind, text=begins, in_memory_block=True))
-        else:
-            results.append(_found(user, hit))
+    others = distinct_hits([hit for hit in every if hit.id not in call.visible], arguments.k)
     in_conversation = [
         _given(id=hit.id, begins=_beginning(" ".join(hit.text.split())), when=_when(user, hit.occurred_at, hit.kind))
         for hit in seen
     ]
-    return _given(results=results, in_this_conversation=in_conversation or None)
+    return _given(results=[_found(user, hit) for hit in others], in_this_conversation=in_conversation or None)
 
 
 def _found(user: UserMemory, hit: Hit) -> Json:

@@ -55,8 +55,8 @@ class VaultMiddleware(AgentMiddleware[Any, Any]):
     the value in the result by the reference, also in errors. The history has the call with the reference. The tool runs
     without callbacks and tracing, so that no trace contains the value; tools that are not listed receive the reference.
 
-    Resume with ``Command(resume={"decisions": [{"type": "approve"}]})`` or ``"reject"``; after any other answer the interrupt
-    is repeated, with the reason in the description. Approval needs a checkpointer.
+    Resume with ``Command(resume={"decisions": [{"type": "approve"}]})`` or ``"reject"``; any other answer is
+    no approval. Approval needs a checkpointer.
 
     Args:
         memory: an open memory.
@@ -282,29 +282,26 @@ def _described(user: UserMemory, wanted: Collection[str]) -> dict[str, tuple[str
 
 
 def _refusal(call: Mapping[str, Any], captions: str) -> str | None:
-    """Interrupt until there is a decision: None for an approval, else the reason.
-
-    An invalid answer is stored in the run, so that it cannot raise an error: the interrupt is repeated.
-    """
-    asked = description = f"The tool {call['name']} wants to use: {captions}"
-    while True:
-        answer: Any = interrupt(
-            {
-                "action_requests": [{"name": call["name"], "args": call["args"], "description": asked}],
-                "review_configs": [{"action_name": call["name"], "allowed_decisions": ["approve", "reject"]}],
-            }
-        )
-        decision = answer
-        if isinstance(decision, Mapping) and isinstance(decision.get("decisions"), list | tuple):
-            decision = decision["decisions"][0] if len(decision["decisions"]) == 1 else None
-        kind, message = decision, ""
-        if isinstance(decision, Mapping):
-            kind, message = decision.get("type"), str(decision.get("message") or "")
-        if kind is True or kind == "approve":
-            return None
-        if kind is False or kind == "reject":
-            return message or f"the user did not allow {call['name']} to use: {captions}"
-        asked = f"{description} (answered with {shown(answer)}, which is no decision: {_DECISIONS})"
+    """Interrupt for a decision: None for an approval, else the reason; an answer that is no decision is no approval."""
+    answer: Any = interrupt(
+        {
+            "action_requests": [
+                {
+                    "name": call["name"],
+                    "args": call["args"],
+                    "description": f"The tool {call['name']} wants to use: {captions}",
+                }
+            ],
+            "review_configs": [{"action_name": call["name"], "allowed_decisions": ["approve", "reject"]}],
+        }
+    )
+    decisions = answer.get("decisions") if isinstance(answer, Mapping) else None
+    decision = decisions[0] if isinstance(decisions, list) and len(decisions) == 1 else None
+    if not isinstance(decision, Mapping) or decision.get("type") not in ("approve", "reject"):
+        return f"{shown(answer)} does not allow {call['name']} to use {captions}: {_DECISIONS}"
+    if decision["type"] == "approve":
+        return None
+    return str(decision.get("message") or f"the user did not allow {call['name']} to use: {captions}")
 
 
 def _refused(call: Mapping[str, Any], reason: str) -> ToolMessage:

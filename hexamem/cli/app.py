@@ -71,23 +71,24 @@ _PANELS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
         "flush": operations.flush,
         "reindex": operations.reindex,
         "reembed": operations.reembed,
-        "eval": evaluation.evaluate,
+        "eval": evaluation.COMMANDS,
         "train": evaluation.train,
     },
 }
-_OWN_OUTPUT = ("chat", "eval")  # they take no --json, or one of their own
+_OWN_OUTPUT = dict.fromkeys(("chat", "eval"), ("as_json",))  # they take no --json, or one of their own
 _GROUPS = {
     "pages": "Show the pages of a user's conversations, and the memory of them in a few lines.",
     "labels": "Show the labels of a user's steps, and correct them by hand. Each correction is an operation; "
     "`hexamem undo OPERATION` reverses it.",
     "experience": "Show what a user's agents learned from their runs, retire it, or promote it to every environment.",
+    "eval": "Measure a memory on a data set, in an empty temporary memory; with --home in that folder, which is not deleted.",
     "jobs": "Show queued work that is not done, run it again, or drop it.",
 }
 COMMANDS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
     panel: {
-        name: {inner: shared(each) for inner, each in command.items()}
+        name: {inner: shared(each, without=_OWN_OUTPUT.get(name, ())) for inner, each in command.items()}
         if isinstance(command, Mapping)
-        else shared(command, without=("as_json",) if name in _OWN_OUTPUT else ())
+        else shared(command, without=_OWN_OUTPUT.get(name, ()))
         for name, command in commands.items()
     }
     for panel, commands in _PANELS.items()
@@ -101,7 +102,7 @@ class _Listing(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args:
             ctx.fail(f"Which of its commands? There are {', '.join(self.commands)}")
-        if args[0].startswith("-") and args[0] not in ("-h", "--help"):
+        if "list" in self.commands and args[0].startswith("-") and args[0] not in ("-h", "--help"):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
@@ -155,10 +156,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     logger = logging.getLogger("hexamem")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())  # the same lines are in Memory.notices, which is printed
-    session = Session()
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    return _execute(words, Session(execute=_execute))
+
+
+def _execute(words: Sequence[str], session: Session, user: str | None = None) -> int:
+    """Run a command in a session; ``user`` is the value of ``--user`` where it is not given."""
+    defaults = None if user is None else _with_user(_COMMAND, user)
     try:
-        code = _COMMAND.main(words, prog_name=NAME, standalone_mode=False, obj=session)
+        code = _COMMAND.main(list(words), prog_name=NAME, standalone_mode=False, obj=session, default_map=defaults)
         return _interrupted() if code == INTERRUPTED else code if isinstance(code, int) else 0
     except output.PipeClosed:
         return _reader_gone()
@@ -171,6 +177,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if hasattr(error, "format_message"):  # what typer raises for wrong usage, under whichever name
             return _refused(_usage(error, words), session)
         return _unexpected(error, session)
+
+
+def _with_user(command: Any, user: str) -> dict[str, Any]:
+    """Default values of the options of all commands below one."""
+    below: Mapping[str, Any] = getattr(command, "commands", {})
+    return {name: _with_user(inner, user) for name, inner in below.items()} or {"user": user}
 
 
 def _usage(error: Any, arguments: Sequence[str]) -> str:

@@ -4,36 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.session import Session, User, Zone, zone_of
-from hexamem.errors import HexamemError, InvalidInputError
+from hexamem.cli.session import Session, User, Zone
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
-    from langgraph.graph.state import CompiledStateGraph
 
-    from hexamem.memory_types import MemoryItem, Step
+    from hexamem.memory_types import MemoryItem
     from hexamem.user import UserMemory
 
-__all__ = ["Chat", "chat"]
+__all__ = ["chat"]
 
 _IN_PROMPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
 _SHOWN = 3  # hits of a recall
-_LISTED = 10  # records that /forget WORDS searches for
-_LATEST = 20  # items that /memory lists
-_DIGITS = 9  # of the number of an entry in a list
-_ENDS = ("/quit", "/exit")
-_ALONE = ("/help", "/why", *_ENDS)  # they take nothing behind them
+_HELP = (
+    "/why shows what was recalled for the last message; /quit, /exit or Ctrl-D ends the conversation. Every command of "
+    "hexamem works here too, for this user: /recall WORDS, /items, /ask 'QUESTION', /forget ID, /undo OPERATION, "
+    "/reveal SECRET --reason WHY; /recall --help explains one."
+)
 
 
 def chat(
@@ -45,20 +43,22 @@ def chat(
 ) -> None:
     """Talk with an agent that remembers. With --model it answers in words, without one by the evidence in memory.
 
-    Shows what was recalled, stored and learned. /help lists its commands; end with /quit or Ctrl-D.
+    Shows what was recalled, stored and learned. A line that begins with / is a command, see /help; end with /quit or
+    Ctrl-D.
     """
     with session.user(user, timezone, at_once=True) as memory, asyncio.Runner() as runner:
-        talk = Chat(memory, thread, runner, session.model)
+        talk = _Chat(session, memory, thread, runner)
         steps = output.counted(len(memory.steps(thread)), "message")
-        by = f"answers by {talk.model}" if talk.model else "no model is set: it answers with what memory holds"
+        by = f"answers by {session.model}" if session.model else "no model is set: it answers with what memory holds"
         output.write(Text(f"{steps} in thread {thread!r}; {by}. /help", style="dim"))
         # Where learning costs calls of a model, steps wait until they fill a batch, or a minute passes.
         learns_by_model = memory.memory.ingesting.by_model
         for line in _lines():
+            if line.casefold() in ("/quit", "/exit", "quit", "exit"):
+                break
             try:
-                if line.startswith("/") or f"/{line.casefold()}" in _ENDS:
-                    if not _run_command(talk, line):
-                        break
+                if line.startswith("/"):
+                    talk.command(line[1:])
                 else:
                     talk.answer(line)
                 if not learns_by_model:
@@ -88,63 +88,61 @@ def _lines() -> Iterator[str]:
             yield line.strip()
 
 
-@dataclass
-class Chat:
-    """One conversation.
+class _Chat:
+    """One conversation."""
 
-    Attributes:
-        user: whose memory it is. thread: the conversation. runner: runs the graph; Ctrl-C cancels a turn in it.
-        model: the model's name; None without one.
-        history: the messages of the conversation, as the agent sees it.
-        recall: the last recall, as JSON. researched: whether it was /research.
-        numbered: ids by their numbers from 1: the secrets of the last reply, or what a command listed since.
-        undoable: the operations of the last /forget, or by which the model forgot something.
-        secrets: ids of those to which the last reply refers.
-    """
-
-    user: UserMemory
-    thread: str
-    runner: asyncio.Runner
-    model: str | None = None
-    history: list[BaseMessage] = field(default_factory=list)
-    recall: Mapping[str, Any] = field(default_factory=dict)
-    researched: bool = False
-    numbered: list[str] = field(default_factory=list)
-    undoable: tuple[str, ...] = ()
-    secrets: list[str] = field(default_factory=list)
-    _graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
-    _items: dict[str, str] = field(default_factory=dict)  # id → line of each item that is known
-    _stored: int = 0  # messages of this turn that are stored
-    _recalled: list[str] = field(default_factory=list)  # ids last shown as recalled in this turn
-
-    def __post_init__(self) -> None:
-        self.reload()
-        self.know_items()
-        self.use(self.model)
-
-    def use(self, model: str | None) -> None:
-        """Answer by this model from now on; from memory alone if None.
-
-        Raises:
-            ConfigError: for a model that cannot be opened; the one before stays.
-        """
+    def __init__(self, session: Session, user: UserMemory, thread: str, runner: asyncio.Runner) -> None:
         from hexamem.chatting import chat_graph
 
-        self._graph = chat_graph(self.user.memory, model or False)
-        self.model = model
+        self._session = replace(session, opened=user.memory)
+        self._user, self._thread, self._runner = user, thread, runner
+        self._graph = chat_graph(user.memory, session.model or False)
+        self._history: list[BaseMessage] = []
+        self._recall: Mapping[str, Any] = {}
+        self._stored = 0  # messages of this turn that are stored
+        self._known: dict[str, str] = {}  # id → line of each item
+        self._reload()
+        self._known = self._items()
 
-    def reload(self) -> None:
+    def _reload(self) -> None:
         """Read the end of the conversation from memory, starting with a message of the user."""
         from langchain_core.messages import AIMessage, HumanMessage
 
         from hexamem.memory_types.cutting import trimmed
 
         kinds = {"user": HumanMessage, "assistant": AIMessage}
-        steps = [step for step in self.user.steps(self.thread) if step.role in kinds and step.content.strip()]
+        steps = [step for step in self._user.steps(self._thread) if step.role in kinds and step.content.strip()]
         steps = steps[-_IN_PROMPT:]
         while steps and steps[0].role != "user":
             steps.pop(0)
-        self.history = [kinds[step.role](trimmed(step.content), id=step.message_id) for step in steps]
+        self._history = [kinds[step.role](trimmed(step.content), id=step.message_id) for step in steps]
+
+    def command(self, line: str) -> None:
+        """Run a command of the chat, or any other command of ``hexamem`` for this user; its errors are printed."""
+        try:
+            name, *words = shlex.split(line) or [""]
+        except ValueError as error:
+            return output.note(f"/{line}: {error}")
+        if name == "why":
+            return self._why()
+        if name == "help":
+            return output.write(Text(_HELP))
+        self._session.execute([name, *words], replace(self._session), self._user.name)
+        self._reload()  # something may have been forgotten, or restored
+        if name == "undo":
+            self._known = self._items()
+        return None
+
+    def _why(self) -> None:
+        hits = self._recall.get("hits") or []
+        if not hits:
+            return output.write_text("Nothing was recalled for the last message.")
+        output.write_text(output.clean(f"Recalled for: {self._recall.get('query')}"))
+        for number, hit in enumerate(hits, 1):
+            head = [(f"{number:>2}", "bold"), (hit["kind"], "cyan"), (hit["id"], "dim")]
+            speaker = f"{hit['speaker']}: " if hit["speaker"] else ""
+            output.write(output.record(head, output.cut(f"{speaker}{hit['text']}"), (f"why: {hit['why']}", "dim")))
+        return None
 
     def answer(self, line: str) -> None:
         """Run one turn: store the message, print what is recalled and the reply, store the reply.
@@ -153,34 +151,25 @@ class Chat:
         """
         from langchain_core.messages import HumanMessage
 
-        from hexamem.aligning import NOT_STORED, catch_up_thread
+        from hexamem.aligning import catch_up_thread
         from hexamem.stores.secrets import find_references
 
-        before = self.history[-_IN_PROMPT:]
-        if self.model:  # replies from before a model was set are no example for it
-            before = [message for message in before if not message.additional_kwargs.get(NOT_STORED)]
-        self.history = messages = [*before, HumanMessage(line)]
-        self._stored, self._recalled = 0, []
+        messages = [*self._history[-_IN_PROMPT:], HumanMessage(line)]
+        self._history, self._stored, self._recall = messages, 0, {}
         try:
-            self.runner.run(self._turn(messages))
+            self._runner.run(self._turn(messages))
         except KeyboardInterrupt:
             _write_part("\n")  # the terminal shows ^C
-            catch_up_thread(self.user, messages, self.thread)
+            catch_up_thread(self._user, messages, self._thread)
             output.note("stopped; your message is stored")
         except Exception as error:  # noqa: BLE001 - whatever a model's client raises; it is shown
             output.note(f"the reply failed ({type(error).__name__}: {str(error)[:300]}); your message is stored")
-        new = self.history[len(messages) :]
-        self.secrets = [
-            message.id for reply in new if reply.type == "ai" for message in find_references(str(reply.text))
-        ]
-        self.numbered = self.secrets  # replaces the last list
-        forgetting = [message for message in new if message.type == "tool" and message.name == "forget"]
-        if operations := [operation for message in forgetting for operation in _undo_with(str(message.text))]:
-            self.undoable = tuple(operations)
-            self.reload()
-            output.write(Text("forgotten by the model; /undo brings it back", style="dim"))
-        if self.secrets:
-            output.write(Text("/reveal shows the secret here; the model never sees it", style="dim"))
+        new = self._history[len(messages) :]
+        if any(find_references(str(message.text)) for message in new if message.type == "ai"):
+            output.write(Text("/reveal ID --reason WHY shows the secret here; the model never sees it", style="dim"))
+        for operation in [undo for message in new for undo in _forgotten_by(message)]:
+            output.write(Text(f"forgotten by the model; /undo {operation} restores it", style="dim"))
+            self._reload()
         if self._stored:
             output.write(Text(f"stored {output.counted(self._stored, 'message')}", style="dim"))
 
@@ -188,17 +177,16 @@ class Chat:
         """Run the graph; prints the reply as it streams, and updates the history."""
         from langchain_core.messages import AIMessage, AIMessageChunk
 
-        assert self._graph is not None
         stream: Any = self._graph.astream(
             {"messages": messages},
-            context={"user": self.user.name, "thread_id": self.thread},
+            context={"user": self._user.name, "thread_id": self._thread},
             stream_mode=["messages", "custom", "values"],
         )
         printed = False
         async with aclosing(stream):
             async for mode, chunk in stream:
                 if mode == "values":
-                    self.history = list(chunk["messages"])
+                    self._history = list(chunk["messages"])
                 elif mode == "custom":
                     self._show_event(chunk)
                 elif isinstance(chunk[0], AIMessage | AIMessageChunk) and chunk[0].text:
@@ -212,245 +200,46 @@ class Chat:
         if event.get("stage") == "remember":
             self._stored += len(event.get("step_ids") or ())
         if event.get("stage") == "recall":
-            self.recall, self.researched = event.get("recall") or {}, False
-            hits = self.recall.get("hits") or []
-            ids = [str(hit["id"]) for hit in hits]
-            if hits and ids != self._recalled:  # once in a turn, however often the model calls tools
+            before, self._recall = self._recall.get("hits"), event.get("recall") or {}
+            hits = self._recall.get("hits") or []
+            if hits and hits != before:  # once in a turn, however often the model calls tools
                 lines = (output.one_line(f"{hit['speaker'] or hit['kind']}: {hit['text']}") for hit in hits[:_SHOWN])
                 head = [(f"recalled {len(hits)} (/why):", "dim")]
                 output.write(output.record(head, *((line, "dim") for line in lines)))
-            self._recalled = ids
         for line in event.get("degraded") or ():
             output.note(f"note: {line}")
 
-    def know_items(self) -> None:
-        """Mark the items that memory holds now as known, such as items that undo restored."""
-        self._items = {item.id: _item_line(item) for item in self.user.items()}
+    def _items(self) -> dict[str, str]:
+        return {item.id: _item_line(item) for item in self._user.items()}
 
     def show_learned(self) -> None:
         """Print the items that were learned or changed since the last call."""
-        known = self._items
-        for item in self.user.items():
-            line = _item_line(item)
-            if known.get(item.id) != line:
-                verb = "changed" if item.id in known else "learned"
-                output.write(Text(output.clean(f"{verb} {item.kind}: {output.one_line(line)}"), style="dim green"))
-        self.know_items()
+        before, self._known = self._known, self._items()
+        for item_id, line in self._known.items():
+            if before.get(item_id) != line:
+                verb = "changed" if item_id in before else "learned"
+                output.write(Text(output.clean(f"{verb} {output.one_line(line)}"), style="dim green"))
 
 
-def _undo_with(result: str) -> list[str]:
-    """The operations that the tool ``forget`` reports; none where it reports an error."""
+def _forgotten_by(message: BaseMessage) -> list[str]:
+    """The operations that a result of the tool ``forget`` reports; none where it reports an error."""
+    if message.type != "tool" or message.name != "forget":
+        return []
     try:
-        answer = json.loads(result)
+        answer = json.loads(str(message.text))
     except ValueError:
         return []
-    return [str(operation_id) for operation_id in answer.get("undo_with") or ()] if isinstance(answer, dict) else []
+    return list(map(str, answer.get("undo_with") or ())) if isinstance(answer, dict) else []
 
 
 def _item_line(item: MemoryItem) -> str:
     """An item in one line."""
-    from hexamem.memory_types import CoreItem, VaultItem
-    from hexamem.prompting import core_line
+    from hexamem.retrieval.packing import item_text
 
-    if isinstance(item, CoreItem):
-        text = core_line(item)
-    else:
-        text = item.caption if isinstance(item, VaultItem) else getattr(item, "summary", "") or item.text
     ended = f" (until {item.valid_to:%Y-%m-%d})" if item.valid_to is not None else ""
-    return " ".join(text.split()) + ended
-
-
-def _record_line(before: str, record: Step | MemoryItem) -> str:
-    from hexamem.memory_types import Step
-
-    return f"{before} “{output.one_line(record.content if isinstance(record, Step) else _item_line(record))}”"
+    return f"{item.kind}: {' '.join(item_text(item.kind, item.text).split())}{ended}"
 
 
 def _write_part(text: str) -> None:
     sys.stdout.write(output.clean(text))
     sys.stdout.flush()
-
-
-# -- commands ---------------------------------------------------------------------------------------------------------
-
-
-def _run_command(talk: Chat, line: str) -> bool:
-    """Run a line that is a command, in upper or lower case, and print its errors; returns whether the conversation continues."""
-    typed, *rest = line.split(maxsplit=1)
-    name = f"/{typed.removeprefix('/').casefold()}"
-    words = rest[0].strip() if rest else ""
-    try:
-        if name in _ALONE and words:
-            raise InvalidInputError(f"{name} takes no arguments: type {name} alone")
-        if name in _ENDS:
-            return False
-        if name not in COMMANDS:
-            raise InvalidInputError(f"there is no {typed}; use one of {', '.join(COMMANDS)}, /quit")
-        COMMANDS[name](talk, words)
-    except HexamemError as error:
-        output.note(str(error))
-    return True
-
-
-def _help(talk: Chat, words: str) -> None:
-    """show these commands"""
-    lines = [f"{name:<11} {command.__doc__}" for name, command in COMMANDS.items()]
-    lines.append(f"{'/quit':<11} end the conversation, as exit or quit alone do; it goes on the next time")
-    output.write_text("\n".join(lines))
-
-
-def _memory(talk: Chat, words: str) -> None:
-    """WORDS: search memory; without words: what it holds"""
-    if words:
-        hits = talk.user.recall(words).hits
-        talk.numbered = [hit.id for hit in hits]
-        output.write(*(output.hit_record(rank, hit, zone=zone_of(talk.user)) for rank, hit in enumerate(hits, 1)))
-        return None if hits else output.write_text("Nothing was found.")
-    items = talk.user.items()
-    latest = items[-_LATEST:]
-    talk.numbered = [item.id for item in latest]
-    kinds = Counter(item.kind for item in items)
-    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "nothing learned yet"
-    lines = [f"{output.counted(len(talk.user.steps()), 'message')}; {counts}"]
-    lines += [
-        f"{number:>2}  {item.kind}  {output.one_line(_item_line(item))}  {item.id}"
-        for number, item in enumerate(latest, 1)
-    ]
-    return output.write_text(output.clean("\n".join(lines)))
-
-
-def _why(talk: Chat, words: str) -> None:
-    """what was recalled for the last message or /research, and why"""
-    hits = talk.recall.get("hits") or []
-    asked = output.clean(talk.recall.get("query") or "")
-    talk.numbered = [hit["id"] for hit in hits]
-    if not hits:
-        nothing = f"Research found nothing for: {asked}" if talk.researched else ""
-        return output.write_text(nothing or "Nothing was recalled for the last message.")
-    output.write_text(f"{'Researched' if talk.researched else 'Recalled'} for: {asked}")
-    for number, hit in enumerate(hits, 1):
-        head = [(f"{number:>2}", "bold"), (hit["kind"], "cyan"), (hit["id"], "dim")]
-        speaker = f"{hit['speaker']}: " if hit["speaker"] else ""
-        output.write(output.record(head, output.cut(f"{speaker}{hit['text']}"), (f"why: {hit['why']}", "dim")))
-    return None
-
-
-def _forget(talk: Chat, words: str) -> None:
-    """N or ID: forget a listed record (several: 1 3) or any; WORDS: list what may be meant; /undo brings it back"""
-    from hexamem.tools.forgetting import find_to_forget, forgotten_records
-
-    numbers = words.replace(",", " ").split()
-    if not numbers:
-        raise InvalidInputError(
-            "/forget needs numbers of a list that /why, /memory or /forget WORDS just gave, an id, or words to search"
-        )
-    if all(number.isdecimal() for number in numbers):
-        operation = talk.user.forget([_listed(talk, number, "/forget") for number in numbers])
-    elif _is_id(talk, words):
-        operation = talk.user.forget([words])
-    else:
-        records = find_to_forget(talk.user, words, _LISTED)
-        talk.numbered = [record.id for record in records]
-        lines = [_record_line(f"{number:>2}  {record.id}", record) for number, record in enumerate(records, 1)]
-        head = "Nothing is forgotten yet. /forget NUMBER forgets one of these, or several (/forget 1 3):"
-        nothing = "Nothing is forgotten: memory holds nothing near to these words."
-        return output.write_text(output.clean("\n".join([head, *lines]) if records else nothing))
-    talk.reload()
-    talk.undoable = (operation.id,)
-    first, *others = forgotten_records(talk.user, operation)
-    lines = [_record_line(f"Forgotten: {first.id}", first), *(_record_line("with it:", record) for record in others)]
-    lines.append(f"/undo brings it back ({operation.id}); `hexamem redact` takes words out for good.")
-    return output.write_text(output.clean("\n".join(lines)))
-
-
-def _is_id(talk: Chat, words: str) -> bool:
-    """Whether this is the id of a record, or has the form of one: then its error is shown."""
-    if any(character.isspace() for character in words):
-        return False
-    try:
-        talk.user.get(words)
-    except HexamemError:
-        return "_" in words
-    return True
-
-
-def _listed(talk: Chat, words: str, command: str) -> str:
-    """The id with this number in the last list; anything but a number is returned as an id."""
-    if not words.isdecimal():
-        return words
-    asked = f"{command} {output.one_line(words)}"
-    if not talk.numbered:
-        raise InvalidInputError(f"{asked}: there is no list to take it from; type /why or /memory for one")
-    number = int(words) if len(words) <= _DIGITS else 0  # Python reads no longer ones
-    if not 1 <= number <= len(talk.numbered):
-        raise InvalidInputError(f"{asked}: the last list has {len(talk.numbered)} entries; /why or /memory lists")
-    return talk.numbered[number - 1]
-
-
-def _reveal(talk: Chat, words: str) -> None:
-    """show the secrets in the last reply, here only (N: one of them, or of a list since; or ID); the audit keeps it"""
-    secrets = _secrets(talk, words) if words else talk.secrets
-    if not secrets:
-        raise InvalidInputError("/reveal: the last reply refers to no secret; give a number of the last list, or an id")
-    for secret in secrets:
-        output.write_text(talk.user.reveal(secret, reason="asked for in the chat"))
-
-
-def _secrets(talk: Chat, words: str) -> list[str]:
-    """The secrets of a listed or named record: the secret itself, or those to which a message refers."""
-    from hexamem.memory_types import Step
-    from hexamem.stores.secrets import find_references
-
-    record_id = _listed(talk, words, "/reveal")
-    if not record_id.startswith("step_"):
-        return [record_id]
-    record = talk.user.get(record_id)
-    secrets = [secret.id for secret in find_references(record.content)] if isinstance(record, Step) else []
-    if not secrets:
-        raise InvalidInputError(f"/reveal {words}: {record_id} refers to no secret")
-    return secrets
-
-
-def _undo(talk: Chat, words: str) -> None:
-    """bring back what /forget or the model forgot last, or undo the operation ID"""
-    operations = (words,) if words else talk.undoable
-    if not operations:
-        raise InvalidInputError("/undo: nothing was forgotten in this conversation; give an operation's id")
-    undone = [undo for operation_id in reversed(operations) for undo in talk.user.undo(operation_id)]
-    talk.undoable = ()
-    talk.know_items()
-    talk.reload()
-    output.write_text(f"Undone: {', '.join(operations)} ({output.counted(len(undone), 'operation')}).")
-
-
-def _research(talk: Chat, question: str) -> None:
-    """QUESTION: answer it from memory in several rounds, with quotes"""
-    from hexamem.chatting import research_as_recall
-
-    if not question:
-        raise InvalidInputError("/research needs a question: /research QUESTION")
-    research = talk.user.research(question)
-    talk.recall, talk.researched = research_as_recall(research), True
-    zone = zone_of(talk.user)
-    claims = ((f"“{claim.quote}”  {output.shown_time(claim.occurred_at, zone)}", "dim") for claim in research.evidence)
-    output.write(output.record([(research.answer, "")], research.reason, *claims))
-
-
-def _model(talk: Chat, name: str) -> None:
-    """NAME or off: answer by this model, or from memory alone"""
-    if name:
-        talk.use(None if name == "off" else name)
-    output.write_text(f"Answers by {talk.model}." if talk.model else "No model: it answers with what memory holds.")
-
-
-COMMANDS: dict[str, Callable[[Chat, str], None]] = {
-    "/help": _help,
-    "/memory": _memory,
-    "/why": _why,
-    "/forget": _forget,
-    "/reveal": _reveal,
-    "/undo": _undo,
-    "/research": _research,
-    "/model": _model,
-}
-"""By name; the docstring of each one is its help."""

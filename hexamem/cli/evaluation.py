@@ -1,10 +1,9 @@
-"""``hexamem eval`` measures a memory on data sets; ``hexamem train`` learns the weights of the learned ranking."""
+"""``hexamem eval …`` measures a memory on data sets; ``hexamem train`` learns the weights of the learned ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,335 +20,180 @@ if TYPE_CHECKING:
     from hexamem.evals.report import Section
     from hexamem.user import UserMemory
 
-__all__ = ["evaluate", "train"]
+__all__ = ["COMMANDS", "train"]
 
-DataSet = Literal["locomo", "came", "longmemeval", "hotpotqa", "ruler", "synthetic", "writepath", "study"]
-Results = list[dict[str, Any]]
-_MADE_UP, _RULER, _ANSWERS, _STUDY = "Synthetic", "Ruler and HotpotQA", "Answers", "Study"
-_ROUNDS = 3
-_SAMPLES = 10_000
 _APART = 100
 """Added to the seed of made-up trajectories to train on: those of `hexamem eval synthetic` are others."""
-_OF_FILE = ("hotpotqa",)  # files so large that a part of their questions is read
-_ANSWERED = ("locomo", "came", "longmemeval", *_OF_FILE)
-_ALLOWED: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("size", "family", "split"), ("synthetic",)),
-    "seed": ("synthetic", "ruler", "hotpotqa", "study"),
-    "count": ("synthetic", "ruler", "study"),
-    **dict.fromkeys(("out", "experiment", "samples", "conversations"), ("study",)),
-    "questions": (*_ANSWERED, "study"),
-    "tokens": ("ruler", "hotpotqa"),
-    **dict.fromkeys(("task", "form", "k"), ("ruler",)),
-    **dict.fromkeys(("answers", "judge"), _ANSWERED),
-}
-"""Option → the data sets that it is for; --rounds is for all."""
+
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", exists=True, help="Files or folders.")]
+Strategy = Annotated[
+    list[str] | None,
+    typer.Option("--strategy", "-s", help="A ranking, or research; repeat it to compare; all for every ranking."),
+]
+Json = Annotated[
+    str | None, typer.Option("--json", metavar="OUT", help="Write one JSON object a strategy there; - is stdout.")
+]
+Weights = Annotated[
+    Path | None, typer.Option(metavar="W", exists=True, dir_okay=False, help="Weights of `hexamem train`, for learned.")
+]
+Rounds = Annotated[int, typer.Option(min=1, help="Rounds of research at most.")]
+Seed = Annotated[int, typer.Option(help="Of chance.")]
+Count = Annotated[int, typer.Option(help="Trajectories a family, or samples a task.")]
+Answers = Annotated[bool, typer.Option("--answers", help="Score the answers of research; needs --model.")]
+Judge = Annotated[str | None, typer.Option(metavar="M", help="With --answers, a chat model that judges them.")]
+Questions = Annotated[int | None, typer.Option(min=1, help="With --answers, so many a conversation, evenly spread.")]
+FirstQuestions = Annotated[int | None, typer.Option(min=1, help="The first so many of the file.")]
 
 
-def _option(panel: str, *flags: str, **further: Any) -> Any:
-    return typer.Option(*flags, rich_help_panel=panel, **further)
+def _questions_of(dataset: Literal["locomo", "came", "longmemeval"]) -> Callable[..., None]:
+    def measure(
+        session: Session,
+        *,
+        paths: Paths,
+        strategy: Strategy = None,
+        rounds: Rounds = 3,
+        answers: Answers = False,
+        judge: Judge = None,
+        questions: Questions = None,
+        weights: Weights = None,
+        json_out: Json = None,
+    ) -> None:
+        from hexamem.evals import load_files
+
+        if (judge or questions) and not answers:
+            raise InvalidInputError(
+                f"--judge and --questions go with --answers; {dataset} is measured on all questions"
+            )
+        names = _begun(session, json_out, strategy, weights, answers=answers, every=dataset == "came")
+        conversations = load_files(paths, dataset)
+        if answers:
+            return _answered(session, conversations, rounds, questions, judge, json_out)
+        return _retrieved(session, conversations, names, rounds, json_out)
+
+    measure.__doc__ = f"Measure recall on files of {dataset} with questions whose evidence is known."
+    return measure
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """The options of ``eval`` that are for some data sets only, see :data:`_ALLOWED`."""
-
-    size: Annotated[
-        list[str] | None,
-        _option(_MADE_UP, help="S for 60-100 turns, M and L for 6 or 17 times as many; all by default."),
-    ] = None
-    family: Annotated[
-        list[str] | None,
-        _option(_MADE_UP, help="What trajectories are about: travel, project or debate; all by default."),
-    ] = None
-    seed: Annotated[
-        int | None, _option(_MADE_UP, help="Of chance, 0 by default; of ruler, hotpotqa and study too.")
-    ] = None
-    count: Annotated[
-        int | None,
-        _option(_MADE_UP, help="Trajectories a family, of ruler samples a task, of study both; 1 by default."),
-    ] = None
-    split: Annotated[Literal["dev", "test"] | None, _option(_MADE_UP, help="Whose sentences; test by default.")] = None
-    tokens: Annotated[
-        str | None,
-        _option(
-            _RULER,
-            metavar="N,…",
-            help="Lengths such as 8k,32k,128k,512k; for hotpotqa what the paragraphs come to.",
-        ),
-    ] = None
-    task: Annotated[
-        list[str] | None,
-        _option(
-            _RULER,
-            help="needle, variable_tracking, aggregation, or one task such as niah_multikey_2; all by default.",
-        ),
-    ] = None
-    form: Annotated[
-        Literal["conversation", "documents"] | None,
-        _option(_RULER, help="How ruler's text is stored; conversation by default."),
-    ] = None
-    k: Annotated[int | None, _option(_RULER, "-k", min=1, help="Hits a recall in ruler; 10 by default.")] = None
-    rounds: Annotated[int | None, _option(_ANSWERS, min=1, help="Rounds of research at most; 3, in ruler 5.")] = None
-    answers: Annotated[bool, _option(_ANSWERS, "--answers", help="Score the answers of research; needs --model.")] = (
-        False
-    )
-    judge: Annotated[str | None, _option(_ANSWERS, metavar="M", help="A chat model that judges the answers.")] = None
-    questions: Annotated[
-        int | None,
-        _option(
-            _ANSWERS,
-            min=1,
-            help="With --answers, so many questions a conversation, evenly spread; of hotpotqa the "
-            "first so many of the file; of study so many of each conversation.",
-        ),
-    ] = None
-    out: Annotated[Path | None, _option(_STUDY, metavar="DIR", help="Write study.md and study.json there.")] = None
-    experiment: Annotated[
-        list[str] | None,
-        _option(
-            _STUDY,
-            "--experiment",
-            "-e",
-            help="oracle, main, transfer, ablation or errors; all by default.",
-        ),
-    ] = None
-    samples: Annotated[int | None, _option(_STUDY, help="Draws of every bootstrap; 10000 by default.")] = None
-    conversations: Annotated[int | None, _option(_STUDY, min=1, help="Of each data set so many, evenly spread.")] = None
-
-    def check(self, dataset: DataSet) -> None:
-        """Refuse options that mean nothing for a data set.
-
-        Raises:
-            InvalidInputError: naming the option and the data sets that it is for.
-        """
-        for name, allowed in _ALLOWED.items():
-            if getattr(self, name) not in (None, False) and dataset not in allowed:
-                *others, last = allowed
-                named = f"{', '.join(others)} and {last}" if others else f"{last} alone"
-                option = "-k" if name == "k" else f"--{name}"
-                raise InvalidInputError(f"{option} is for {named}; leave it out with {dataset}")
-        if self.judge is not None and not self.answers:
-            raise InvalidInputError("--judge judges answers; give --answers with it")
-        if self.questions is not None and not self.answers and dataset not in (*_OF_FILE, "study"):
-            raise InvalidInputError(f"--questions goes with --answers; {dataset} is measured on all its questions")
-
-
-def evaluate(
+def hotpotqa(
     session: Session,
     *,
-    dataset: Annotated[DataSet, typer.Argument(metavar="DATASET", help="What to measure on; each is described above.")],
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PATH", exists=True, help="Files or folders; none for ruler and synthetic."),
-    ] = None,
-    strategy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--strategy",
-            "-s",
-            help="A ranking, or research; repeat it to compare; all for every ranking, as came and synthetic do.",
-        ),
-    ] = None,
-    json_out: Annotated[
-        str | None, typer.Option("--json", metavar="OUT", help="Write one JSON object a strategy there; - is stdout.")
-    ] = None,
-    weights: Annotated[
-        Path | None,
-        typer.Option(metavar="W", exists=True, dir_okay=False, help="Weights of `hexamem train`, for learned."),
-    ] = None,
-    choices: Choices,
+    paths: Paths,
+    strategy: Strategy = None,
+    rounds: Rounds = 3,
+    tokens: Annotated[str | None, typer.Option(metavar="N", help="What the paragraphs come to, such as 56k.")] = None,
+    questions: FirstQuestions = None,
+    seed: Seed = 0,
+    answers: Answers = False,
+    judge: Judge = None,
+    weights: Weights = None,
+    json_out: Json = None,
 ) -> None:
-    """Measure recall on a data set, in an empty temporary memory; with --home in that folder, which is not deleted.
-
-    locomo, came, longmemeval and hotpotqa are files with questions whose evidence or answer is known.
-
-    synthetic needs no file: it makes up trajectories with several interleaved goals, the same for the same --seed.
-    Nor does ruler: it hides needles, chains of variables and frequent words in long texts.
-
-    study compares many rankings on files and folders, and measures what each part of the learned one contributes.
-
-    writepath measures what is written instead: precision and recall of the stored items on JSON files of conversations
-    with the items they should, may and must not yield, each miss and each wrong item by case.
-    """
-    out = json_out if json_out is not None else "-" if session.as_json else None
-    if out is not None and out != "-" and not Path(out).resolve().parent.is_dir():
-        raise InvalidInputError(f"--json {out}: there is no such folder")
-    if session.home is not None and session.exists:
-        raise InvalidInputError(f"--home {session.home} holds a memory already; a measurement needs an empty one")
-    if strategy is not None and (reason := _why_no_strategy(dataset, choices)):
-        raise InvalidInputError(f"{reason}; leave --strategy out")
-    names = _strategies(strategy, dataset)
-    if weights is not None:
-        session.weights = _usable_weights(weights, session.embedder)
-    choices.check(dataset)
-    if dataset == "study":
-        return _study(session, paths or (), choices, out)
-    if paths and dataset in ("synthetic", "ruler"):
-        raise InvalidInputError(f"{paths[0]}: {dataset} makes its own conversations; leave the path out")
-    if not paths and dataset not in ("synthetic", "ruler"):
-        raise InvalidInputError(f"Missing argument 'PATH': {dataset} is measured on files; name them")
-    results, sections = _measured(session, dataset, paths or (), names, choices)
-    if out != "-":
-        _show(sections)
-    return output.save_json(results, out)
-
-
-def _why_no_strategy(dataset: DataSet, choices: Choices) -> str:
-    if dataset == "writepath":
-        return "--strategy ranks answers, and writepath asks for none"
-    if dataset == "study":
-        return "study compares rankings of its own choice"
-    return "--answers asks research, not a ranking" if choices.answers else ""
-
-
-def _strategies(given: Sequence[str] | None, dataset: DataSet) -> list[str]:
-    """The names to measure: those given, checked, or what the data set is measured with."""
-    from hexamem.config import Settings
-    from hexamem.evals.asking import RESEARCH
-    from hexamem.retrieval.strategies import STRATEGIES, strategy_named
-
-    if given is None:
-        # Contextual intent is what these two are about: with the papers' ablations.
-        return [*STRATEGIES] if dataset in ("came", "synthetic") else [Settings().strategy]
-    if "all" in given:
-        return [*STRATEGIES]
-    return [name if name == RESEARCH else strategy_named(name).name for name in given]
-
-
-def _usable_weights(path: Path, embedder: str | None) -> str:
-    """The path of weights that fit the embedder; a measurement must not fall back to another ranking."""
-    from hexamem.retrieval.ranking_weights import load_weights
-    from hexamem.stores.embedders import open_embedder
-
-    load_weights(path, open_embedder(embedder or "bundled").fingerprint)
-    return str(path)
-
-
-def _measured(
-    session: Session, dataset: DataSet, paths: Sequence[Path], names: Sequence[str], choices: Choices
-) -> tuple[Results, list[Section]]:
-    """The results of a measurement, and the sections that show them."""
-    import hexamem.evals.result_tables as tables
-
-    if dataset == "writepath":
-        results = _measure_write_path(session, paths)
-        return results, [tables.write_path_section(report) for report in results]
-    if dataset == "ruler":
-        results = _measure_ruler(session, names, choices)
-        return results, [tables.ruler_section(results)]
-    if dataset == "synthetic":
-        results = _measure_made_up(session, names, choices)
-        sizes = dict.fromkeys(result["size"] for result in results)
-        sections = [tables.retrieval_section([one for one in results if one["size"] == size]) for size in sizes]
-        return results, [*sections, *([tables.sizes_section(results)] if len(sizes) > 1 else [])]
-    conversations = _load(dataset, paths, choices)
-    if choices.answers:
-        scored = _measure_answers(session, dataset, conversations, choices)
-        return [scored], [tables.answers_section(scored)]
-    results = _run(session, conversations, names, choices.rounds or _ROUNDS)
-    return results, [tables.retrieval_section(results)]
-
-
-def _measure_ruler(session: Session, names: Sequence[str], choices: Choices) -> Results:
-    from hexamem.evals import evaluate_ruler
+    """Measure recall of the supporting paragraphs of HotpotQA (its distractor file), or the answers."""
+    from hexamem.evals import load_hotpotqa
     from hexamem.evals.ruler import parse_tokens
-    from hexamem.evals.ruler_run import DEFAULT_ROUNDS
 
-    with output.stages("making") as advance:
-        return evaluate_ruler(
-            session.scratch,
-            parse_tokens(choices.tokens or "8k,32k"),
-            names,
-            tasks=choices.task or (),
-            count=1 if choices.count is None else choices.count,
-            seed=choices.seed or 0,
-            form=choices.form or "conversation",
-            k=choices.k or 10,
-            rounds=choices.rounds or DEFAULT_ROUNDS,
-            progress=advance,
-            facts=_facts(session),
-        )
-
-
-def _facts(session: Session) -> dict[str, Any]:
-    """What each result says of the memory that was measured."""
-    return {"embedder": session.embedder or "bundled", "model": session.model}
+    if judge and not answers:
+        raise InvalidInputError("--judge judges answers; give --answers with it")
+    names = _begun(session, json_out, strategy, weights, answers=answers)
+    length, *more = [None] if tokens is None else parse_tokens(tokens)
+    if more:
+        raise InvalidInputError(f"--tokens {tokens}: give one length for hotpotqa, and measure the next one after it")
+    conversations = [
+        conversation
+        for path in paths
+        for conversation in load_hotpotqa(path, tokens=length, questions=questions, seed=seed)
+    ]
+    if answers:
+        return _answered(session, conversations, rounds, None, judge, json_out)
+    return _retrieved(session, conversations, names, rounds, json_out)
 
 
-def _run(session: Session, conversations: Sequence[Conversation], names: Sequence[str], rounds: int) -> Results:
-    from hexamem.evals import evaluate as measure
-
-    facts = {**_facts(session), "weights": session.weights}
-    with output.stages("loading") as advance:
-        return measure(session.scratch, conversations, names, progress=advance, rounds=rounds, facts=facts)
-
-
-def _measure_made_up(session: Session, names: Sequence[str], choices: Choices) -> Results:
-    """The results of each size, with what was made up."""
+def synthetic(
+    session: Session,
+    *,
+    strategy: Strategy = None,
+    size: Annotated[
+        list[str] | None, typer.Option(help="S for 60-100 turns, M and L for 6 or 17 times as many; all by default.")
+    ] = None,
+    family: Annotated[list[str] | None, typer.Option(help="travel, project or debate; all by default.")] = None,
+    count: Count = 1,
+    split: Annotated[Literal["dev", "test"], typer.Option(help="Whose sentences.")] = "test",
+    seed: Seed = 0,
+    weights: Weights = None,
+    json_out: Json = None,
+) -> None:
+    """Measure recall on made-up trajectories with several interleaved goals, the same for the same --seed."""
+    import hexamem.evals.result_tables as tables
     from hexamem.evals.synthetic import FAMILIES, SIZES, make_conversations
 
-    families: Any = choices.family or list(FAMILIES)
-    sizes: Any = choices.size or list(SIZES)
-    if len(set(sizes)) != len(sizes):
-        raise InvalidInputError(f"sizes {', '.join(sizes)}: give each once")
-    split, seed, of_each = choices.split or "test", choices.seed or 0, 1 if choices.count is None else choices.count
-    conversations_by_size = {
-        size: make_conversations(families, size, seed=seed, count=of_each, split=split) for size in sizes
+    names = _begun(session, json_out, strategy, weights, every=True)
+    families: Any = family or list(FAMILIES)
+    made = {
+        name: make_conversations(families, name, seed=seed, count=count, split=split)  # type: ignore[arg-type]
+        for name in dict.fromkeys(size or SIZES)
     }
-    return [
-        {**result, "size": size, "split": split, "families": families, "seed": seed}
-        for size, conversations in conversations_by_size.items()
-        for result in _run(session, conversations, names, _ROUNDS)
+    results = [
+        {**result, "size": name, "split": split, "families": families, "seed": seed}
+        for name, conversations in made.items()
+        for result in _run(session, conversations, names, 3)
     ]
+    sections = [tables.retrieval_section([one for one in results if one["size"] == name]) for name in made]
+    _report(json_out, results, [*sections, *([tables.sizes_section(results)] if len(made) > 1 else [])])
 
 
-def _load(dataset: DataSet, paths: Sequence[Path], choices: Choices) -> list[Conversation]:
-    from hexamem.evals import load_files, load_hotpotqa
+def ruler(
+    session: Session,
+    *,
+    strategy: Strategy = None,
+    tokens: Annotated[str, typer.Option(metavar="N,…", help="Lengths such as 8k,32k,128k,512k.")] = "8k,32k",
+    task: Annotated[
+        list[str] | None,
+        typer.Option(help="needle, variable_tracking, aggregation, or one such as niah_multikey_2; all by default."),
+    ] = None,
+    count: Count = 1,
+    form: Annotated[
+        Literal["conversation", "documents"], typer.Option(help="How its text is stored.")
+    ] = "conversation",
+    k: Annotated[int, typer.Option("-k", min=1, help="Hits a recall.")] = 10,
+    rounds: Rounds = 5,
+    seed: Seed = 0,
+    weights: Weights = None,
+    json_out: Json = None,
+) -> None:
+    """Measure recall of needles, chains of variables and frequent words, which it hides in long texts."""
+    import hexamem.evals.result_tables as tables
+    from hexamem.evals import evaluate_ruler
     from hexamem.evals.ruler import parse_tokens
 
-    questions, seed = choices.questions, choices.seed or 0
-    if dataset == "hotpotqa":
-        lengths = [None] if choices.tokens is None else parse_tokens(choices.tokens)
-        if len(lengths) > 1:
-            raise InvalidInputError(
-                f"--tokens {choices.tokens}: give one length for hotpotqa, and measure the next one after it"
-            )
-        return [
-            conversation
-            for path in paths
-            for conversation in load_hotpotqa(path, tokens=lengths[0], questions=questions, seed=seed)
-        ]
-    return load_files(paths, dataset)  # type: ignore[arg-type]
-
-
-def _measure_answers(
-    session: Session, dataset: DataSet, conversations: Sequence[Conversation], choices: Choices
-) -> dict[str, Any]:
-    """Ask the questions of research in an empty memory and score its answers."""
-    if session.model is None:
-        raise InvalidInputError("--answers needs a model that answers: give one with --model openai:gpt-5-mini")
-    from hexamem.evals.answer_judge import AnswerJudge
-    from hexamem.evals.answers import evaluate_answers
-    from hexamem.models import open_chat_model
-
-    with output.stages("loading") as advance:
-        return evaluate_answers(
+    names = _begun(session, json_out, strategy, weights)
+    with output.stages("making") as advance:
+        results = evaluate_ruler(
             session.scratch,
-            conversations,
-            rounds=choices.rounds or _ROUNDS,
-            per_conversation=None if dataset in _OF_FILE else choices.questions,
-            judge=None if choices.judge is None else AnswerJudge(open_chat_model(choices.judge)),
+            parse_tokens(tokens),
+            names,
+            tasks=task or (),
+            count=count,
+            seed=seed,
+            form=form,
+            k=k,
+            rounds=rounds,
             progress=advance,
             facts=_facts(session),
         )
+    _report(json_out, results, [tables.ruler_section(results)])
 
 
-def _measure_write_path(session: Session, paths: Sequence[Path]) -> Results:
-    """Store each case of each file in a memory of its own; one report a file."""
+def writepath(session: Session, *, paths: Paths, json_out: Json = None) -> None:
+    """Measure what is stored: precision and recall of the items on files of conversations, with each miss and error.
+
+    The files say which items each conversation should, may and must not yield.
+    """
+    import hexamem.evals.result_tables as tables
     from hexamem.evals.write_path import load_cases, score
 
     if session.home is not None:
         raise InvalidInputError("writepath opens an empty memory for each case; leave --home out")
+    _begun(session, json_out, None, None)
     files = [(path, load_cases(path)) for path in paths]
     with output.progress_bar("writing", total=sum(len(cases) for _, cases in files)) as advance:
 
@@ -359,31 +203,30 @@ def _measure_write_path(session: Session, paths: Sequence[Path]) -> Results:
                 yield memory.user(user, timezone=timezone)
             advance(1)
 
-        return [
+        results = [
             {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty)}
             for path, cases in files
         ]
+    _report(json_out, results, [tables.write_path_section(report) for report in results])
 
 
-def _show(sections: Sequence[Section]) -> None:
-    """The tables of a report and its remarks."""
-    from hexamem.evals.metrics import Interval
-    from hexamem.evals.report import cell_text, columns_of
-
-    blocks: list[RenderableType] = []
-    for section in sections:
-        for title, rows in section.tables.items():
-            columns = columns_of(rows)
-            cells = [[row.get(column) for column in columns] for row in rows]
-            shown = [[cell_text(cell) if isinstance(cell, Interval) else cell for cell in row] for row in cells]
-            blocks.append(output.table(columns, shown, title=title))
-        if section.remarks:
-            blocks.append(Text(output.clean("\n".join(section.remarks)), overflow="fold"))
-    output.write(*blocks)
-
-
-def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: str | None) -> None:
-    """Run the study; write it to the folder ``--out``, else print it."""
+def study(
+    session: Session,
+    *,
+    paths: Paths,
+    experiment: Annotated[
+        list[str] | None,
+        typer.Option("--experiment", "-e", help="oracle, main, transfer, ablation or errors; all by default."),
+    ] = None,
+    conversations: Annotated[int | None, typer.Option(min=1, help="Of each data set so many, evenly spread.")] = None,
+    questions: Annotated[int | None, typer.Option(min=1, help="So many of each conversation.")] = None,
+    count: Count = 1,
+    samples: Annotated[int, typer.Option(min=1, help="Draws of every bootstrap.")] = 10_000,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write study.md and study.json there.")] = None,
+    json_out: Json = None,
+) -> None:
+    """Compare many rankings on files and folders, and measure what each part of the learned one contributes."""
     from hexamem.evals.study import (
         EXPERIMENTS,
         made_up_sets,
@@ -394,16 +237,13 @@ def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: 
         write_study,
     )
 
-    experiments = tuple(choices.experiment or EXPERIMENTS)
-    samples = _SAMPLES if choices.samples is None else choices.samples
+    _begun(session, json_out, None, None)
+    experiments = tuple(experiment or EXPERIMENTS)
     if unknown := [name for name in experiments if name not in EXPERIMENTS]:
         raise InvalidInputError(f"--experiment {unknown[0]} is unknown; use {', '.join(EXPERIMENTS)}")
-    if samples < 1:
-        raise InvalidInputError(f"--samples {samples}: draw at least once")
-    if choices.out is not None and choices.out.exists() and not choices.out.is_dir():
-        raise InvalidInputError(f"--out {choices.out} is a file; name a folder")
-    sets = study_sets(paths, limit=choices.conversations)
-    sets += made_up_sets(1 if choices.count is None else choices.count, seed=choices.seed or 0)
+    if out is not None and out.exists() and not out.is_dir():
+        raise InvalidInputError(f"--out {out} is a file; name a folder")
+    sets = study_sets(paths, limit=conversations) + made_up_sets(count, seed=seed)
     with output.stages("loading") as advance:
         sections, facts = run_study(
             session.scratch,
@@ -411,16 +251,136 @@ def _study(session: Session, paths: Sequence[Path], choices: Choices, json_out: 
             experiments,
             model_name=session.model,
             samples=samples,
-            questions=choices.questions,
-            seed=choices.seed or 0,
+            questions=questions,
+            seed=seed,
             progress=advance,
         )
     output.save_json(study_data(sections, facts), json_out)
-    if choices.out is not None:
-        for file in write_study(sections, facts, choices.out):
+    if out is not None:
+        for file in write_study(sections, facts, out):
             output.note(f"wrote {file}")
     elif json_out != "-":
         output.write_text(study_markdown(sections, facts))
+
+
+COMMANDS: Mapping[str, Callable[..., Any]] = {
+    "locomo": _questions_of("locomo"),
+    "came": _questions_of("came"),
+    "longmemeval": _questions_of("longmemeval"),
+    "hotpotqa": hotpotqa,
+    "synthetic": synthetic,
+    "ruler": ruler,
+    "writepath": writepath,
+    "study": study,
+}
+"""The commands of the group ``eval`` by name."""
+
+
+def _begun(
+    session: Session,
+    json_out: str | None,
+    strategy: Sequence[str] | None,
+    weights: Path | None,
+    *,
+    answers: bool = False,
+    every: bool = False,
+) -> list[str]:
+    """Check the options that most measurements share; returns the names of the strategies to measure.
+
+    Args:
+        answers: whether answers are scored.
+        every: whether all rankings are measured where none is named.
+    """
+    if json_out not in (None, "-") and not Path(json_out).resolve().parent.is_dir():
+        raise InvalidInputError(f"--json {json_out}: there is no such folder")
+    if session.home is not None and session.exists:
+        raise InvalidInputError(f"--home {session.home} holds a memory already; a measurement needs an empty one")
+    if answers and strategy is not None:
+        raise InvalidInputError("--answers asks research, not a ranking; leave --strategy out")
+    if answers and session.model is None:
+        raise InvalidInputError("--answers needs a model that answers: give one with --model openai:gpt-5-mini")
+    from hexamem.config import Settings
+    from hexamem.evals.asking import RESEARCH
+    from hexamem.retrieval.ranking_weights import load_weights
+    from hexamem.retrieval.strategies import STRATEGIES, strategy_named
+    from hexamem.stores.embedders import open_embedder
+
+    if weights is not None:  # a measurement must not fall back to another ranking
+        load_weights(weights, open_embedder(session.embedder or "bundled").fingerprint)
+        session.weights = str(weights)
+    if (strategy is None and every) or "all" in (strategy or ()):
+        return [*STRATEGIES]
+    return [name if name == RESEARCH else strategy_named(name).name for name in strategy or [Settings().strategy]]
+
+
+def _facts(session: Session) -> dict[str, Any]:
+    """What each result says of the memory that was measured."""
+    return {"embedder": session.embedder or "bundled", "model": session.model}
+
+
+def _run(
+    session: Session, conversations: Sequence[Conversation], names: Sequence[str], rounds: int
+) -> list[dict[str, Any]]:
+    from hexamem.evals import evaluate as measure
+
+    facts = {**_facts(session), "weights": session.weights}
+    with output.stages("loading") as advance:
+        return measure(session.scratch, conversations, names, progress=advance, rounds=rounds, facts=facts)
+
+
+def _retrieved(
+    session: Session, conversations: Sequence[Conversation], names: Sequence[str], rounds: int, json_out: str | None
+) -> None:
+    import hexamem.evals.result_tables as tables
+
+    results = _run(session, conversations, names, rounds)
+    _report(json_out, results, [tables.retrieval_section(results)])
+
+
+def _answered(
+    session: Session,
+    conversations: Sequence[Conversation],
+    rounds: int,
+    questions: int | None,
+    judge: str | None,
+    json_out: str | None,
+) -> None:
+    """Ask the questions of research in an empty memory and score its answers."""
+    import hexamem.evals.result_tables as tables
+    from hexamem.evals.answer_judge import AnswerJudge
+    from hexamem.evals.answers import evaluate_answers
+    from hexamem.models import open_chat_model
+
+    with output.stages("loading") as advance:
+        scored = evaluate_answers(
+            session.scratch,
+            conversations,
+            rounds=rounds,
+            per_conversation=questions,
+            judge=None if judge is None else AnswerJudge(open_chat_model(judge)),
+            progress=advance,
+            facts=_facts(session),
+        )
+    _report(json_out, [scored], [tables.answers_section(scored)])
+
+
+def _report(json_out: str | None, results: Sequence[Mapping[str, Any]], sections: Sequence[Section]) -> None:
+    """Print the tables and remarks of a measurement, unless JSON goes to stdout, and save the results."""
+    from hexamem.evals.metrics import Interval
+    from hexamem.evals.report import cell_text, columns_of
+
+    blocks: list[RenderableType] = []
+    for section in sections if json_out != "-" else ():
+        for title, rows in section.tables.items():
+            columns = columns_of(rows)
+            cells = [[row.get(column) for column in columns] for row in rows]
+            shown = [[cell_text(cell) if isinstance(cell, Interval) else cell for cell in row] for row in cells]
+            blocks.append(output.table(columns, shown, title=title))
+        if section.remarks:
+            blocks.append(Text(output.clean("\n".join(section.remarks)), overflow="fold"))
+    if blocks:
+        output.write(*blocks)
+    output.save_json(results, json_out)
 
 
 def train(

@@ -29,7 +29,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "history": ("hexamem history -u alice --limit 5",),
     "add": (
         "hexamem add -u alice lease.txt notes/trip.md",
-        'hexamem add -u alice --kind semantic --name "Mia\'s school" --summary "starts on 1 September"',
+        'hexamem add -u alice --kind semantic name="Mia\'s school" summary="starts on 1 September"',
     ),
     "edit": ('hexamem edit ITEM -u alice summary="starts on 2 September"',),
     "remove": ('hexamem remove ITEM -u alice --reason "told in error"',),
@@ -63,10 +63,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "flush": ("hexamem flush", "hexamem flush -u alice"),
     "reindex": ("hexamem reindex -u alice",),
     "reembed": ("hexamem reembed --embedder bundled",),
-    "eval": (
-        "hexamem eval synthetic --size S --json out.json",
-        "hexamem eval locomo locomo10.json -s learned -s bm25",
-    ),
+    "eval locomo": ("hexamem eval locomo locomo10.json -s learned -s bm25",),
+    "eval synthetic": ("hexamem eval synthetic --size S --json out.json",),
     "train": ("hexamem train talks/ --out weights.json",),
 }
 """By the command's name, with its group's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -110,7 +111,7 @@ def doctor(session: Session) -> int:
         except HexamemError as error:
             findings.append(Finding(name="opening", status="wrong", detail=str(error)))
     wrong = [finding.name for finding in findings if finding.status == "wrong"]
-    shown = [finding.as_dict() for finding in findings]
+    shown = list(map(asdict, findings))
     report = {"ok": not wrong, "home": str(session.folder), "findings": shown, "users": users}
     session.show(report, _examined(findings, users, wrong))
     return 1 if wrong else 0

@@ -61,11 +61,8 @@ ONE_LINE = 110
 LONGEST = 2_000
 """Characters of one record that a list shows; `show` and --json give it whole."""
 _LONGEST_CHANGE = 600  # characters of a changed value
-_CHANGE_ON_A_LINE = 120  # characters of both values together
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"} | {0x7F: 0x2421}
 _VISIBLE |= dict.fromkeys(range(128, 160), 65533)
-_TITLES = ("title", "name", "caption", "label", "summary", "value", "content")  # what an item is recognised by
-_OF_INTENT = ("scope_id", "event_ids", "entity_ids", "resolved_text", "summary", "tier")
 
 
 class PipeClosed(Exception):
@@ -280,26 +277,21 @@ def body(text: str, style: str = "") -> Padding:
     return Padding(Text(clean(text), style=style, overflow="fold"), (0, 0, 0, 4))
 
 
-def hit_record(
-    number: int, hit: Hit, *, zone: tzinfo, why: bool = False, item: MemoryItem | None = None, past: bool = False
-) -> Group:
+def hit_record(number: int, hit: Hit, *, zone: tzinfo, why: bool = False, past: bool = False) -> Group:
     """One hit of a recall.
 
     Args:
         number: its rank.
-        hit: see there.
         zone: of the times.
         why: whether its signals and the labels of a step are shown too.
-        item: the hit's item, if it is one: decides which of its times is shown.
         past: whether a time in the past was asked for, see :func:`item_record`.
     """
-    of_hit = item is None or (hit.sources and item.valid_from is None and item.valid_to is None)
     labels = {"scope": hit.scope, "events": ", ".join(hit.events), "entities": ", ".join(hit.entities)}
     shown = record(
         [
             (f"{number:>2}", "bold"),
             (hit.kind, "cyan"),
-            (shown_time(hit.occurred_at, zone) if of_hit or item is None else _item_time(item, zone), "green"),
+            (shown_time(hit.occurred_at, zone), "green"),
             (hit.speaker or "", "magenta"),
             (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
             ("superseded" if hit.superseded and not past else "", "yellow"),
@@ -332,18 +324,16 @@ def label_lines(labelled: LabeledSnippet | None) -> Padding:
     if labelled is None:
         return body("no labels", "dim")
     labeler = {"embedded": "the encoder", "model": "a model", "user": "a person"}[labelled.tier]
-    original = labelled.step.index_text or labelled.step.content
     fields = {
-        "reads as": labelled.resolved_text if labelled.resolved_text != original else "",
+        "reads as": labelled.resolved_text,
         "taken from": ", ".join(labelled.antecedents),
         "summary": labelled.summary,
         "scope": labelled.scope,
         "events": ", ".join(labelled.events),
         "entities": ", ".join(labelled.entities),
+        "labelled": f"by {labeler}, confidence {labelled.confidence:.2f}",
     }
-    confidence = "" if labelled.tier == "user" else f", confidence {labelled.confidence:.2f}"
-    provisional = ", provisional" if labelled.provisional else ""
-    return body("\n".join([*_fields(fields), f"labelled by {labeler}{confidence}{provisional}"]), "dim")
+    return body("\n".join(_fields(fields)), "dim")
 
 
 def item_record(item: MemoryItem, *, zone: tzinfo, full: bool = False, past: bool = False) -> Group:
@@ -439,25 +429,14 @@ def operation_records(
 
 def _change(target: str, target_id: str, before: Mapping[str, Any], after: Mapping[str, Any], names: Any) -> str:
     """The record, and ``field: before → after`` a line, or that it was added or removed."""
-    state = after or before
-    titles = (state[name] for name in _TITLES if isinstance(state.get(name), str) and state[name].strip())
-    title = f"{state['kind']}, {one_line(next(titles, ''))}" if "kind" in state else ""
-    shown, titled = f"{target} {target_id}", f": {title}" if title else ""
-    if target == "intent":
-        before, after = ({name: state.get(name) for name in _OF_INTENT} for state in (before, after))
-        shown = f"labels of step {target_id}"
-    elif not before or not after:
-        return f"{shown} {'added' if after else 'removed' if before else 'changed'}{titled}"
-    pairs = [(name, before.get(name), value) for name, value in after.items() if name != "version"]
-    lines: list[str] = []
-    for name, old, new in pairs:
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            pairs += [(f"{name}.{part}", old.get(part), new.get(part)) for part in {**new, **old}]  # read further on
-        elif old != new:
-            was, now = (cut(_value(value, names), _LONGEST_CHANGE) for value in (old, new))
-            together = len(was) + len(now) <= _CHANGE_ON_A_LINE
-            lines.append(f"  {name}: {was} → {now}" if together else f"  {name}:\n    before: {was}\n    after:  {now}")
-    return "\n".join([shown + titled, *(lines or ["  as before"])])
+    if not before or not after:
+        return f"{target} {target_id} {'added' if after else 'removed' if before else 'changed'}"
+    lines = [f"{'labels of step' if target == 'intent' else target} {target_id}"]
+    for name, new in after.items():
+        if name != "version" and before.get(name) != new:
+            was, now = (cut(_value(value, names), _LONGEST_CHANGE) for value in (before.get(name), new))
+            lines.append(f"  {name}: {was} → {now}")
+    return "\n".join(lines)
 
 
 def _value(value: Any, names: Mapping[str, str]) -> str:

@@ -160,15 +160,9 @@ def recall(
 
 
 def _recall_blocks(memory: UserMemory, result: Recall, filters: Filters, why: bool) -> Iterator[RenderableType]:
-    from hexamem.stores.ledger import get_items
-
-    items: Mapping[str, MemoryItem] = {}
-    if not filters.known_at:
-        with memory.memory.ledger.read(memory.name) as tx:  # which of an item's times a hit has
-            items = get_items(tx, [hit.id for hit in result.hits if hit.kind != "step"])
     past = filters.as_of is not None
     for number, hit in enumerate(result.hits, 1):
-        yield output.hit_record(number, hit, zone=zone_of(memory), why=why, item=items.get(hit.id), past=past)
+        yield output.hit_record(number, hit, zone=zone_of(memory), why=why, past=past)
     if why and result.operations:
         yield output.record([("operations", "")], *((operation.explain(), "dim") for operation in result.operations))
         yield Text("")
@@ -202,15 +196,9 @@ def ask(
     tokens: Annotated[int | None, typer.Option(min=0, help="At most so many model tokens.")] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="At most so long.")] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show every round, search and decision.")] = False,
-    rollouts: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Add the rounds to this JSONL file: state, action, observation."),
-    ] = None,
     timezone: Zone = None,
 ) -> None:
     """Research a question in rounds: plan, search, integrate, reflect. A model answers in words; else the evidence does."""
-    if rollouts is not None and not rollouts.resolve().parent.is_dir():
-        raise InvalidInputError(f"--rollouts {rollouts}: there is no such folder")
     with session.reader(user, timezone) as memory:
         research = memory.research(
             question,
@@ -226,19 +214,10 @@ def ask(
             kinds=kind,
         )
         zone = zone_of(memory)
-    if rollouts is not None:
-        output.write_file("--rollouts", rollouts, lambda path: _append(path, research))
     if not session.as_json:
         for line in research.degraded:
             output.note(f"note: {line}")
     session.show(research, _research_blocks(research, form, zone, trace=trace))
-
-
-def _append(path: Path, research: Research) -> None:
-    from hexamem.memory_types.research_rollouts import rollout
-
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rollout(research))
 
 
 def _research_blocks(research: Research, form: Form, zone: tzinfo, *, trace: bool) -> Iterator[RenderableType]:

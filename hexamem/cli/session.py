@@ -104,6 +104,8 @@ class Session:
     as_json: bool = False
     debug: bool = False
     weights: str | None = None  # of the learned ranking; an option of ``eval`` only
+    opened: Memory | None = None  # the memory of a running chat, whose commands use it
+    execute: Callable[..., int] = lambda words, session, user: 2  # set by the program: runs a command
 
     def take(self, **options: Any) -> None:
         """Set the options that have a value; the others remain as set before the command's name."""
@@ -182,6 +184,9 @@ class Session:
             create: whether a missing home is created; a command that only reads raises instead.
             at_once: whether the note on a new home is printed at the start, not at the end: a chat may last for hours.
         """
+        if self.opened is not None:
+            yield self.opened
+            return
         if self.folder.exists() and not self.folder.is_dir():
             raise HomeNotWritableError(f"--home {self.folder} is a file, not a folder: name the folder of a memory")
         new = not self.exists

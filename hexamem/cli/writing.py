@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -26,11 +23,9 @@ __all__ = ["add", "edit", "feedback", "forget", "ingest", "remove", "split_pairs
 
 BATCH = 1_000
 """How many lines are stored at a time: an interrupted ingest retains the batches before."""
-_MANY = 100  # with fewer steps no rate is shown
-_OF_A_FILE = {"title", "caption", "tree_path", "labels", "metadata"}
+_ITEM, _FILES = "With --kind", "With files"
 
 ItemId = Annotated[str, typer.Argument(metavar="ID", help="Of an item, as `items` shows it.")]
-Text = str | None
 SecretFromStdin = Annotated[
     bool, typer.Option("--secret-stdin", help="Read the secret of a vault item from stdin, not from the command line.")
 ]
@@ -38,106 +33,76 @@ _Messages = list[tuple[str, dict[str, Any]]]
 """The messages of a file in their order, each with its thread."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ItemOptions:
-    """The fields of an item as options of ``add``; None for each that is not set."""
-
-    name: Annotated[Text, typer.Option(help="Whom or what a semantic item is about.")] = None
-    summary: Annotated[Text, typer.Option(help="A line: semantic, episodic, procedural or resource.")] = None
-    details: Annotated[Text, typer.Option(help="More of it: semantic or episodic.")] = None
-    source: Annotated[Text, typer.Option(help="Where a semantic item or a secret comes from.")] = None
-    label: Annotated[Text, typer.Option(help="The name of a core block.")] = None
-    value: Annotated[Text, typer.Option(help="The text of a core block.")] = None
-    limit: Annotated[Text, typer.Option(help="Most characters of a core block.")] = None
-    occurred_at: Annotated[Text, typer.Option(metavar="TIME", help="When an episodic item happened.")] = None
-    actor: Annotated[Text, typer.Option(help="Who did what happened; user by default.")] = None
-    event_type: Annotated[Text, typer.Option(help="What sort of event it was; event by default.")] = None
-    entry_type: Annotated[Text, typer.Option(help="Sort of procedure or secret, such as guide or api_key.")] = None
-    steps: Annotated[list[str] | None, typer.Option("--step", help="One step of a procedure; repeat it.")] = None
-    title: Annotated[Text, typer.Option(help="What a resource, or FILE, is called.")] = None
-    resource_type: Annotated[Text, typer.Option(help="Sort of resource, such as email or code.")] = None
-    content: Annotated[Text, typer.Option(help="The text of a resource, whole.")] = None
-    caption: Annotated[
-        Text, typer.Option(help="What a vault item is found by; what FILE, a picture or recording, shows or says.")
-    ] = None
-    sensitivity: Annotated[Text, typer.Option(help="Of a vault item: low, medium or high.")] = None
-    tree_path: Annotated[list[str] | None, typer.Option(help="One level, from wide to narrow; repeat it.")] = None
-    labels: Annotated[list[str] | None, typer.Option(help="One label; repeat it for more.")] = None
-    sources: Annotated[list[str] | None, typer.Option("--from-step", help="A step it comes from; repeat it.")] = None
-    valid_from: Annotated[Text, typer.Option(metavar="TIME", help="True from then on.")] = None
-    valid_to: Annotated[Text, typer.Option(metavar="TIME", help="No longer true then.")] = None
-    metadata: Annotated[Text, typer.Option(metavar="JSON", help="A JSON object.")] = None
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The fields that are set."""
-        values = {option.name: getattr(self, option.name) for option in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
-
-
 def add(
     session: Session,
     *,
-    paths: Annotated[
-        list[Path] | None,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FILE",
-            help="txt, md, html, csv, pdf or docx; a picture or recording; of any other its name and bytes alone.",
+            metavar="FILE|FIELD=VALUE...",
+            help="Files: txt, md, html, csv, pdf or docx; a picture or recording; of any other its name and bytes alone. "
+            "With --kind the fields of an item, such as name=Mia summary='…'; a field that is a list once an entry.",
+        ),
+    ],
+    user: User,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="Store an item: core, episodic, semantic, procedural, resource or vault.", rich_help_panel=_ITEM
         ),
     ] = None,
-    user: User,
-    kind: Annotated[str | None, typer.Option(help="core, episodic, semantic, procedural, resource or vault.")] = None,
-    json_item: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The whole item as a JSON object; - reads stdin.")
+    supersedes: Annotated[
+        str | None, typer.Option(help="The item that this one replaces.", rich_help_panel=_ITEM)
     ] = None,
-    item: ItemOptions,
     secret_stdin: SecretFromStdin = False,
-    supersedes: Annotated[str | None, typer.Option(help="The item that this one replaces.")] = None,
+    title: Annotated[str | None, typer.Option(help="What FILE is called.", rich_help_panel=_FILES)] = None,
+    caption: Annotated[
+        str | None, typer.Option(help="What a picture shows, or a recording says.", rich_help_panel=_FILES)
+    ] = None,
+    labels: Annotated[
+        list[str] | None, typer.Option(help="One label; repeat it for more.", rich_help_panel=_FILES)
+    ] = None,
+    tree_path: Annotated[
+        list[str] | None, typer.Option(help="One level, from wide to narrow; repeat it.", rich_help_panel=_FILES)
+    ] = None,
     root: Annotated[
-        Path | None, typer.Option(help="A folder above FILE: those in between become its tree path.")
+        Path | None,
+        typer.Option(help="A folder above FILE: those in between become its tree path.", rich_help_panel=_FILES),
     ] = None,
     keep_bytes: Annotated[
-        bool, typer.Option("--keep-bytes/--no-keep-bytes", help="Whether FILE itself is stored, beside its text.")
+        bool,
+        typer.Option(
+            "--keep-bytes/--no-keep-bytes", help="Whether FILE is stored, beside its text.", rich_help_panel=_FILES
+        ),
     ] = True,
     reason: Reason = "",
     timezone: Zone = None,
 ) -> None:
-    """Store files, or an item by options or as JSON.
-
-    With FILE go --title, --caption, --tree-path or --root, --labels, --metadata, --no-keep-bytes and --reason.
-    """
-    values = item.given
-    if paths:
-        of_an_item = {"kind": kind, "json_item": json_item, "supersedes": supersedes, "secret_stdin": secret_stdin}
-        of_an_item |= {name: value for name, value in values.items() if name not in _OF_A_FILE}
-        if wrong := [name for name, value in of_an_item.items() if value]:
-            raise InvalidInputError(f"{_option(wrong[0])} is of an item, not of a file; see `hexamem add --help`")
-        if item.title is not None and len(paths) > 1:
-            raise InvalidInputError(f"--title {item.title!r} is of one file, and {len(paths)} are given")
-        if item.metadata is not None:
-            values["metadata"] = _json_object(item.metadata, "--metadata")
-        if (caption := values.pop("caption", None)) is not None:
-            values["describe"] = values["transcribe"] = lambda data, mime_type: caption
-        further = {"root": root, "keep_bytes": keep_bytes, "reason": reason}
-        return _add_files(session, user, timezone, paths, {**values, **further})
-    if root is not None or not keep_bytes:
-        raise InvalidInputError("--root and --no-keep-bytes are of a file; name one")
-    if json_item == "-" and secret_stdin:
-        raise InvalidInputError("stdin cannot hold both the item and its secret: give the item as --json-item '{…}'")
-    new = _new_item(kind, json_item, values, timezone or "UTC")
-    secret = read_stdin("the secret") if secret_stdin else None
-    with session.user(user, timezone) as memory:
-        stored = memory.add(new, secret=secret, supersedes=supersedes, reason=reason)
-        return session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
+    """Store files, or an item: hexamem add --kind semantic name=Mia summary='goes to school in Hangzhou'."""
+    further: dict[str, Any] = {"title": title, "labels": labels, "tree_path": tree_path, "root": root}
+    further = {name: value for name, value in further.items() if value is not None}
+    if kind is not None:
+        if further or caption is not None or not keep_bytes:
+            raise InvalidInputError(
+                "--title, --caption, --labels, --tree-path, --root and --no-keep-bytes are of a file"
+            )
+        values = _field_values(_class_of(kind), split_pairs(words, "the field"))
+        secret = read_stdin("the secret") if secret_stdin else None
+        with session.user(user, timezone) as memory:
+            stored = memory.add({"kind": kind, **values}, secret=secret, supersedes=supersedes, reason=reason)
+            return session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
+    if supersedes is not None or secret_stdin:
+        raise InvalidInputError("--supersedes and --secret-stdin are of an item; give its --kind")
+    if title is not None and len(words) > 1:
+        raise InvalidInputError(f"--title {title!r} is of one file, and {len(words)} are given")
+    if caption is not None:
+        further["describe"] = further["transcribe"] = lambda data, mime_type: caption
+    return _add_files(session, user, timezone, words, {**further, "keep_bytes": keep_bytes, "reason": reason})
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[Path], further: Any) -> None:
-    if not any(path.exists() for path in paths):  # a mistyped path creates no home
-        raise InvalidInputError(f"{paths[0]}: there is no such file")
+def _add_files(session: Session, user: str, timezone: str | None, paths: Sequence[str], further: Any) -> None:
+    if not any(Path(path).exists() for path in paths):  # a mistyped path creates no home
+        raise InvalidInputError(f"{paths[0]}: there is no such file; an item needs its --kind")
     added: list[AddedFile] = []
     refused: list[str] = []
     with session.user(user, timezone) as memory:
@@ -148,10 +113,6 @@ def _add_files(session: Session, user: str, timezone: str | None, paths: Sequenc
                 refused.append(str(error))
     for line in [line for file in added for line in file.degraded]:
         output.note(line)
-    title = further.get("title")
-    for file in added:
-        if file.repeated and title not in (None, file.item.title):
-            output.note(f"note: its title stays: change it with `hexamem edit {file.item.id} title={title!r}`")
     if added:
         session.show(added, "\n".join(map(_file_line, added)))
     for line in refused[:-1]:
@@ -163,7 +124,7 @@ def _add_files(session: Session, user: str, timezone: str | None, paths: Sequenc
 def _file_line(added: AddedFile) -> str:
     item = added.item
     if added.repeated:
-        return f"{item.id}  {item.title} (there already)"
+        return f"{item.id}  {item.title} (there already, with this title)"
     parts = [item.resource_type, output.counted(added.passages, "passage")]
     if not item.content:
         to_describe = item.resource_type in ("image", "audio")
@@ -173,28 +134,6 @@ def _file_line(added: AddedFile) -> str:
     if added.secrets:
         parts.append(f"{output.counted(len(added.secrets), 'secret')} put into the vault")
     return f"{item.id}  {item.title} ({', '.join(parts)})"
-
-
-def _new_item(kind: str | None, json_item: str | None, given: Mapping[str, Any], timezone: str) -> dict[str, Any]:
-    if json_item is not None:
-        if given:
-            raise InvalidInputError(f"--json-item gives the whole item; leave out {_option(next(iter(given)))}")
-        item = _json_object(read_stdin("the item as JSON") if json_item == "-" else json_item, "--json-item")
-        return item if kind is None else {"kind": kind, **item}
-    if kind is None:
-        raise InvalidInputError("an item of which kind? give --kind, or --json-item with a kind in it")
-    pairs = [(name, text) for name, value in given.items() for text in ([value] if isinstance(value, str) else value)]
-    return {"kind": kind, **_field_values(_class_of(kind), pairs, timezone)}
-
-
-def _json_object(text: str, option: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise InvalidInputError(f"{option} is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise InvalidInputError(f"{option} is a JSON {type(value).__name__}; give an object")
-    return value
 
 
 def _class_of(kind: str) -> type[MemoryItem]:
@@ -222,14 +161,12 @@ def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
     return fields
 
 
-def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]], timezone: str) -> dict[str, Any]:
-    """Parse ``(name, text)`` pairs into the values of an item's fields, by the fields' types.
-
-    Text is not parsed; a list is JSON, or one pair per entry; a time may have any form that Hexamem parses; an empty
-    text is None for an optional field; numbers and mappings are JSON.
+def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Parse ``(name, text)`` pairs into the values of an item's fields: of a list one pair an entry, or JSON; of a mapping
+    JSON; an empty text is None where the field may be None. The item checks the rest.
 
     Raises:
-        InvalidInputError: for an invalid value. An unknown field is not checked here: the item refuses it.
+        InvalidInputError: for a field that is given several times, or text that is not JSON.
     """
     texts: dict[str, list[str]] = defaultdict(list)
     for name, text in pairs:
@@ -238,6 +175,7 @@ def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]], time
     for name, entered in texts.items():
         field = kind.model_fields.get(name)
         annotation = field.annotation if field else str
+        origins = {get_origin(part) or part for part in (annotation, *get_args(annotation))}
         if get_origin(annotation) is tuple:
             is_json = len(entered) == 1 and entered[0].lstrip().startswith("[")
             entries = _json(name, entered[0]) if is_json else [text for text in entered if text]
@@ -245,21 +183,11 @@ def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]], time
             values[name] = [{"step_id": entry} if of_steps and isinstance(entry, str) else entry for entry in entries]
         elif len(entered) > 1:
             raise InvalidInputError(f"{name} is given {len(entered)} times; it takes one value")
+        elif type(None) in origins and not entered[0]:
+            values[name] = None
         else:
-            values[name] = _one_value(name, entered[0], annotation, timezone)
+            values[name] = _json(name, entered[0]) if dict in origins else entered[0]
     return values
-
-
-def _one_value(name: str, text: str, annotation: Any, timezone: str) -> Any:
-    parts = get_args(annotation)
-    types = {annotation, *parts, *(inner for part in parts for inner in get_args(part))}
-    if type(None) in types and not text:
-        return None
-    if datetime in types:
-        from hexamem.memory_types.times import parse_time
-
-        return parse_time(text, timezone=timezone).utc
-    return _json(name, text) if int in types or dict in {get_origin(part) or part for part in types} else text
 
 
 def _json(name: str, text: str) -> Any:
@@ -288,7 +216,7 @@ def edit(
     pairs = split_pairs(fields or [], "the change")
     secret = read_stdin("the secret") if secret_stdin else None
     with session.known(user, timezone) as memory:
-        values = _field_values(type(memory.get(item_id)), pairs, timezone or "UTC")  # type: ignore[arg-type]
+        values = _field_values(type(memory.get(item_id)), pairs)  # type: ignore[arg-type]
         stored = memory.edit(item_id, values, reason=reason, secret=secret)
         session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
 
@@ -386,7 +314,7 @@ def ingest(
 ) -> None:
     """Store a conversation. The whole file is checked first: with a bad line nothing of it is stored.
 
-    A line with an id is stored once, however often the file is read; one without is stored each time.
+    A line with an id is stored once, however often the file is read; one without an id is stored each time.
     """
     from hexamem.memory_types.times import read_zone
 
@@ -397,10 +325,7 @@ def ingest(
     else:
         messages, notes, form = _read_data_set(file, form, thread, skip_bad)
     with session.user(user, timezone) as memory:
-        notes += _repeats(memory, messages, timezone)
-        began = time.perf_counter()
         stored = _store(memory, messages)
-        seconds = time.perf_counter() - began
         learned = _learn(memory, timeout)
     if timeout is not None and learned["waiting"]:
         waiting = output.counted(learned["waiting"], "step")
@@ -409,23 +334,17 @@ def ingest(
         )
     if not messages:
         notes.append(f"{file} holds no message")
-    degraded = stored.pop("degraded")
-    for line in (*notes, *(f"{what} ({count}×)" for what, count in degraded.items())):
+    for line in (*notes, *stored["degraded"]):
         output.note(f"note: {line}")
-    steps, rate = stored["steps"], stored["steps"] / seconds
     threads = len({name for name, _ in messages})
     parts = [
-        f"stored {output.counted(steps, 'step')} in {output.counted(threads, 'thread')} of {user!r}",
+        f"stored {output.counted(stored['steps'], 'step')} in {output.counted(threads, 'thread')} of {user!r}",
         f"{stored['repeated']:,} were there already" if stored["repeated"] else "",
         f"{output.counted(stored['secrets'], 'secret')} put into the vault" if stored["secrets"] else "",
-        f"{rate:,.0f} steps/s" if steps >= _MANY else "",
         f"{output.counted(learned['items'], 'item')} learned" if learned["items"] else "",
         _account(learned["llm_calls"], learned["llm_tokens"]),
     ]
-    summary = {
-        "file": str(file), "format": form, "user": user, "threads": threads, **stored, **learned,
-        "degraded": degraded, "notes": notes, "seconds": round(seconds, 3), "steps_per_s": round(rate, 1),
-    }  # fmt: skip
+    summary = {"file": str(file), "format": form, "user": user, "threads": threads, **stored, **learned, "notes": notes}
     session.show(summary, ", ".join(filter(None, parts)))
 
 
@@ -497,33 +416,11 @@ def _read_data_set(file: Path, form: str, thread: str | None, skip_bad: bool) ->
     return messages, notes, "+".join(dict.fromkeys(conversation.dataset for conversation in conversations))
 
 
-def _repeats(memory: UserMemory, messages: _Messages, timezone: str | None) -> list[str]:
-    """A note on messages without an id that are in their thread already: they are stored again."""
-    from hexamem.memory_types.messages import read_messages
-
-    repeated: Counter[str] = Counter()
-    for thread, batch in _by_thread([(name, message) for name, message in messages if message.get("id") is None]):
-        stored: dict[tuple[str, str], set[datetime]] = defaultdict(set)
-        for step in memory.steps(thread) if memory.name in memory.memory.users() else ():
-            stored[step.role, step.content].add(step.occurred_at)
-        for draft in read_messages(batch, timezone=timezone or memory.timezone) if stored else ():
-            times = stored.get((draft.role, draft.text), ())
-            if times and (draft.occurred_at is None or draft.occurred_at.utc in times):
-                repeated[thread] += 1
-    if not repeated:
-        return []
-    where = f"thread {next(iter(repeated))!r}" if len(repeated) == 1 else "their threads"
-    return [
-        f"stored again: {repeated.total():,} of {output.counted(len(messages), 'message')} in {where} already: "
-        "give them ids to store them once"
-    ]
-
-
 def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
     """Store and index the messages; returns the counts of steps, repeated messages and secrets, and what degraded."""
     steps = repeated = 0
     secrets: set[str] = set()
-    degraded: Counter[str] = Counter()
+    degraded: dict[str, None] = {}
     with output.progress_bar("storing", total=len(messages)) as advance:
         for start in range(0, len(messages), BATCH):
             for thread, batch in _by_thread(messages[start : start + BATCH]):
@@ -531,11 +428,11 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
                 steps += len(receipt.step_ids) - len(receipt.repeated)
                 repeated += len(receipt.repeated)
                 secrets.update(receipt.secrets)
-                degraded.update(_without_place(line) for line in receipt.degraded)
+                degraded |= dict.fromkeys(receipt.degraded)
                 advance(len(batch))
     with output.progress_bar("indexing") as advance:
         memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
-    return {"steps": steps, "repeated": repeated, "secrets": len(secrets), "degraded": dict(degraded)}
+    return {"steps": steps, "repeated": repeated, "secrets": len(secrets), "degraded": list(degraded)}
 
 
 def _by_thread(messages: _Messages) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -544,11 +441,6 @@ def _by_thread(messages: _Messages) -> Iterator[tuple[str, list[dict[str, Any]]]
     for name, message in messages:
         threads[name].append(message)
     yield from threads.items()
-
-
-def _without_place(line: str) -> str:
-    place, colon, rest = line.partition(": ")
-    return rest if colon and place.startswith("message ") else line
 
 
 def _learn(memory: UserMemory, timeout: float | None) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, bindparam, func, insert, select
+from sqlalchemy import Row, bindparam, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import Record, Sensitivity, UtcTime, new_id, utc_now
@@ -20,7 +20,6 @@ __all__ = [
     "Reveal",
     "SecretRow",
     "audit_export",
-    "count_secrets",
     "known_secrets",
     "list_secrets",
     "new_secret",
@@ -101,15 +100,6 @@ _BY_DIGEST = Prepared(
 def known_secrets(tx: Transaction, digests: Collection[str]) -> dict[str, str]:
     """Which of these secrets the user's vault contains: digest → id."""
     return {row.digest: row.id for row in tx.all_of(_BY_DIGEST, digests)}
-
-
-_COUNT = Prepared(select(func.count()).select_from(secrets).where(secrets.c.user_id == bindparam("user")))
-
-
-def count_secrets(tx: Transaction) -> int:
-    """How many secrets the user's vault contains."""
-    row = tx.first(_COUNT, user=tx.user_id)
-    return int(row[0]) if row is not None else 0
 
 
 def store_new_secrets(tx: Transaction, new: Sequence[NewSecret]) -> None:
