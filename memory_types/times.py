@@ -247,8 +247,8 @@ def _written_out(value: str, text: str) -> datetime:
             for default in _DEFAULTS
             for day, year in orders
         }
-    except (dateutil_parser.ParserError, AttributeError, TypeError) as error:
-        raise _unreadable(value, "it is in no known form") from error
+    except (dateutil_parser.ParserError, AttributeError, TypeError):
+        raise _unreadable(value, "it is in no known form") from None  # the error of dateutil repeats the whole text
     if len(read) > 1:
         raise _unreadable(value, "the day, the month or the year is missing, or they cannot be told apart")
     return read.pop()

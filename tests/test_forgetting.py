@@ -322,7 +322,8 @@ def by_model(request: Request) -> Reply:
     made = [
         step_line(number, scopes.get(number, "Boats"), ["Announce walrus"], {"it": "the walrus"}) for number in numbers
     ]
-    return Reply(content={"steps": made, "gists": [{"scope": "Walrus names", "gist": "A walrus called Bartholomew"}]})
+    gists = [{"scope": "Walrus names", "gist": "A walrus called Bartholomew"}]
+    return Reply(content={"steps": made, "gists": gists, "operations": []})
 
 
 def test_labels_that_a_model_made_go_with_the_words_too(
