@@ -347,5 +347,6 @@ def _claim(sentence: ScoredSentence, number: int) -> Claim:
         step_ids=(sentence.step_id,) if sentence.step_id else (),
         speaker=sentence.passage.speaker,
         occurred_at=sentence.passage.occurred_at,
+        precision=sentence.passage.precision,
         round=number,
     )

@@ -128,7 +128,8 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
             (task, handles, shortened),
             found=shown_claims(task.claims[-_MOST_SHOWN:], task.zone),
             passages=text,
-            parts="\n".join(f"N{number} {need}" for number, need in enumerate(task.needs, 1)) or "the question itself",
+            parts="\n".join(f"N{number} {need}" for number, need in enumerate(task.needs, 1))
+            or "N1 the question itself",
             today=f"{in_zone(task.now, task.zone):%a %Y-%m-%d}",
             most=_MOST_NEW,
         )
@@ -204,6 +205,7 @@ class ModelIntegrator(ResearchAgent[IntegrationReply]):
                     step_ids=(step_id,) if step_id else (),
                     speaker=passage.speaker,
                     occurred_at=passage.occurred_at,
+                    precision=passage.precision,
                     round=task.number,
                 )
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import tzinfo
 
+from hexamem.memory_types.coarse_dates import shown_date
 from hexamem.memory_types.local_time import day_alone, in_zone
 from hexamem.memory_types.research import Claim, Passage
 from hexamem.prompts.fences import one_line
@@ -62,7 +63,10 @@ def _head(passage: Passage, zone: tzinfo) -> str:
     when = ""
     if passage.occurred_at is not None:
         local = in_zone(passage.occurred_at, zone)
-        when = f"[{local:%a %Y-%m-%d}] " if day_alone(local, passage.kind) else f"[{local:%a %Y-%m-%d %H:%M}] "
+        if passage.precision is not None:
+            when = f"[{shown_date(local, passage.precision)}] "
+        else:
+            when = f"[{local:%a %Y-%m-%d}] " if day_alone(local, passage.kind) else f"[{local:%a %Y-%m-%d %H:%M}] "
     who = (
         f"{one_line(passage.speaker)}: "
         if passage.speaker
@@ -74,12 +78,19 @@ def _head(passage: Passage, zone: tzinfo) -> str:
 
 
 def shown_claims(claims: Sequence[Claim], zone: tzinfo, answer: str = "") -> str:
-    """Claims as a list, each with its day."""
+    """Claims as a list, each with the date of its passage."""
     lines = [f"Answer so far: {answer}"] if answer else []
     for claim in claims:
-        when = f" (said {in_zone(claim.occurred_at, zone):%Y-%m-%d})" if claim.occurred_at else ""
+        when = f" ({_date(claim, zone)})" if claim.occurred_at else ""
         lines.append(f"- {one_line(claim.text)}{when}")
     return "\n".join(lines) or "nothing"
+
+
+def _date(claim: Claim, zone: tzinfo) -> str:
+    """The date of a claim's passage, as exact as it is known."""
+    assert claim.occurred_at is not None
+    local = in_zone(claim.occurred_at, zone)
+    return f"{local:%Y-%m-%d}" if claim.precision is None else shown_date(local, claim.precision)
 
 
 def listed(texts: Sequence[str]) -> str:
@@ -96,6 +107,6 @@ def joined(claims: Sequence[Claim], zone: tzinfo) -> str:
     """Claims as lines, each with its local day and speaker."""
     lines = []
     for claim in claims:
-        day = f"[{in_zone(claim.occurred_at, zone):%Y-%m-%d}] " if claim.occurred_at else ""
+        day = f"[{_date(claim, zone)}] " if claim.occurred_at else ""
         lines.append(f"{day}{one_line(claim.speaker) + ': ' if claim.speaker else ''}{one_line(claim.text)}")
     return "\n".join(lines)

@@ -160,6 +160,7 @@ def with_superseding(claims: Iterable[Claim], passages: Iterable[Passage], numbe
                 passage_id=passage.id,
                 step_ids=tuple(source.step_id for source in passage.sources[:1]),
                 occurred_at=passage.occurred_at,
+                precision=passage.precision,
                 round=number,
             )
         )

@@ -11,6 +11,7 @@ from hexamem.agents.research_question import Question
 from hexamem.graphs.research_lanes import EvidenceFilter
 from hexamem.graphs.research_state import LaneFound
 from hexamem.memory_types import MemoryItem
+from hexamem.memory_types.coarse_dates import PRECISION, precision_of
 from hexamem.prompts.fences import one_line
 from hexamem.retrieval.evidence import (
     RECALL,
@@ -194,12 +195,13 @@ def passages_of(
     for record in ranked:
         if (step := known_steps.get(record.id)) is not None:
             text, sources, moment = step.text, [step.id], step.occurred_at
-            own = {"kind": "step", "speaker": step.speaker, "thread_id": step.thread_id}
+            own: dict[str, Any] = {"kind": "step", "speaker": step.speaker, "thread_id": step.thread_id}
         elif (item := known_items.get(record.id)) is not None:
             text, sources = item.text, [source.step_id for source in item.sources]
             # Its own time, else when it was last mentioned, else when it was stored.
             moment = last_times[item.id].at if item.id in last_times else event_time(item)
-            own = {"kind": item.kind}
+            coarse = None if item.id in last_times else precision_of(item.metadata.get(PRECISION))
+            own = {"kind": item.kind, "precision": coarse}
         else:
             continue
         passages.append(

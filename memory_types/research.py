@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from hexamem.memory_types.base import Record, UtcTime, new_id
+from hexamem.memory_types.coarse_dates import Precision
 from hexamem.memory_types.items import Source
 from hexamem.memory_types.labels import Tier
 from hexamem.memory_types.results import HitKind, Signal
@@ -78,6 +79,7 @@ class Passage(Record):
 
     Attributes:
         text: the text, with captions in place of secrets; of a page all its lines.
+        precision: how exact ``occurred_at`` is; None for a day or a moment.
         score: comparable only with passages of the same round.
         lanes: the searches that found it, including a plain recall (``recall``).
         why: its rank in each of them; empty for a whole page, and for a neighbour of a match.
@@ -91,6 +93,7 @@ class Passage(Record):
     text: str
     speaker: str | None = None
     occurred_at: UtcTime | None = None
+    precision: Precision | None = None
     thread_id: str | None = None
     score: float = 0.0
     lanes: tuple[str, ...] = ()
@@ -112,6 +115,7 @@ class Claim(Record):
         quote: the words of the passage, exactly.
         passage_id: the passage with the quote.
         step_ids: the steps with the quote.
+        occurred_at, precision: of the passage.
         round: the round, counted from 1.
     """
 
@@ -121,6 +125,7 @@ class Claim(Record):
     step_ids: tuple[str, ...] = ()
     speaker: str | None = None
     occurred_at: UtcTime | None = None
+    precision: Precision | None = None
     round: int = 1
 
 

@@ -354,3 +354,11 @@ def test_what_no_model_answers_or_a_limit_leaves_is_done_by_the_embedded_engine(
     research = user.research(WRIST, 3, passages=2, calls=2)
     assert (server.calls, research.answer) == (2, "Emil")
     assert any("limit of 2 calls" in line for line in research.degraded)
+
+
+def test_a_note_of_a_month_shows_no_day_to_the_model(opened: Researcher) -> None:
+    nora, server = opened.follow()
+    event = {"kind": "episodic", "summary": "Theo and Emil sailed to Skagen", "metadata": {"precision": "month"}}
+    nora.add({**event, "occurred_at": "2024-08-01"})
+    nora.research("When did Theo sail to Skagen?")
+    assert "[2024-08] (episodic note) Theo and Emil sailed to Skagen" in asked_of(server, "Integration")[0]
