@@ -22,6 +22,7 @@ __all__ = [
     "StorageFullError",
     "StoreClosedError",
     "UndoRefusedError",
+    "VectorServerError",
 ]
 
 
@@ -79,6 +80,10 @@ class StoreClosedError(HexamemError, RuntimeError):
 
 class EmbedderMismatchError(HexamemError, RuntimeError):
     """Stored vectors were made by another embedder than the one that is open."""
+
+
+class VectorServerError(HexamemError, ConnectionError):
+    """The server of the vectors cannot be reached; the ledger has all records, and the vectors follow when it is back."""
 
 
 class SecretKeyError(HexamemError, RuntimeError):

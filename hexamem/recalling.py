@@ -9,7 +9,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from hexamem.arguments import check_count, check_query, check_text, kinds_in
-from hexamem.errors import CorruptFileError, HexamemError, InvalidInputError, ModelFileError, NotFoundError
+from hexamem.errors import (
+    CorruptFileError,
+    HexamemError,
+    InvalidInputError,
+    ModelFileError,
+    NotFoundError,
+    VectorServerError,
+)
 from hexamem.home import Home
 from hexamem.labels import refuse_unknown
 from hexamem.memory_types import RankingOperation, Recall, Where, new_id, utc_now
@@ -198,10 +205,13 @@ class Recalling:
 
     def _find(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None) -> SearchResult:
         """Bring the indexes up to the ledger and search them, as the strategy asks."""
-        unindexed = self._bring_up(user, request, strategy)
         most = _SCORED if strategy.scorer is not None else CANDIDATES if strategy.rerank else request.k
         wide = replace(request, k=max(request.k, most))
-        result = self._search(user, wide, strategy, unindexed=unindexed, leave_out=leave_out)
+        try:
+            unindexed = self._bring_up(user, request, strategy)
+            result = self._search(user, wide, strategy, unindexed=unindexed, leave_out=leave_out)
+        except VectorServerError as error:
+            result = self._by_keywords(user, wide, leave_out, str(error))
         hits, degraded = result.hits, result.degraded
         try:
             if strategy.scorer is not None:
@@ -243,7 +253,7 @@ class Recalling:
             return self._searcher.find(user, request, strategy, unindexed, leave_out)
 
     def _by_keywords(self, user: str, request: Request, leave_out: LeaveOut | None, reason: str) -> SearchResult:
-        """Search where the embedder's model cannot be loaded."""
+        """Search where the embedder's model cannot be loaded, or the server of the vectors not be reached."""
         result = self._searcher.find(user, request, strategy_named("bm25_neighbours"), leave_out=leave_out)
         return replace(result, degraded=(*result.degraded, f"found by keywords alone: {reason}"))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from hexamem.errors import EmbedderMismatchError, StoreClosedError
+from hexamem.errors import EmbedderMismatchError, StoreClosedError, VectorServerError
 from hexamem.stores.vectors.embedded import EmbeddedChroma
 from hexamem.stores.vectors.protocol import LIST_KEYS, METADATA_KEYS, PARTS, FloatArray, Metadata, Part
 
@@ -192,19 +192,27 @@ class _ServerChroma:
         self, name: str, *, create: Mapping[str, Any] | None = None, writing: bool = False
     ) -> Iterator[ChromaCollection | None]:
         """The collection; it is looked up each time, since another client may drop it and create it again."""
-        from chromadb.errors import NotFoundError
+        from httpx import TransportError
 
         if self._client is None:
             raise StoreClosedError("The vector store is closed; open it again.")
-        if create is not None:
-            yield self._client.get_or_create_collection(name, embedding_function=None, **create)
-            return
         try:
-            collection = self._client.get_collection(name, embedding_function=None)
+            yield self._collection(self._client, name, create)
+        except TransportError as error:
+            raise VectorServerError(
+                f"The Chroma server cannot be reached ({error}); start it again, or check its address."
+            ) from error
+
+    @staticmethod
+    def _collection(client: ClientAPI, name: str, create: Mapping[str, Any] | None) -> ChromaCollection | None:
+        from chromadb.errors import NotFoundError
+
+        if create is not None:
+            return client.get_or_create_collection(name, embedding_function=None, **create)
+        try:
+            return client.get_collection(name, embedding_function=None)
         except NotFoundError:
-            yield None
-            return
-        yield collection
+            return None
 
     def metadata(self, name: str) -> Mapping[str, Any] | None:
         """The collection's own metadata."""

@@ -1,0 +1,59 @@
+"""Vectors on a Chroma server that is stopped and started again."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import chromadb
+
+from hexamem import Memory, Settings
+
+
+@contextmanager
+def chroma_server(folder: Path, port: int) -> Iterator[None]:
+    """``chroma run`` on loopback, killed at the end."""
+    command = [str(Path(sys.executable).with_name("chroma")), "run", "--host", "127.0.0.1", "--port", str(port)]
+    process = subprocess.Popen([*command, "--path", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_a_recall_goes_on_by_keywords_while_the_chroma_server_is_down(tmp_path: Path) -> None:
+    port = free_port()
+    with chroma_server(tmp_path / "vectors", port):
+        client = chromadb.HttpClient("127.0.0.1", port)
+        memory = Memory.open(tmp_path / "home", embedder="static", chroma=client, settings=Settings(background=False))
+        alice = memory.user("alice")
+        alice.remember("We moved to Porto in March.", thread_id="talk")
+        assert alice.flush()
+        assert alice.recall("Where did we move?", strategy="dense").hits
+    alice.remember("The dog is called Rex.", thread_id="talk")
+    for strategy in ("dense", "rrf", "learned"):
+        recall = alice.recall("Porto in March", strategy=strategy)
+        assert recall.hits[0].text == "We moved to Porto in March."
+        assert "Chroma server cannot be reached" in " ".join(recall.degraded)
+    with chroma_server(tmp_path / "vectors", port):
+        recall = alice.recall("What is the dog called?", strategy="dense")
+        assert (recall.hits[0].text, recall.degraded) == ("The dog is called Rex.", ())
+        memory.close()
