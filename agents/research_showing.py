@@ -89,8 +89,7 @@ def shown_claims(claims: Sequence[Claim], zone: tzinfo, answer: str = "") -> str
 def _date(claim: Claim, zone: tzinfo) -> str:
     """The date of a claim's passage, as exact as it is known."""
     assert claim.occurred_at is not None
-    local = in_zone(claim.occurred_at, zone)
-    return f"{local:%Y-%m-%d}" if claim.precision is None else shown_date(local, claim.precision)
+    return shown_date(in_zone(claim.occurred_at, zone), claim.precision)
 
 
 def listed(texts: Sequence[str]) -> str:

@@ -49,8 +49,10 @@ def precision_of(value: object) -> Precision | None:
     return value if value in get_args(Precision) else None  # type: ignore[return-value]
 
 
-def shown_date(moment: date | datetime, precision: Precision) -> str:
-    """A period for readers: ``week of 2024-09-09``, ``2024-09``, ``summer 2024``, ``2024``."""
+def shown_date(moment: date | datetime, precision: Precision | None) -> str:
+    """A day or period for readers: ``2024-09-09``, ``week of 2024-09-09``, ``2024-09``, ``summer 2024``, ``2024``."""
+    if precision is None:
+        return f"{moment:%Y-%m-%d}"
     if precision == "week":
         return f"week of {moment:%Y-%m-%d}"
     if precision == "month":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from hexamem.memory_types.times import read_zone
 from hexamem.retrieval.fusion import Ranking
 from hexamem.retrieval.label_density import QueryIntent
 from hexamem.retrieval.request import RecallFilter, Request, Run
-from hexamem.retrieval.retrievers import WIDEN, Retrievers
+from hexamem.retrieval.retrievers import WIDEN, Retrievers, nearest_permitted
 from hexamem.retrieval.signals.features import Features, compute_features
 from hexamem.retrieval.signals.labels import QuestionLabels
 from hexamem.retrieval.signals.pool import make_pool
@@ -181,12 +182,20 @@ class LearnedSearch:
             elif len(steps):
                 ranking += self._scanned(parsed, steps, labels, pool)
         if items is not None and not run.filter.believed:
-            ranking += _nearest_items(run.filter, items, parsed.vector, pool)
+            ranking += self._nearest_items(run.filter, items, parsed.vector, pool)
         else:
             ranking += self._retrievers.dense_items(run, parsed.vector, pool)
         ranking.sort(key=itemgetter(0))
         ranking.sort(key=itemgetter(1), reverse=True)  # a stable sort: equal cosines remain in the order of ids
         return ranking
+
+    @staticmethod
+    def _nearest_items(filters: RecallFilter, items: ItemSet, vector: FloatArray, pool: int) -> Ranking:
+        if not filters.narrows_items:
+            return items.nearest(vector, pool, None)
+        wide = items.nearest(vector, pool * WIDEN, None) if filters.wants_items else []
+        among = partial(items.nearest, vector, pool)
+        return nearest_permitted(wide, filters.items_among, lambda: filters.items or set(), among, pool)
 
     def _scanned(
         self, question: ParsedQuestion, steps: WorkingSet, labels: QuestionLabels | None, pool: int
@@ -257,13 +266,3 @@ class LearnedSearch:
         if run.former_vectors is not None:
             vectors.update(zip(run.former, run.former_vectors, strict=True))
         return read_facts(run.tx, texts, vectors, steps, self._embedder)
-
-
-def _nearest_items(filters: RecallFilter, items: ItemSet, vector: FloatArray, pool: int) -> list[tuple[str, float]]:
-    """The nearest items that may be hits; the filter is applied to the nearest first, to all only where too few pass."""
-    if not filters.narrows_items:
-        return items.nearest(vector, pool, None)
-    wide = items.nearest(vector, pool * WIDEN, None)
-    allowed = filters.items_among([item_id for item_id, _ in wide])
-    near = [hit for hit in wide if hit[0] in allowed][:pool]
-    return near if len(near) == pool or not filters.items else items.nearest(vector, pool, filters.items)

@@ -15,7 +15,7 @@ from hexamem.stores.expected_counts import holds_documents
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.vectors import VectorIndex
 
-__all__ = ["WIDEN", "Retrievers"]
+__all__ = ["WIDEN", "Retrievers", "nearest_permitted"]
 
 WIDEN = 4  # of a filtered search, so many times the hits wanted are read before all that may be hits
 """Factor on the pool of a search whose hits are filtered afterwards."""
@@ -43,12 +43,12 @@ class Retrievers:
             ranking += _widened(run, "dense", partial(self._vectors.query, run.key, "items", vector), pool)
         elif run.filter.wants_items:
             wide = run.by_document("dense", self._vectors.query(run.key, "items", vector, pool * WIDEN))
-            allowed = run.filter.items_among([hit[0] for hit in wide])
-            near = [hit for hit in wide if hit[0] in allowed][:pool]
-            if len(near) < pool and (all_allowed := run.filter.items):
-                ids = self._with_passages(run, all_allowed)
-                near = _widened(run, "dense", partial(self._vectors.query_among, run.key, "items", vector, ids), pool)
-            ranking += near
+
+            def among(item_ids: set[str]) -> Ranking:
+                ids = self._with_passages(run, item_ids)
+                return _widened(run, "dense", partial(self._vectors.query_among, run.key, "items", vector, ids), pool)
+
+            ranking += nearest_permitted(wide, run.filter.items_among, lambda: run.filter.items or set(), among, pool)
         if run.former and run.former_vectors is not None:
             ranking += zip(run.former, (run.former_vectors @ vector).tolist(), strict=True)
         return ranking
@@ -58,11 +58,8 @@ class Retrievers:
         if not run.filter.narrows_steps:
             return self._vectors.query(run.key, "steps", vector, pool)
         wide = self._vectors.query(run.key, "steps", vector, pool * WIDEN)
-        allowed = run.filter.steps_among([hit[0] for hit in wide])
-        near = [hit for hit in wide if hit[0] in allowed][:pool]
-        if len(near) == pool or len(near) >= len(run.filter.all_steps):
-            return near
-        return self._vectors.query_among(run.key, "steps", vector, run.filter.all_steps, pool)
+        among = partial(self._vectors.query_among, run.key, "steps", vector, k=pool)
+        return nearest_permitted(wide, run.filter.steps_among, lambda: run.filter.all_steps, among, pool)
 
     def bm25(self, run: Run, pool: int) -> Ranking:
         """The steps and items with words of the question, with their BM25; including new steps that are not indexed yet."""
@@ -97,6 +94,28 @@ class Retrievers:
                 [name for name in self._vectors.ids(run.key, "items") if is_passage(name) and item_of(name) in wanted]
             )
         return wanted
+
+
+def nearest_permitted(
+    wide: Ranking,
+    permitted: Callable[[Collection[str]], set[str]],
+    every: Callable[[], set[str]],
+    among: Callable[[set[str]], Ranking],
+    pool: int,
+) -> list[tuple[str, float]]:
+    """The best permitted hits: the filter is applied to a wide search, and to all records only where too few pass.
+
+    Args:
+        wide: the hits of an unfiltered search, best first.
+        permitted: ids → those that may be hits.
+        every: all ids that may be hits.
+        among: ids → the best ``pool`` of them.
+    """
+    allowed = permitted([hit[0] for hit in wide])
+    near = [hit for hit in wide if hit[0] in allowed][:pool]
+    if len(near) == pool or len(near) >= len(ids := every()):
+        return near
+    return list(among(ids))
 
 
 def _widened(run: Run, signal: str, search: Callable[[int], Ranking], pool: int) -> list[tuple[str, float]]:

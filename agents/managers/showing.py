@@ -97,8 +97,7 @@ def _cut(text: str) -> str:
 
 
 def _day(moment: datetime, zone: tzinfo, precision: Precision | None) -> str:
-    local = moment.astimezone(zone)
-    return f"{local:%Y-%m-%d}" if precision is None else shown_date(local, precision)
+    return shown_date(moment.astimezone(zone), precision)
 
 
 def _time(moment: datetime, zone: tzinfo, precision: Precision | None) -> str:
