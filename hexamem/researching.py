@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from hexamem.errors import HexamemError
@@ -81,13 +81,17 @@ class Researching:
         notices, before, erasures = self._home.notices, len(self._home.notices.entries), log.erasures
         self._redactions.finish(user)
         output: dict[str, Any] = {}
-        with self._tier.metered(user, "research") as usage:
-            context = ResearchContext(user=user, usage=usage, settings=settings)
-            for mode, part in self.graph().stream(graph_input, context=context, stream_mode=["custom", "values"]):
+
+        async def run(context: ResearchContext) -> None:
+            stream = self.graph().astream(graph_input, context=context, stream_mode=["custom", "values"])
+            async for mode, part in stream:
                 if mode == "values":
-                    output = cast("dict[str, Any]", part)
+                    output.update(cast("dict[str, Any]", part))
                 elif on_event is not None:
                     on_event(cast("Mapping[str, Any]", part))
+
+        with self._tier.metered(user, "research") as usage:
+            _run_cancellable(run, ResearchContext(user=user, usage=usage, settings=settings))
         values = output["research"]
         degraded = list(dict.fromkeys((*values["degraded"], *notices.of(user, before))))
         try:  # logged, so that what was shown is not extracted again
@@ -188,3 +192,16 @@ class Researching:
         pinned = {vocabulary.canonical(scope.id) for scope in scopes if scope.pinned}
         shown = [scope_id for scope_id, count in steps_below.items() if scope_id in pinned or count > 1]
         return tuple(map(vocabulary.path, sorted(shown, key=lambda scope_id: -steps_below[scope_id])[:_SCOPES]))
+
+
+def _run_cancellable(run: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+    """Run a coroutine in an event loop of its own; Ctrl-C cancels it. A graph's ``stream`` would wait for its model."""
+    from anyio.from_thread import start_blocking_portal
+
+    with start_blocking_portal() as portal:
+        future = portal.start_task_soon(run, *arguments)
+        try:
+            future.result()
+        except BaseException:
+            future.cancel()
+            raise

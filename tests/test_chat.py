@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -302,7 +303,9 @@ def test_ctrl_c_stops_the_reply_or_the_command_and_not_the_conversation(
 
     server.follow(script)
     lines = ("Tell me a long story.", "/ask 'Where was the long story told?'", "And now?")
+    start = time.monotonic()
     shown = chat(*lines, options=(*BY_MODEL, "--mode", "embedded"))
+    assert time.monotonic() - start < 60  # it waits for no reply
     assert "stopped; your message is stored" in shown
     assert "interrupted" in shown
     assert "Once" not in shown
