@@ -56,7 +56,7 @@ class Waiting:
     Attributes:
         since: ``seq`` up to which all are managed.
         reached: ``seq`` of the last of ``step_ids``; ``since`` if there is none.
-        step_ids: the next ones, up to the requested number.
+        step_ids: the next ones.
         more: whether others follow, so that these are a full batch.
         newest: when the last of ``step_ids`` was stored.
     """
@@ -103,12 +103,14 @@ def waiting_steps(tx: Transaction, most: int, characters: int | None = None) -> 
     """The steps to be managed next, in the order in which they were stored.
 
     Args:
-        most: the largest number of steps.
+        most: the number of steps in a full batch. If no more than a third of it would be left, a batch of a few steps, which
+            costs a model as many instructions, the batch takes these as well.
         characters: the largest total length of their texts, each counted up to 4,000; one step is always returned.
     """
     since = read_managed(tx)
-    rows = tx.all(_NEXT, user=tx.user_id, since=since, most=most + 1)
-    chosen = rows[:most]
+    largest = most + most // 3
+    rows = tx.all(_NEXT, user=tx.user_id, since=since, most=largest + 1)
+    chosen = rows if len(rows) <= largest else rows[:most]
     if characters is not None:
         lengths = accumulate(min(row.characters, _LONGEST_STEP) for row in chosen)
         chosen = chosen[: max(1, sum(length <= characters for length in lengths))]

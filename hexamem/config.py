@@ -36,7 +36,8 @@ class Settings:
         mode: how items are extracted from stored messages, in the background: "embedded" (the encoder's heads, no calls),
             "single_call" (one call a batch, which labels too), "agents" (the meta-manager and each manager that it names,
             a call each), "off" for not at all, or "auto": "embedded" without a model; with one "single_call".
-        batch_size: so many steps are read together, or fewer that are long; by default 30 in mode single_call, otherwise 10.
+        batch_size: so many steps are read together, or fewer that are long, or up to a third more if these are all that wait; by
+            default 30 in mode single_call, otherwise 10.
         batch_idle: seconds after the last message until fewer steps are read; ``flush`` does not wait.
         batch_tokens: the most tokens that one batch may cost; the embedded engine does what is left. None for no limit.
         day_calls, day_tokens: what the model calls of a day (UTC) may come to before a batch waits for the next day;

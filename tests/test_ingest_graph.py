@@ -180,15 +180,22 @@ def test_of_two_runs_on_the_same_steps_one_applies(
     assert [entry.kind for entry in operations] == ["add"] * len(alice.items())
 
 
-def test_a_batch_is_at_most_30_steps_or_24_000_characters(tmp_path: Path, scripted_server: ServerFactory) -> None:
+def test_a_batch_is_30_steps_up_to_40_if_these_are_the_last_or_24_000_characters(
+    tmp_path: Path, scripted_server: ServerFactory
+) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, mode="single_call", model=server.chat_model()) as memory:
         user = memory.user("alice")
-        for count, words in ((32, 0), (9, 1_300), (7, 9_000)):  # of a step that is longer, 4,000 characters are read
+        for count, words in (
+            (40, 0),
+            (41, 1),
+            (9, 1_300),
+            (7, 9_000),
+        ):  # of a step that is longer, 4,000 characters are read
             user.remember([f"FACT friend{words}x{number}: has coins\n{'la ' * words}" for number in range(count)])
             assert user.flush()
-        assert len(user.items("semantic")) == 48
-    assert [len(steps_in(request)) for request in server.requests] == [30, 2, 6, 3, 6, 1]
+        assert len(user.items("semantic")) == 97
+    assert [len(steps_in(request)) for request in server.requests] == [40, 30, 11, 6, 3, 6, 1]
 
 
 def test_as_a_subgraph_it_needs_no_more_than_a_context_with_a_user(memory: Memory, alice: UserMemory) -> None:
