@@ -29,23 +29,26 @@ _LONGEST_CLAIM, _LONGEST_ANSWER, _LONGEST_REASON = 600, 4_000, 400  # characters
 _MOST_MISSING, _LONGEST_SEARCH = 3, 200
 
 
+# The prompt describes the fields of a reply, so their schema does not.
+
+
 class ClaimReply(ModelReply):
     """One fact with the words that carry it."""
 
-    text: str = Field(description="The fact, as one sentence that can be read alone.")
-    passage: str = Field(description="The handle of the passage that says it, such as P3.")
-    quote: str = Field(description="Words of that passage, copied exactly.")
-    parts: list[str] = Field(default_factory=list, description="Handles of the parts that it settles, such as N1.")
+    text: str
+    passage: str
+    quote: str
+    parts: list[str] = Field(default_factory=list)
 
 
 class IntegrationReply(ModelReply):
     """What the passages say on the question."""
 
-    claims: list[ClaimReply] = Field(description="New facts.")
-    reason: str = Field(description="What the answer rests on, or what it lacks, in one sentence.")
-    answer: str = Field(description="The answer from all claims, or empty.")
-    answerable: bool = Field(description="Whether passages and claims hold the answer.")
-    missing: list[str] = Field(default_factory=list, description="Searches for what the answer still needs, or empty.")
+    claims: list[ClaimReply]
+    reason: str
+    answer: str
+    answerable: bool
+    missing: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
