@@ -68,33 +68,33 @@ class DateSpan:
         return (first if first == last else f"{first} to {last}") + (f" {self.clock:%H:%M}" if self.clock else "")
 
 
-def find_dates(text: str, said_at: datetime, zone: tzinfo, *, prefer: Prefer = "near") -> tuple[DateSpan, ...]:
+def find_dates(text: str, reference_time: datetime, zone: tzinfo, *, prefer: Prefer = "near") -> tuple[DateSpan, ...]:
     """All dates in a text, in order, none overlapping.
 
     Args:
         text: a sentence in English, Chinese or both; of a longer text the first 600 characters.
-        said_at: when it was said, aware.
+        reference_time: when the text was written, aware.
         zone: the user's timezone.
         prefer: how an open date is read ("Monday", "1 March", "the 14th"): of a report, a plan, or the nearest. A weekday
             or a day of the month alone is the next one unless the text is a report.
 
     Returns:
-        The dates; of one kind in a language (days, periods, days with a time) at most 12 are found. None for what is
+        The dates; of one kind in a language (days, periods, days with a time) at most 12 are returned. None for what is
         impossible (31 June), of the lunar calendar, or figures without a year ("03/04").
     """
-    said = said_at.replace(tzinfo=None)
+    reference = reference_time.replace(tzinfo=None)
     with suppress(OverflowError):  # on the first and the last day that there are
-        said = said_at.astimezone(zone).replace(tzinfo=None)
+        reference = reference_time.astimezone(zone).replace(tzinfo=None)
     plain = text[:_LONGEST].replace("İ", "I")  # the only letter that is two when it is small
     plain = re.sub(r"[\W\d_]{41,}", lambda run: " " * len(run[0]), plain)  # on long runs the library takes seconds
     plain = re.sub(r"(\w{60})\w", r"\1 ", plain)
     han = _HAN.search(plain) is not None
-    found: list[DateSpan] = []
+    dates: list[DateSpan] = []
     for culture in ["zh-cn"] * han + ["en-us"] * (not han or re.search("[A-Za-z]", plain) is not None):
-        for span in _Recognizer(culture).read(plain, said, prefer) if any(map(str.isalnum, plain)) else ():
-            if not any(one.start < span.end and span.start < one.end for one in found):
-                found.append(replace(span, text=text[span.start : span.end]))
-    return tuple(sorted(found, key=lambda span: span.start))
+        for span in _Recognizer(culture).read(plain, reference, prefer) if any(map(str.isalnum, plain)) else ():
+            if not any(other.start < span.end and span.start < other.end for other in dates):
+                dates.append(replace(span, text=text[span.start : span.end]))
+    return tuple(sorted(dates, key=lambda span: span.start))
 
 
 @lru_cache(maxsize=2)
@@ -133,10 +133,10 @@ class _Recognizer:
                     part.extract = partial(self._once, part.extract, name)
                 parts += getattr(part, "__dict__", {}).values()
 
-    def _once(self, extract: Any, name: str, text: str, said: datetime | None = None) -> list[Any]:
-        known, key = self._memo.__dict__, f"{name} {said} {text}"
+    def _once(self, extract: Any, name: str, text: str, reference: datetime | None = None) -> list[Any]:
+        known, key = self._memo.__dict__, f"{name} {reference} {text}"
         if key not in known:
-            known[key] = extract(text, said)[:_MOST] if len(known) < _MOST_READ else []
+            known[key] = extract(text, reference)[:_MOST] if len(known) < _MOST_READ else []
         return [copy(one) for one in known[key]]
 
     def _numbers_in(self, extract: Any, name: str, text: str) -> list[Any]:
@@ -145,26 +145,26 @@ class _Recognizer:
             known[key] = extract(text)
         return [copy(one) for one in known[key]]
 
-    def read(self, text: str, said: datetime, prefer: Prefer) -> list[DateSpan]:
+    def read(self, text: str, reference: datetime, prefer: Prefer) -> list[DateSpan]:
         """The dates in a text; ends of a range, and a date and the one in which it lies, are one."""
         text, spans = self._plain(text), list[tuple[Any, DateSpan]]()
         try:
             with suppress(_UnreadableDateError):
-                for found in _ask(self._extract, text, said):
-                    if found.type.startswith("date") and (span := self._span(found, text, said, prefer)):
-                        joined = self._joined(*spans[-1], found, span, text) if spans else None
-                        spans[len(spans) - bool(joined) :] = [(found, joined or span)]
+                for extracted in _ask(self._extract, text, reference):
+                    if extracted.type.startswith("date") and (span := self._span(extracted, text, reference, prefer)):
+                        joined = self._joined(*spans[-1], extracted, span, text) if spans else None
+                        spans[len(spans) - bool(joined) :] = [(extracted, joined or span)]
         finally:
             for memo in (self._memo, self._numbers):
                 memo.__dict__.clear()  # they repeat what users wrote
         return [span for _, span in spans]
 
-    def _joined(self, found: Any, first: DateSpan, other: Any, second: DateSpan, text: str) -> DateSpan | None:
+    def _joined(self, extracted: Any, first: DateSpan, other: Any, second: DateSpan, text: str) -> DateSpan | None:
         between, till = text[first.end : second.start].strip(), self._parts.date_period_extractor.config.till_regex
         if till.fullmatch(between):  # "June to August"
             range_ = first.precision == second.precision and first.last_day < second.day and not first.clock
             return replace(first, last_day=second.last_day, end=second.end) if range_ else None
-        wide, narrow, inner = (first, second, other) if first.explicit else (second, first, found)
+        wide, narrow, inner = (first, second, other) if first.explicit else (second, first, extracted)
         exact = get_args(Precision).index
         if (
             len(between) > _BESIDE
@@ -179,50 +179,54 @@ class _Recognizer:
         inside = span is not None and span.last_day <= wide.last_day
         return replace(span, start=first.start, end=second.end, explicit=True) if span and inside else None
 
-    def _span(self, found: Any, text: str, said: datetime, prefer: Prefer) -> DateSpan | None:
-        start, end = found.start, found.start + found.length
-        said = said if "time" in found.type else datetime.combine(said, time())
+    def _span(self, extracted: Any, text: str, reference: datetime, prefer: Prefer) -> DateSpan | None:
+        start, end = extracted.start, extracted.start + extracted.length
+        reference = reference if "time" in extracted.type else datetime.combine(reference, time())
         cut = re.compile(r"\w\w", re.ASCII)  # part of a longer word or number
         if cut.fullmatch(text[max(0, start - 1) : start + 1]) or cut.fullmatch(text[end - 1 : end + 1]):
             return None
         with suppress(_UnreadableDateError, *_BEYOND):
-            span = self._shifted(found, said) or self._resolved(found, said, prefer)
+            span = self._shifted(extracted, reference) or self._resolved(extracted, reference, prefer)
             while span and start and text[start - 1] == text[start] and _HAN.match(text[start]):  # 上上周 is 上周 twice
                 start -= 1
-                span = self._resolved(found, datetime.combine(span.day, time()), prefer)
+                span = self._resolved(extracted, datetime.combine(span.day, time()), prefer)
             if span and (span.explicit or any(map(str.isalpha, text[start:end]))):  # figures need a year
                 return replace(span, start=start, end=end)
         return None
 
-    def _shifted(self, found: Any, said: datetime) -> DateSpan | None:
+    def _shifted(self, extracted: Any, reference: datetime) -> DateSpan | None:
         """Of a count of units from today ("two weeks ago", 三年后), the day, week, month or year that is so far away."""
-        durations = _ask(self._parts.duration_extractor.extract, found.text, said) if "time" not in found.type else []
+        durations = (
+            _ask(self._parts.duration_extractor.extract, extracted.text, reference)
+            if "time" not in extracted.type
+            else []
+        )
         length = ""
         if len(durations) == 1:
-            length = _ask(self._parsers.duration_parser.parse, durations[0], said).timex_str or ""
+            length = _ask(self._parsers.duration_parser.parse, durations[0], reference).timex_str or ""
         match = re.fullmatch(r"P(\d+(?:\.\d+)?)([DWMY])", length)
-        rest = found.text.replace(durations[0].text, " ", 1).strip() if match else ""
-        if match is None or not rest or _ask(self._parts.date_extractor.extract, rest, said):
+        rest = extracted.text.replace(durations[0].text, " ", 1).strip() if match else ""
+        if match is None or not rest or _ask(self._parts.date_extractor.extract, rest, reference):
             return None
-        value = self._value(found, said)  # "in three weeks" is one week, "the last three weeks" are three
-        if found.type == "daterange":
+        value = self._value(extracted, reference)  # "in three weeks" is one week, "the last three weeks" are three
+        if extracted.type == "daterange":
             if value is None:
                 raise _UnreadableDateError
             if value.timex[-4:-2] != "P1":
                 return None
             if isinstance(value.future_value, datetime) or not _has_days(value.future_value):
                 raise _UnreadableDateError
-            if value.future_value[0] < said:
+            if value.future_value[0] < reference:
                 return None
         count, letter = float(match[1]) * (-1 if self._ago.search(rest) else 1), match[2]
         while count % 1 and letter in _SMALLER:  # half a year is six months
             count, letter = count * _SMALLER[letter][1], _SMALLER[letter][0]
-        first, last = _whole(_after(said.date(), round(count), _UNITS[letter]), _UNITS[letter])
+        first, last = _whole(_after(reference.date(), round(count), _UNITS[letter]), _UNITS[letter])
         return DateSpan(day=first, last_day=last, precision=_UNITS[letter], explicit=True)
 
-    def _resolved(self, found: Any, said: datetime, prefer: Prefer) -> DateSpan | None:
-        """The date that the library's answer stands for; of those on the two sides of ``said`` the one that is meant."""
-        value = self._value(found, said)
+    def _resolved(self, extracted: Any, reference: datetime, prefer: Prefer) -> DateSpan | None:
+        """The date that the library's answer means; of those on the two sides of ``reference`` the one that is meant."""
+        value = self._value(extracted, reference)
         if value is None or value.is_lunar or re.search(r"^$|_REF$|--", value.timex):  # "now", or not resolved
             return None
         timex: str = value.timex
@@ -232,12 +236,12 @@ class _Recognizer:
             return DateSpan(day=first, last_day=last, precision="season", explicit=True)
         if not (_has_days(value.past_value) and _has_days(value.future_value)):
             return None
-        past, future = (_days(found.type, timex, side) for side in (value.past_value, value.future_value))
+        past, future = (_days(extracted.type, timex, side) for side in (value.past_value, value.future_value))
         if past[0].year < 100:  # year 1 is the library's sign for a day that does not exist
             return None
-        first, last = _meant(past, future, said.date(), timex, prefer)
+        first, last = _meant(past, future, reference.date(), timex, prefer)
         shape = timex[-2:-1] if timex.startswith("(") else re.sub(r"[\dX]", "0", timex)
-        exact = _EXACT.get(shape, "day") if found.type == "daterange" else "day"
+        exact = _EXACT.get(shape, "day") if extracted.type == "daterange" else "day"
         clock = value.past_value[0] if isinstance(value.past_value, (list, tuple)) else value.past_value
         told_hour = value.comment != "ampm" and re.match(r"[^,]*T\d\d", timex)
         clock = time(clock.hour, clock.minute) if told_hour else None
@@ -245,19 +249,23 @@ class _Recognizer:
             day=first, last_day=max(first, last), clock=clock, precision=exact, explicit="XXXX" not in timex
         )
 
-    def _value(self, found: Any, said: datetime) -> Any:
+    def _value(self, extracted: Any, reference: datetime) -> Any:
         """The library's answer; None where it has none."""
-        found = copy(found)
-        if found.meta_data and found.meta_data.has_mod:  # "since", "before", "by"
+        extracted = copy(extracted)
+        if extracted.meta_data and extracted.meta_data.has_mod:  # "since", "before", "by"
             for pattern in (self._parsers.before_regex, self._parsers.after_regex, self._parsers.since_regex):
-                found.text = pattern.sub("", found.text, count=1).strip() if pattern.match(found.text) else found.text
+                extracted.text = (
+                    pattern.sub("", extracted.text, count=1).strip()
+                    if pattern.match(extracted.text)
+                    else extracted.text
+                )
         value = None
-        name = found.type.replace("datetime", "date_time").replace("range", "_period")
+        name = extracted.type.replace("datetime", "date_time").replace("range", "_period")
         if (parser := getattr(self._parsers, f"{name}_parser", None)) is not None:
             with suppress(_UnreadableDateError):
-                value = _ask(parser.parse, found, said).value
-        if not value and found.type == "date":
-            value = _ask(self._parsers.holiday_parser.parse, found, said).value
+                value = _ask(parser.parse, extracted, reference).value
+        if not value and extracted.type == "date":
+            value = _ask(self._parsers.holiday_parser.parse, extracted, reference).value
         return value if value and isinstance(value.timex, str) else None
 
 
@@ -299,7 +307,7 @@ def _meant(past: _Days, future: _Days, today: date, timex: str, prefer: Prefer) 
     """Of the last and the next day that words may mean, the one that they do mean."""
     if prefer == "past" or past == future:
         return future if future[0] <= today else past
-    if timex.startswith("XXXX-W") and future[0] == today:  # "on Tuesday", said on a Tuesday
+    if timex.startswith("XXXX-W") and future[0] == today:  # "on Tuesday", written on a Tuesday
         return today + timedelta(days=7), today + timedelta(days=7)
     if prefer == "future" or re.match(r"\(?XXXX-[WX]", timex):
         return future

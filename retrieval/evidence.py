@@ -54,7 +54,7 @@ class Reason(NamedTuple):
 
 @dataclass(slots=True)
 class Ranked:
-    """A candidate: the id of its record, its score, the lanes (or the recall) that found it, and the ranks there."""
+    """A candidate: the id of its record, its score, the lanes (or the recall) that returned it, and the ranks there."""
 
     id: str
     score: float

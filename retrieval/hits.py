@@ -55,12 +55,12 @@ def hits_of(
     vocabulary = vocabularies.of(run.tx)
     zone = read_zone(run.tx.timezone)
     learned = {record.id: record.sources for record in records if not isinstance(record, ShownStep)}
-    said = last_stated(run.tx, learned) if learned else {}
+    stated = last_stated(run.tx, learned) if learned else {}
 
     def hit_of(candidate: Candidate, record: Shown) -> Hit:
         if isinstance(record, ShownStep):
             return _step_hit(candidate, record, run, vocabulary)
-        return _item_hit(candidate, record, run, zone, said)
+        return _item_hit(candidate, record, run, zone, stated)
 
     hits = []
     for first, *others in shown:
@@ -230,11 +230,11 @@ def _item_hit(
     item: ShownItem | MemoryItem,
     run: Run,
     zone: tzinfo,
-    said: Mapping[str, StepTime],
+    stated: Mapping[str, StepTime],
 ) -> Hit:
     """A hit of an item. Its time is its own, otherwise that of its latest source, otherwise when it was stored."""
     text, place = (item.text, None) if isinstance(item, ShownItem) else _passage_of(run, item)
-    learned = said.get(item.id)
+    learned = stated.get(item.id)
     moment = item.event_at if isinstance(item, ShownItem) else event_time(item)
     precision = item.precision if isinstance(item, ShownItem) else precision_of(item.metadata.get(PRECISION))
     if learned is not None and not _has_own_time(item):

@@ -76,7 +76,7 @@ class SignalRanks:
         }
 
     def of(self, record_id: str) -> dict[str, tuple[float, int | None]]:
-        """Signal → value and rank of a record, for the signals that found it."""
+        """Signal → value and rank of a record, for the signals that returned it."""
         ranked = {name: places[record_id] for name, places in self._places.items() if record_id in places}
         return {name: (self._rankings[name][place][1], place + 1) for name, place in ranked.items()}
 
@@ -229,7 +229,7 @@ class LearnedSearch:
         return [] if wanted is None else [steps.similarities(wanted).max(axis=0)]
 
     def _beside(self, filters: RecallFilter, found: Sequence[int], near: Sequence[int], steps: WorkingSet) -> list[str]:
-        """The permitted steps one turn away from those found, and two turns away from the nearest; by rows."""
+        """The permitted steps one turn away from those retrieved, and two turns away from the nearest; by rows."""
         rows, nearest = np.array(found, np.int64), np.array(near, np.int64)
         marked = np.zeros(len(steps), bool)
         for ahead in (steps.before, steps.after):

@@ -56,7 +56,7 @@ def pack_lines(hits: Sequence[Hit], costs: Sequence[int], room: int | None, most
 
     The best hits are chosen first; one that does not fit is left out, and later ones that fit are still chosen. An item
     whose content another hit contains (:func:`fuller_hits`) is replaced by that hit. The lines are in the order in which
-    they were said, an item after its source step, so that later statements come last. An item without sources is placed
+    they were stated, an item after its source step, so that later statements come last. An item without sources is placed
     by its own time.
 
     Args:
@@ -173,9 +173,9 @@ def item_text(kind: str, text: str) -> str:
 
 
 def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
-    """A hit as one line of a prompt: when it was said, the speaker or kind, and the text.
+    """A hit as one line of a prompt: its time, the speaker or kind, and the text.
 
-    The time in brackets is when it was said, or stored where there is no source. The day of an event follows its kind,
+    The time in brackets is that of the statement, or when it was stored where there is no source. The day of an event follows its kind,
     "(episodic, on 2027-03-14)", unless the text contains it. Lines of a text are joined by " / "; those of a document are
     indented.
 
@@ -193,9 +193,9 @@ def hit_line(hit: Hit, zone: tzinfo | None = None) -> str:
         if hit.kind in ("step", "page") or (hit.said_at is None and hit.kind != "episodic"):
             when = f"[{own}] "
         else:
-            said = "" if hit.said_at is None else _moment(hit.said_at, clock, "step")
-            when = f"[{said}] " if said else ""
-            if own != said and not all(part in text for part in own.split()):
+            stated = "" if hit.said_at is None else _moment(hit.said_at, clock, "step")
+            when = f"[{stated}] " if stated else ""
+            if own != stated and not all(part in text for part in own.split()):
                 at = "from" if hit.kind != "episodic" else "in" if hit.precision else "on"
                 what = f"{hit.kind}, {at} {own}"
     who = f"{one_line(hit.speaker)}: " if hit.speaker else f"({what}) "

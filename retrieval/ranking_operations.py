@@ -9,7 +9,7 @@
 - ``semantic_reranking``: adds the hidden units of the scorer, and chooses hits one by one among the best, at least three
   times as many as are wanted; a candidate that repeats a chosen one is demoted.
 
-An operation that is off is not computed. The gate (AdaptMR) gives each a weight for the question.
+An operation that is off is not computed. The gate (AdaptMR) sets the weight of each for the question.
 """
 
 from __future__ import annotations

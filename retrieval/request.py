@@ -1,4 +1,4 @@
-"""One recall in progress: its request, its filters, and the passages of documents that were found."""
+"""One recall in progress: its request, its filters, and the passages of documents that were retrieved."""
 
 from __future__ import annotations
 

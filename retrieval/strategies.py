@@ -47,7 +47,7 @@ class LabelWeights:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Strategy:
-    """How candidates are found and ranked.
+    """How candidates are retrieved and ranked.
 
     Attributes:
         name: of the preset.

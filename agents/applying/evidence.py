@@ -76,7 +76,7 @@ def check_evidence(batch: Batch, proposal: Proposal, steps: Mapping[str, Step]) 
     by_user = [step for step, _ in accepted if step.role == "user"]
     if not by_user and _is_about_user(proposal):
         roles = " and ".join(sorted({step.role for step, _ in accepted}))
-        raise InvalidInputError(f"only the {roles} said it: a fact about the user needs the user's own words")
+        raise InvalidInputError(f"only the {roles} stated it: a fact about the user needs the user's own words")
     return CheckedEvidence(
         sources=tuple(dict.fromkeys(source for _, source in accepted)),
         stated_at=max(step.occurred_at for step in by_user or [step for step, _ in accepted]),

@@ -96,7 +96,7 @@ class LabelReading:
         numbers = Counter(labels.step for labels in replied)
         asked = range(1, count + 1)
         lines = [
-            f"step {number} stands there {numbers[number]} times; give each once"
+            f"step {number} is there {numbers[number]} times; list each once"
             for number in asked
             if numbers[number] != 1
         ]

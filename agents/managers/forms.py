@@ -98,7 +98,7 @@ class CoreOperation(ItemOperation):
         default=None,
         description="Where only one value can be true at a time: the attribute, such as home_city; else null.",
     )
-    valid_from: str | None = Field(description="Since when it is so, as 2025-03-01; null where it is not said.")
+    valid_from: str | None = Field(description="Since when it is so, as 2025-03-01; null where it is not stated.")
     valid_to: str | None = Field(description="Until when it was so; null where it goes on.")
 
 
@@ -114,7 +114,7 @@ class EpisodicOperation(ItemOperation):
     actor: str | None = Field(description="Who did it: user, assistant, or a name.")
     event_type: str | None = Field(description="One or two words, such as appointment, trip, purchase.")
     summary: str | None = Field(description="One sentence: who, what, where, with the date as 2025-03-01.")
-    details: str | None = Field(description="What else was said of it that matters later; null where nothing.")
+    details: str | None = Field(description="What else was stated of it that matters later; null where nothing.")
 
 
 class SemanticOperation(ItemOperation):
@@ -133,7 +133,7 @@ class SemanticOperation(ItemOperation):
         default=None,
         description="Where only one value can be true at a time: whose attribute, such as mark.employer; else null.",
     )
-    valid_from: str | None = Field(description="Since when it is so, as 2025-03-01; null where it is not said.")
+    valid_from: str | None = Field(description="Since when it is so, as 2025-03-01; null where it is not stated.")
     valid_to: str | None = Field(description="Until when it was so; null where it goes on.")
 
 
@@ -213,7 +213,7 @@ class VaultOperation(ItemOperation):
         secret = (self.secret or "").strip()
         if not secret:
             if self.operation in ("add", "supersede"):
-                return ["it names no secret; what is a {{vault:…}} reference is kept already, so leave it out"]
+                return ["it names no secret; what is a {{vault:…}} reference is in the vault already, so leave it out"]
             return []
         if not _SHORTEST_SECRET <= len(secret) <= _LONGEST_SECRET or self.secret_in(step) is None:
             return [f"its secret does not stand in step {self.step}; copy it exactly, with nothing around it"]

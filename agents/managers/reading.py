@@ -86,7 +86,7 @@ class Reading:
         if labelled.step.role == "system":
             problems.append(f"step {operation.step} is system text, which says nothing about the user")
         elif self.form.kind == "core" and labelled.step.role != "user":
-            problems.append(f"step {operation.step} was not said by the user; what is core needs the user's own words")
+            problems.append(f"step {operation.step} is not of the user; what is core needs the user's own words")
         problems += self._wrong_handles(operation)
         if operation.operation in ("add", "supersede"):
             problems += [f"{name} is empty" for name in operation.required if not _is_filled(fields[name])]

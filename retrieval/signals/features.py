@@ -206,22 +206,22 @@ class _Windows:
 
 
 def _sessions(columns: dict[str, FloatArray], content: Content, late: _Late, pool: Pool, steps: WorkingSet) -> None:
-    stands = pool.rows >= 0
-    session = np.where(stands, steps.session[np.maximum(pool.rows, 0)] if len(steps) else 0, 0)
+    is_step = pool.rows >= 0
+    session = np.where(is_step, steps.session[np.maximum(pool.rows, 0)] if len(steps) else 0, 0)
     distinct, place = np.unique(session, return_inverse=True)
     for name in _BY_SIGNAL["session"]:
         columns[name] = np.zeros(len(pool), np.float32)
-    if not stands.any():
+    if not is_step.any():
         return
     sessions = products(steps.session_vectors(distinct), content.question[:, None])[:, 0]
     top = max(float(content.session_bm25.max()), _TINY)
-    columns["dense_session"] = sessions[place] * stands
-    columns["bm25_session"] = content.session_bm25[session] * stands
+    columns["dense_session"] = sessions[place] * is_step
+    columns["bm25_session"] = content.session_bm25[session] * is_step
     columns["bm25_session_share"] = columns["bm25_session"] / top
     for name, values in (("late_session", columns["late"]), ("bm25_session_best", content.own_bm25)):
         best = np.zeros(len(distinct), np.float32)
         np.maximum.at(best, place, values)
-        columns[name] = best[place] * stands
+        columns[name] = best[place] * is_step
     # The best of all candidates of the session together.
     order = np.argsort(place, kind="stable")
     starts = np.searchsorted(place[order], np.arange(len(distinct)))
@@ -231,8 +231,8 @@ def _sessions(columns: dict[str, FloatArray], content: Content, late: _Late, poo
     ):
         if len(table):
             together = np.maximum.reduceat(table[:, order], starts, axis=1)
-            columns[name] = (weights @ together)[place] * stands
-    columns["late_over_rest"] = columns["late_over_session"] - columns["late"] * stands
+            columns[name] = (weights @ together)[place] * is_step
+    columns["late_over_rest"] = columns["late_over_session"] - columns["late"] * is_step
 
 
 def _circumstances(columns: dict[str, FloatArray], question: ParsedQuestion, pool: Pool, steps: WorkingSet) -> None:
@@ -244,16 +244,16 @@ def _circumstances(columns: dict[str, FloatArray], question: ParsedQuestion, poo
         )
         columns.update((name, np.zeros(len(pool), np.float32)) for name in names)
         return
-    stands = (pool.rows >= 0).astype(np.float32)
+    is_step = (pool.rows >= 0).astype(np.float32)
     rows = np.maximum(pool.rows, 0)
     speaker = steps.speaker[rows]
     is_named = np.full(len(steps.speakers), 0.0 if question.named else 0.5, np.float32)
     is_named[list(question.named)] = 1.0
     named = is_named[speaker]
-    columns["spoken_by_named"] = named * stands
-    columns["spoken_by_other"] = (1 - named) * stands if question.named else np.zeros(len(pool), np.float32)
-    columns["spoken_by_only_named"] = named * stands if len(question.named) == 1 else np.zeros(len(pool), np.float32)
-    form = steps.form[rows] * stands[:, None]
+    columns["spoken_by_named"] = named * is_step
+    columns["spoken_by_other"] = (1 - named) * is_step if question.named else np.zeros(len(pool), np.float32)
+    columns["spoken_by_only_named"] = named * is_step if len(question.named) == 1 else np.zeros(len(pool), np.float32)
+    form = steps.form[rows] * is_step[:, None]
     for column, name in enumerate(FORM_FLAGS):
         columns[name] = form[:, column]
     beside = np.concatenate([steps.form[pool.around], np.zeros((1, len(FORM_FLAGS)), np.float32)])
@@ -261,16 +261,16 @@ def _circumstances(columns: dict[str, FloatArray], question: ParsedQuestion, poo
     columns["picture_after"] = beside[pool.at[1], FORM_FLAGS.index("picture")]
     position = steps.position[rows].astype(np.float32)
     size = steps.session_size[steps.session[rows]].astype(np.float32)
-    columns["position"] = position / 20.0 * stands
-    columns["opening"] = (position < 2) * stands
-    columns["closing"] = (size - position <= 2) * stands
+    columns["position"] = position / 20.0 * is_step
+    columns["opening"] = (position < 2) * is_step
+    columns["closing"] = (size - position <= 2) * is_step
     span = max(1, steps.latest - steps.oldest)
-    columns["age"] = ((steps.latest - steps.seconds[rows]) / span).astype(np.float32) * stands
-    _times(columns, question, steps.day[rows].astype(np.int64), stands)
+    columns["age"] = ((steps.latest - steps.seconds[rows]) / span).astype(np.float32) * is_step
+    _times(columns, question, steps.day[rows].astype(np.int64), is_step)
 
 
-def _times(columns: dict[str, FloatArray], question: ParsedQuestion, day: Places, stands: FloatArray) -> None:
-    """How the day of each candidate relates to the dates of the question; events are often told in the weeks after."""
+def _times(columns: dict[str, FloatArray], question: ParsedQuestion, day: Places, is_step: FloatArray) -> None:
+    """How the day of each candidate relates to the dates of the question; people often write of events in the weeks after."""
     inside, after, month, following = (np.zeros(len(day), np.float32) for _ in range(4))
     if question.dates:
         months = day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
@@ -298,7 +298,7 @@ def _times(columns: dict[str, FloatArray], question: ParsedQuestion, day: Places
         ("month", month),
         ("month_after", following),
     ):
-        columns[name] = values * stands
+        columns[name] = values * is_step
 
 
 def _relative(columns: dict[str, FloatArray], content: Content, pool: Pool, steps: WorkingSet) -> None:
