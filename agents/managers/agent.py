@@ -194,6 +194,11 @@ class ManagerAgent:
         # At the limit the middleware appends a message of its own.
         if sum(isinstance(message, AIMessage) for message in messages) > _MODEL_CALLS:
             notes.append(f"stopped after {_MODEL_CALLS} model calls")
+        replies = [message for message in messages if isinstance(message, AIMessage)]
+        if not notes and not any(message.tool_calls for message in replies):
+            text = str(replies[-1].text).strip() if replies else ""
+            if not text or text[0] in "{[`":  # some models write JSON in place of calling tools
+                notes.append('it neither called a tool nor answered "done"')
         if refused := _refused(messages):
             notes.append(f"{refused} proposals could not be used and were left out")
         reading = replace(context.reading, found=state["found"])
