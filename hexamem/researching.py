@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from hexamem.errors import HexamemError
 from hexamem.home import Home
@@ -55,6 +57,8 @@ class Researching:
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
         self._projector, self._searcher, self._paging = projector, searcher, paging
         self._tier, self._redactions, self._query_intent = tier, redactions, query_intent
+        self.runner: asyncio.Runner | None = None
+        """See :meth:`cancellable`."""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._building = threading.Lock()
 
@@ -82,16 +86,24 @@ class Researching:
         self._redactions.finish(user)
         output: dict[str, Any] = {}
 
-        async def run(context: ResearchContext) -> None:
-            stream = self.graph().astream(graph_input, context=context, stream_mode=["custom", "values"])
-            async for mode, part in stream:
-                if mode == "values":
-                    output.update(cast("dict[str, Any]", part))
-                elif on_event is not None:
-                    on_event(cast("Mapping[str, Any]", part))
+        def receive(mode: str, part: Any) -> None:
+            if mode == "values":
+                output.update(part)
+            elif on_event is not None:
+                on_event(part)
 
+        async def run_async() -> None:
+            async for mode, part in self.graph().astream(graph_input, context=context, stream_mode=modes):
+                receive(mode, part)
+
+        modes: list[Any] = ["custom", "values"]
         with self._tier.metered(user, "research") as usage:
-            _run_cancellable(run, ResearchContext(user=user, usage=usage, settings=settings))
+            context = ResearchContext(user=user, usage=usage, settings=settings)
+            if self.runner is not None and not self.runner.get_loop().is_running():
+                self.runner.run(run_async())
+            else:
+                for mode, part in self.graph().stream(graph_input, context=context, stream_mode=modes):
+                    receive(mode, part)
         values = output["research"]
         degraded = list(dict.fromkeys((*values["degraded"], *notices.of(user, before))))
         try:  # logged, so that what was shown is not extracted again
@@ -101,6 +113,20 @@ class Researching:
         except HexamemError as error:
             degraded.append(f"the research could not be logged: {error}")
         return Research(**{**values, "degraded": tuple(degraded)})
+
+    @contextmanager
+    def cancellable(self) -> Iterator[None]:
+        """Within this context Ctrl-C cancels the call of a model, for which the graph would otherwise wait.
+
+        Research then runs in one event loop, that of ``runner``, if the caller has one for the models already: the
+        clients of models belong to the first loop that they are used in. Not for several threads.
+        """
+        if self.runner is not None:
+            yield
+            return
+        with asyncio.Runner() as self.runner:
+            yield
+        self.runner = None
 
     def parts(self) -> ResearchParts:
         """The stores, lanes and agents of the graph."""
@@ -192,16 +218,3 @@ class Researching:
         pinned = {vocabulary.canonical(scope.id) for scope in scopes if scope.pinned}
         shown = [scope_id for scope_id, count in steps_below.items() if scope_id in pinned or count > 1]
         return tuple(map(vocabulary.path, sorted(shown, key=lambda scope_id: -steps_below[scope_id])[:_SCOPES]))
-
-
-def _run_cancellable(run: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
-    """Run a coroutine in an event loop of its own; Ctrl-C cancels it. A graph's ``stream`` would wait for its model."""
-    from anyio.from_thread import start_blocking_portal
-
-    with start_blocking_portal() as portal:
-        future = portal.start_task_soon(run, *arguments)
-        try:
-            future.result()
-        except BaseException:
-            future.cancel()
-            raise

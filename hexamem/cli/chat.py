@@ -47,6 +47,7 @@ def chat(
     Ctrl-D.
     """
     with session.user(user, timezone, at_once=True) as memory, asyncio.Runner() as runner:
+        memory.memory.researching.runner = runner
         talk = _Chat(session, memory, thread, runner)
         steps = output.counted(len(memory.steps(thread)), "message")
         by = f"answers by {session.model}" if session.model else "no model is set: it answers with what memory holds"

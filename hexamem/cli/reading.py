@@ -199,7 +199,7 @@ def ask(
     timezone: Zone = None,
 ) -> None:
     """Research a question in rounds: plan, search, integrate, reflect. A model answers in words; else the evidence does."""
-    with session.reader(user, timezone) as memory:
+    with session.reader(user, timezone) as memory, memory.memory.researching.cancellable():
         research = memory.research(
             question,
             rounds,
