@@ -51,8 +51,8 @@ class MessageDraft:
 
     Attributes:
         message_id: the id of the host application.
-        role: ``other`` for a role outside the usual four; ``metadata["role"]`` is then the original one, and so is ``name``
-            if the message has none.
+        role: ``other`` for the own role of a LangChain ``ChatMessage``; ``metadata["role"]`` is then the original one, and
+            so is ``name`` if the message has none.
         name: the name of the speaker.
         text: the text blocks joined by newlines, or the results of a message with results only.
         blocks: the content as JSON blocks in LangChain's standard form, unless it is a single string; without reasoning
@@ -132,6 +132,7 @@ class _Raw:
     time: tuple[str, Any] | None = None
     metadata: Any = None
     extra: dict[str, Any] = field(default_factory=dict)
+    any_role: bool = False  # of a ChatMessage, whose role may be any word
 
 
 _WANTED = "a message is text, a LangChain message, a mapping with role and content, or a (role, content) pair"
@@ -192,6 +193,7 @@ def _from_langchain(message: BaseMessage, place: Place) -> _Raw:
         tool_call_id=getattr(message, "tool_call_id", None),
         metadata=extra.pop("metadata", None) if isinstance(extra.get("metadata"), Mapping) else None,
         extra=extra,
+        any_role=message.type == "chat",
     )
 
 
@@ -232,7 +234,7 @@ def _from_mapping(message: Mapping[Any, Any], place: Place) -> _Raw:
 
 
 def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> MessageDraft:
-    role, word = _role(raw.role, place)
+    role, word = _role(raw, place)
     name = _word(raw.name, "name", place) or (word if role == "other" else None)
     reader = BlockReader(place=place, keep_reasoning=keep_reasoning)
     plain = isinstance(raw.content, str)
@@ -274,14 +276,16 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
     )
 
 
-def _role(value: Any, place: Place) -> tuple[MessageRole, str | None]:
+def _role(raw: _Raw, place: Place) -> tuple[MessageRole, str | None]:
     """The canonical role, and the original one if that is not a mere synonym."""
-    if not isinstance(value, str) or not value.strip():
-        raise place.error(f"role = {shown(value)} must be a word such as 'user' or 'assistant'")
-    word = value.strip()
+    word = raw.role.strip() if isinstance(raw.role, str) else ""
     role = _ROLES.get(word.lower())
-    if role is None:
+    if role is None and word and raw.any_role:
         return "other", word
+    if role is None:
+        raise place.error(
+            f"role = {shown(raw.role)}: use one of {', '.join(_ROLES)}, or a LangChain ChatMessage for a role of your own"
+        )
     return role, None if word.lower() in (role, *_SYNONYMS) else word
 
 

@@ -85,7 +85,7 @@ FIELDS: list[tuple[Any, dict[str, Any]]] = [
     (("ai", "x"), {"role": "assistant", "metadata": {}}),
     (("developer", "x"), {"role": "system", "metadata": {"role": "developer"}}),
     (ChatMessage("x", role="pro-side"), {"role": "other", "name": "pro-side", "metadata": {"role": "pro-side"}}),
-    ({"role": "judge", "name": "Ada", "content": "x"}, {"name": "Ada", "metadata": {"role": "judge"}}),
+    (ChatMessage("x", role="judge", name="Ada"), {"name": "Ada", "metadata": {"role": "judge"}}),
     (HumanMessage("x", id="m1", name="Maya"), {"message_id": "m1", "name": "Maya"}),
     ({"role": "user", "content": "x", "id": 7, "mood": "glad", "metadata": {"session": 3}},
      {"message_id": "7", "metadata": {"session": 3, "mood": "glad"}}),
@@ -350,7 +350,8 @@ LOOP["loop"] = LOOP
 BLOCK_LOOP: dict[str, Any] = {"type": "tool_result", "tool_use_id": "c"}
 BLOCK_LOOP["content"] = [BLOCK_LOOP]
 REFUSED_FIELDS: list[tuple[dict[str, Any], str]] = [
-    *(({"role": role}, "role = ") for role in ("", "  ", 5, ["user"], True)),
+    *(({"role": role}, "role = .*use one of user, human, assistant, ai, system, developer, tool, function")
+      for role in ("", "  ", 5, ["user"], True, "u", "agent")),
     *(({"tool_calls": calls}, "") for calls in (5, "x", [5], [{}], [{"name": 5}], [{"name": "f", "args": [1]}])),
     *(({"content": each}, "") for each in (5, {"a": 1}, [5], [{"type": ["text"]}], [{"type": "text", "text": 5}])),
     ({"name": ["x"]}, "name = "), ({"id": 1.5}, "id = "), ({"tool_call_id": {}}, "tool_call_id = "),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -65,6 +66,30 @@ def test_the_full_history_sent_again_without_ids_stores_each_message_once(memory
         out = built.invoke({"messages": history}, context=ALICE)
         history.append({"role": "assistant", "content": out["messages"][-1].text})
     assert said(memory) == [message["content"] for message in history]
+
+
+@dataclass
+class AppContext:
+    user_id: str
+
+
+@pytest.mark.parametrize(
+    ("schema", "context", "config"),
+    [
+        (None, {"user_id": "alice"}, None),
+        (None, AppContext("alice"), None),
+        (AppContext, AppContext("alice"), None),
+        (AppContext, {"user_id": "alice"}, None),
+        (None, None, {"configurable": {"user_id": "alice"}}),
+    ],
+)
+def test_a_run_names_its_user_with_or_without_a_context_schema(
+    memory: Memory, schema: Any, context: Any, config: Any
+) -> None:
+    middleware = [MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))]
+    built = create_agent(ScriptedChat(["Noted."]), middleware=middleware, context_schema=schema)
+    built.invoke(ask("I moved to Porto."), config, context=context)
+    assert said(memory) == ["I moved to Porto.", "Noted."]
 
 
 def test_a_model_that_raises_loses_no_message_of_the_user(memory: Memory) -> None:
