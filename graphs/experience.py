@@ -49,11 +49,7 @@ class Reflecting(Recorder, Protocol):
 
 
 def run_in(config: RunnableConfig, messages: Sequence[BaseMessage] = ()) -> Any:
-    """The recorder of the run that a node belongs to, from the node's config; None if no run is recorded.
-
-    Args:
-        messages: of the node's state: the tool calls in them are recorded, if they are not yet.
-    """
+    """The recorder of the run that a node belongs to, from the node's config; None if no run is recorded."""
     callbacks: Any = config.get("callbacks")
     handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", [])
     parent = getattr(callbacks, "parent_run_id", None)

@@ -51,21 +51,13 @@ class BatchTakenError(HexamemError, RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """The steps that are not managed yet.
+    """The steps that are not managed yet."""
 
-    Attributes:
-        since: ``seq`` up to which all are managed.
-        reached: ``seq`` of the last of ``step_ids``; ``since`` if there is none.
-        step_ids: the next ones, up to the requested number.
-        more: whether others follow, so that these are a full batch.
-        newest: when the last of ``step_ids`` was stored.
-    """
-
-    since: int
-    reached: int
-    step_ids: tuple[str, ...]
-    more: bool = False
-    newest: datetime | None = None
+    since: int  # `seq` up to which all are managed
+    reached: int  # `seq` of the last of `step_ids`; `since` if there is none
+    step_ids: tuple[str, ...]  # the next ones, up to the requested number
+    more: bool = False  # whether others follow, so that these are a full batch
+    newest: datetime | None = None  # when the last of `step_ids` was stored
 
 
 def read_managed(tx: Transaction) -> int:
@@ -74,11 +66,7 @@ def read_managed(tx: Transaction) -> int:
 
 
 def advance(tx: Transaction, since: int, reached: int) -> None:
-    """Record that the steps up to ``reached`` are managed.
-
-    Raises:
-        BatchTakenError: if another run has moved the ``seq`` from ``since`` meanwhile.
-    """
+    """Record that the steps up to ``reached`` are managed."""
     if read_managed(tx) != since:
         raise BatchTakenError("the steps of this batch were managed by another run meanwhile")
     set_projection(tx, SHARED, MANAGED, reached)
@@ -100,12 +88,7 @@ _NEXT = Prepared(
 
 
 def waiting_steps(tx: Transaction, most: int, characters: int | None = None) -> Waiting:
-    """The steps to be managed next, in the order in which they were stored.
-
-    Args:
-        most: the largest number of steps.
-        characters: the largest total length of their texts, each counted up to 4,000; one step is always returned.
-    """
+    """The steps to be managed next, in the order in which they were stored."""
     since = read_managed(tx)
     rows = tx.all(_NEXT, user=tx.user_id, since=since, most=most + 1)
     chosen = rows[:most]

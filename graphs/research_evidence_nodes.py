@@ -197,10 +197,7 @@ class EvidenceNodes(ResearchNode):
         outcome: Outcome,
     ) -> bool:
         """Whether a reflection by a model is unnecessary: the integrator settled every part that the planner named, no
-        claim was dropped, and every fact that superseded a quoted one was read.
-
-        The reflection without a model costs no call, and is never skipped.
-        """
+        claim was dropped, and every fact that superseded a quoted one was read."""
         if self.parts.reflector is None or outcome.tier != "model" or not (outcome.answerable and outcome.claims):
             return False
         parts = _parts_of(update)

@@ -44,28 +44,17 @@ _WIDEN = 4  # times as many records are searched where a filter may exclude some
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceFilter:
-    """A filter, evaluated on the ledger. It is truthy if it may exclude anything.
+    """A filter, evaluated on the ledger. It is truthy if it may exclude anything."""
 
-    Attributes:
-        where: conditions on steps and items.
-        as_of: steps that had happened, and items that were true, at this time.
-        known_at: steps and items that were stored at this time, items in the version of then.
-        kinds: "step" and kinds of items; None for all.
-    """
-
-    where: Where | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    kinds: frozenset[str] | None = None
+    where: Where | None = None  # conditions on steps and items
+    as_of: datetime | None = None  # steps that had happened, and items that were true, at this time
+    known_at: datetime | None = None  # steps and items that were stored at this time, items in the version of then
+    kinds: frozenset[str] | None = None  # "step" and kinds of items; None for all
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> EvidenceFilter:
-        """From JSON: ``where`` as a mapping of its fields, times as ISO 8601 (in UTC without an offset), ``kinds`` as a list;
-        any may be missing or None.
-
-        Raises:
-            InvalidInputError: for an unknown condition, or a time that cannot be parsed.
-        """
+        """From JSON: ``where`` as a mapping of its fields, times as ISO 8601 (in UTC without an offset), ``kinds`` as a
+        list; any may be missing or None."""
         where, kinds = values.get("where"), values.get("kinds")
         kinds = (kinds,) if isinstance(kinds, str) else kinds
         return cls(
@@ -136,21 +125,15 @@ LaneSearch = Callable[[str, SearchRequest, EvidenceFilter, int], SearchFound]
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchLanes:
-    """The six lanes over one home's ledger and indexes, which must be up to the ledger.
-
-    Attributes:
-        find: a recall.
-        search_pages: (user, question, how many) → pages, best first.
-        query_intent: (user, question) → the labels that a question names.
-    """
+    """The six lanes over one home's ledger and indexes, which must be up to the ledger."""
 
     ledger: Ledger
     vectors: VectorIndex
     lexical: LexicalStore
     embedder: Embedder
-    find: Callable[[str, Request, Strategy], SearchResult]
-    search_pages: Callable[[str, str, int], Sequence[Hit]]
-    query_intent: Callable[[str, str], QueryFilter]
+    find: Callable[[str, Request, Strategy], SearchResult]  # a recall
+    search_pages: Callable[[str, str, int], Sequence[Hit]]  # (user, question, how many) → pages, best first
+    query_intent: Callable[[str, str], QueryFilter]  # (user, question) → the labels that a question names
 
     def by_name(self) -> dict[str, LaneSearch]:
         """The lanes by name."""

@@ -35,10 +35,6 @@ def waiting_node(
 
     With ``ainvoke`` the runnable is awaited, and the code between requests, which reads stores, runs in a thread. A
     runnable that is a graph is drawn as a subgraph. What it raises, an interrupt too, is raised by the node.
-
-    Args:
-        runnable: answers the requests; None for a node that makes none.
-        detached: whether a graph runs without the checkpointer of the run.
     """
 
     def run(state: Any) -> dict[str, Any]:

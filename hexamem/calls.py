@@ -25,14 +25,7 @@ Result = TypeVar("Result")
 
 
 class Calls:
-    """Which threads are in a call of one memory. Re-entrant: a call may make others, and may close the memory.
-
-    ``with calls:`` encloses each call; :meth:`begin_closing` and :meth:`end_closing` enclose the closing.
-
-    Args:
-        closed: the message of the StoreClosedError for calls after closing has begun.
-        home: the folder of the memory.
-    """
+    """Which threads are in a call of one memory. Re-entrant: a call may make others, and may close the memory."""
 
     def __init__(self, closed: str, home: Path) -> None:
         self._closed_message, self.home = closed, home
@@ -109,10 +102,7 @@ class Calls:
 
 
 def public(call: F) -> F:
-    """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets.
-
-    The object has the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
-    """
+    """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets."""
     safe = safe_errors(call)
 
     @wraps(call)

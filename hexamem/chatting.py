@@ -159,10 +159,7 @@ _NEAREST = 3
 
 
 def reply_by_evidence(user: UserMemory, research: Research) -> str:
-    """The extracted sentences, each with its day and speaker; without any, the lines nearest to the question.
-
-    A message without a question mark may be a statement: the reply begins with the note that it is stored.
-    """
+    """The extracted sentences, each with its day and speaker; without any, the lines nearest to the question."""
     is_question = any(mark in research.question for mark in QUESTION_MARKS)
     if research.answerable and research.evidence:
         head = "From memory:" if is_question else f"{_STORED} Near to it in memory:"

@@ -73,12 +73,7 @@ def examine_home(home: Path) -> list[Finding]:
 
 
 def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: None) -> list[Finding]:
-    """Examine an open home: embedder, ledger, vault key, indexes, jobs, repairs.
-
-    Args:
-        memory: the open memory; nothing in it is changed.
-        progress: called with the name of each examined user.
-    """
+    """Examine an open home: embedder, ledger, vault key, indexes, jobs, repairs."""
     embedder = memory.embedder
     return [
         Finding(
@@ -94,10 +89,7 @@ def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: 
 
 
 def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any]]:
-    """``{"user", "steps", "items"}`` of each user in order of their first write, or of the one named (none if unknown).
-
-    Forgotten and removed records do not count.
-    """
+    """``{"user", "steps", "items"}`` of each user in order of their first write, or of the one named (none if unknown)."""
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         chosen = select(users.c.id, users.c.name).order_by(users.c.id)
         rows = connection.execute(chosen if user is None else chosen.where(users.c.name == user)).all()

@@ -46,12 +46,7 @@ class UserRuns:
     def __init__(
         self, home: Home, distilling: Distilling, wrote: Callable[[str], object], user: str, timezone: str
     ) -> None:
-        """Created for each :class:`~hexamem.learning.UserExperience`.
-
-        Args:
-            wrote: called with the user after a change that the background thread has to process.
-            timezone: of the user, stored if the user's first write is a run.
-        """
+        """Created for each :class:`~hexamem.learning.UserExperience`."""
         self.home, self.distilling, self.user = home, distilling, user
         self.on = home.settings.experience
         self._wrote, self._timezone = wrote, timezone
@@ -66,23 +61,14 @@ class UserRuns:
 
     @contextmanager
     def write(self, *, create: bool = False, wakes: bool = True) -> Iterator[Transaction]:
-        """A write transaction of the user.
-
-        Args:
-            create: whether a user who has stored nothing yet is registered.
-            wakes: whether the background thread is notified.
-        """
+        """A write transaction of the user."""
         with self.home.ledger.write(self.user, create=create, timezone=self._timezone) as tx:
             yield tx
         if wakes:
             self._wrote(self.user)
 
     def run(self, run_id: str) -> Run:
-        """A run by its id.
-
-        Raises:
-            NotFoundError: if the user has none of that id.
-        """
+        """A run by its id."""
         check_text(run_id, "run_id")
         with self.read() as tx:
             return get_run(tx, run_id)
@@ -114,12 +100,7 @@ class UserRuns:
         again: bool = False,
         queue: bool = True,
     ) -> RunReceipt:
-        """See :meth:`~hexamem.run_recorder.RunRecorder.finish`.
-
-        Args:
-            again: whether the outcome of a finished run may be replaced.
-            queue: whether a distilling job is queued.
-        """
+        """See :meth:`~hexamem.run_recorder.RunRecorder.finish`."""
         check_text(run_id, "run_id")
         check_text(evidence, "evidence")
         if outcome is not None and not isinstance(outcome, bool):
@@ -157,14 +138,7 @@ class UserRuns:
                 set_run(tx, run.changed(shown=tuple(dict.fromkeys([*run.shown, *ids]))))
 
     def prepared(self, values: dict[str, Any], what: str) -> Callable[[Transaction], dict[str, Any]]:
-        """Find the secrets in values to be written: outside of a transaction, since millions of characters take seconds.
-
-        Returns:
-            A function of a write transaction: the values as they may be written, each secret stored in the vault.
-
-        Raises:
-            InvalidInputError: for more bytes than a message may have.
-        """
+        """Find the secrets in values to be written: outside of a transaction, since millions of characters take seconds."""
         settings, cipher = self.home.settings, self.home.cipher
         texts = strings_in(values)
         size, limit = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts), settings.max_message_bytes

@@ -23,10 +23,6 @@ def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) ->
 
     Results of the memory's tools before the last call of ``forget`` may repeat what was forgotten, and are replaced too;
     of a list of records to forget the ids stay, for further calls. The user's last message stays: the model answers it.
-
-    Args:
-        messages: the host's conversation.
-        forgotten: message id → remaining text, "" if all of it is forgotten.
     """
     last = max((index for index, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
     until = max((index for index, message in enumerate(messages[:last]) if _forgot(message)), default=-1)

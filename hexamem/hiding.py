@@ -27,9 +27,6 @@ def hide_secrets(user: UserMemory, value: T) -> T:
 
     Secrets are detected as in ``UserMemory.remember``. A new one is first stored in the vault, so nothing is lost:
     ``UserMemory.reveal`` returns it.
-
-    Args:
-        value: any JSON value. It is not changed.
     """
     memory = user.memory
     if not memory.settings.find_secrets:

@@ -73,13 +73,7 @@ class Ingesting:
         remember: Callable[[str, Any, str], Remembered],
         wrote: Callable[[str], object],
     ) -> None:
-        """Registers the handler of ``manage`` jobs.
-
-        Args:
-            managers: the host's own managers, by memory type.
-            remember: stores messages of a user in a thread, for a graph whose input is messages.
-            wrote: called with a user after items or jobs were written.
-        """
+        """Registers the handler of ``manage`` jobs."""
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
         self._projector, self._paging, self._tier = projector, paging, tier
         self._managers, self._runner = managers, runner
@@ -152,12 +146,7 @@ class Ingesting:
     def manage_all(
         self, user: str, progress: Callable[[int], object] = lambda steps: None, *, timeout: float | None = None
     ) -> bool:
-        """Manage all waiting steps of a user in this thread; returns whether none is left.
-
-        Args:
-            progress: called after each batch with its number of steps.
-            timeout: seconds after which no further batch is begun; None for no limit.
-        """
+        """Manage all waiting steps of a user in this thread; returns whether none is left."""
         deadline = None if timeout is None else time.monotonic() + timeout
         if not self.on:
             return True

@@ -48,12 +48,7 @@ class UserLabels:
         catch_up: Callable[[str], object],
         wrote: Callable[[str], object],
     ) -> None:
-        """Created by :attr:`hexamem.UserMemory.labels`.
-
-        Args:
-            catch_up: labels and indexes the steps that a user has stored.
-            wrote: called with the user after a change.
-        """
+        """Created by :attr:`hexamem.UserMemory.labels`."""
         self._home, self._user, self._calls = home, user, calls
         self._catch_up, self._wrote = catch_up, wrote
 
@@ -78,8 +73,6 @@ class UserLabels:
             and (label.id in below or label.pinned)
         )
 
-    alist = in_thread(list)  # noqa: A003
-
     @public
     def show(self, label: str) -> LabelView:
         """One label, with the latest steps that carry it.
@@ -96,8 +89,6 @@ class UserLabels:
             steps = [intent.step_id for intent in read_intents(tx) if same & set(intent.label_ids)]
         view = _view(vocabulary, label_id, own.get(label_id, 0), below.get(label_id, 0))
         return view.model_copy(update={"step_ids": tuple(steps[-_LATEST:])})
-
-    ashow = in_thread(show)
 
     @public
     def of(self, step_id: str) -> LabeledSnippet:
@@ -130,16 +121,12 @@ class UserLabels:
             provisional=intent.provisional,
         )
 
-    aof = in_thread(of)
-
     @public
     def induced(self) -> dict[str, InducedLabels]:
         """The label ids of every labelled step, in the order in which the steps were stored: step id → labels."""
         with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             return {intent.step_id: _induced(vocabulary, intent) for intent in read_intents(tx)}
-
-    ainduced = in_thread(induced)
 
     # -- correcting ---------------------------------------------------------------------------------------------
 
@@ -156,8 +143,6 @@ class UserLabels:
             name, actor, reason = self._home.redacted(tx, name, actor, reason)
             return rename_label(tx, label, name, actor=actor, reason=reason)
 
-    arename = in_thread(rename)
-
     @public
     def merge(self, label: str, into: str, *, actor: str = "user", reason: str = "") -> Operation:
         """Merge a label into another of its kind: steps that carry either are found by both names.
@@ -170,8 +155,6 @@ class UserLabels:
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return merge_labels(tx, label, into, actor=actor, reason=reason)
-
-    amerge = in_thread(merge)
 
     @public
     def split(
@@ -191,8 +174,6 @@ class UserLabels:
             name, actor, reason = self._home.redacted(tx, name, actor, reason)
             label_id, _ = split_label(tx, label, chosen, name, actor=actor, reason=reason)
         return self.show(label_id)
-
-    asplit = in_thread(split)
 
     @public
     def move(
@@ -221,8 +202,6 @@ class UserLabels:
             actor, reason = self._home.redacted(tx, actor, reason)
             return move_steps(tx, chosen, label, kind=kind, actor=actor, reason=reason)
 
-    amove = in_thread(move)
-
     @public
     def pin(self, label: str, pinned: bool = True, *, actor: str = "user", reason: str = "") -> Operation:
         """Protect a label from classifiers, models and merges, or release it with ``pinned=False``.
@@ -236,8 +215,6 @@ class UserLabels:
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return pin_label(tx, label, pinned, actor=actor, reason=reason)
-
-    apin = in_thread(pin)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -254,6 +231,17 @@ class UserLabels:
             yield tx
         self._wrote(self._user)
 
+    # The twins for asyncio.
+    alist = in_thread(list)  # noqa: A003
+    ashow = in_thread(show)
+    aof = in_thread(of)
+    ainduced = in_thread(induced)
+    arename = in_thread(rename)
+    amerge = in_thread(merge)
+    asplit = in_thread(split)
+    amove = in_thread(move)
+    apin = in_thread(pin)
+
 
 def label_paths(ledger: Ledger, user: str) -> dict[str, str]:
     """The current path of each label: id of a label or alias → its name after its parents' names."""
@@ -265,16 +253,7 @@ def label_paths(ledger: Ledger, user: str) -> dict[str, str]:
 def refuse_unknown(
     ledger: Ledger, catch_up: Callable[[str], object], user: str, names: Collection[str], *, of_items: bool = False
 ) -> None:
-    """Check that each name in a filter is a label.
-
-    Args:
-        catch_up: labels the steps that a user has stored.
-        names: as in ``Where.labels``.
-        of_items: whether only items' own labels count, not those of steps.
-
-    Raises:
-        NotFoundError: naming the first unknown one, and the nearest labels.
-    """
+    """Check that each name in a filter is a label."""
     if not names:
         return
     catch_up(user)
@@ -301,10 +280,7 @@ def _check_kind(kind: object) -> None:
 
 
 def _counts(tx: Transaction, vocabulary: Vocabulary) -> tuple[dict[str, int], dict[str, int]]:
-    """How many steps carry each label, and how many carry it or one under it; aliases resolved.
-
-    A step counts once for a label, even if it carries two that were merged.
-    """
+    """How many steps carry each label, and how many carry it or one under it; aliases resolved."""
     own: dict[str, set[str]] = {}
     below: dict[str, set[str]] = {}
     for intent in read_intents(tx):

@@ -102,8 +102,6 @@ class UserExperience:
         run = self._runs.begin(task, env, fields, advice.ids)
         return RunRecorder(self._runs, self._calls, run, advice, same_task=same_task)
 
-    astart = in_thread(start)
-
     @public
     def resume(self, run_id: str) -> RunRecorder:
         """Continue recording an unfinished run.
@@ -116,8 +114,6 @@ class UserExperience:
             raise InvalidInputError(f"run {run_id} is finished: start another, or set its outcome with decide()")
         return RunRecorder(self._runs, self._calls, run, Advice())
 
-    aresume = in_thread(resume)
-
     @public
     def decide(self, run_id: str, outcome: bool, *, evidence: str = "", source: OutcomeSource = "user") -> RunReceipt:
         """Set the outcome of a run, finished or not; a former outcome is replaced.
@@ -128,8 +124,6 @@ class UserExperience:
             NotFoundError: if there is no such run.
         """
         return self._runs.finish(run_id, outcome, evidence, source, again=True)
-
-    adecide = in_thread(decide)
 
     # -- recalling ----------------------------------------------------------------------------------------------
 
@@ -168,8 +162,6 @@ class UserExperience:
         if not self._runs.on:
             return Advice(degraded=(OFF,))
         return self._runs.advice(task, env, k, include, facet, same_task)
-
-    arecall = in_thread(recall)
 
     # -- agents -------------------------------------------------------------------------------------------------
 
@@ -244,8 +236,6 @@ class UserExperience:
                 add_item(tx, item_values(point), home.cipher, actor=ACTOR, reason=reason, find=find)
         return Focus(points=self._focus_points(env), degraded=(*degraded, *without_vectors))
 
-    afocus = in_thread(focus)
-
     @public
     def explore(
         self,
@@ -312,8 +302,6 @@ class UserExperience:
         )
         return exploring.parallel(k) if mode == "parallel" else exploring.sequential(k)
 
-    aexplore = in_thread(explore)
-
     # -- listing ------------------------------------------------------------------------------------------------
 
     @public
@@ -331,8 +319,6 @@ class UserExperience:
         with self._runs.read() as tx:
             return read_runs(tx, env, limit=limit)
 
-    aruns = in_thread(runs)
-
     @public
     def steps(self, run_id: str) -> tuple[RunStep, ...]:
         """The steps of a run, in order.
@@ -342,8 +328,6 @@ class UserExperience:
         """
         return self._runs.steps(run_id)
 
-    asteps = in_thread(steps)
-
     @public
     def digest(self, run_id: str) -> RunDigest:
         """A summary of a run in a few lines, made without a model.
@@ -352,8 +336,6 @@ class UserExperience:
             NotFoundError: if there is no such run.
         """
         return digest_of(self._runs.run(run_id), self._runs.steps(run_id))
-
-    adigest = in_thread(digest)
 
     @public
     def items(self, env: str | None = None, *, retired: bool = False) -> tuple[Experience, ...]:
@@ -367,8 +349,6 @@ class UserExperience:
             _check_env(env)
         with self._runs.read() as tx:
             return tuple(read_experience(tx, env, retired=retired))
-
-    aitems = in_thread(items)
 
     @public
     def show(self, experience_id: str) -> Experience:
@@ -385,14 +365,10 @@ class UserExperience:
             f"no experience {experience_id!r} for user {self._runs.user!r}; `hexamem experience list` lists them"
         )
 
-    ashow = in_thread(show)
-
     @public
     def stats(self, env: str | None = None) -> ExperienceStats:
         """Counts of runs, of their outcomes with and without advice, and of what was learned from them."""
         return stats_of(env, self.runs(env), self.items(env, retired=True), self._runs.distilling.waits)
-
-    astats = in_thread(stats)
 
     # -- correcting ---------------------------------------------------------------------------------------------
 
@@ -408,8 +384,6 @@ class UserExperience:
         with self._runs.write() as tx:
             (reason,) = self._runs.home.redacted(tx, reason)
             return remove_item(tx, experience_id, reason=reason or "retired")
-
-    aretire = in_thread(retire)
 
     @public
     def promote(self, experience_id: str, *, reason: str = "") -> Experience:
@@ -431,8 +405,6 @@ class UserExperience:
             edit_item(tx, experience_id, fields, home.cipher, reason=reason or "promoted", find=find)
         return self.show(experience_id)
 
-    apromote = in_thread(promote)
-
     @public
     def forget(self, run_id: str) -> int:
         """Delete a run with its steps physically, and remove the experience that was learned from it alone.
@@ -452,8 +424,6 @@ class UserExperience:
         self._runs.home.ledger.checkpoint()
         return learned
 
-    aforget = in_thread(forget)
-
     @public
     def distil(self, env: str | None = None) -> int:
         """Queue the finished runs that are not distilled yet, such as those of an import; returns how many."""
@@ -465,13 +435,29 @@ class UserExperience:
                 self._runs.distilling.queue(tx, run.id)
         return len(waiting)
 
-    adistil = in_thread(distil)
-
     # -- inside -------------------------------------------------------------------------------------------------
 
     def _focus_points(self, env: str) -> tuple[Experience, ...]:
         with self._runs.read() as tx:
             return tuple(point for point in read_experience(tx, env) if point.origin == "focus")
+
+    # The twins for asyncio.
+    astart = in_thread(start)
+    aresume = in_thread(resume)
+    adecide = in_thread(decide)
+    arecall = in_thread(recall)
+    afocus = in_thread(focus)
+    aexplore = in_thread(explore)
+    aruns = in_thread(runs)
+    asteps = in_thread(steps)
+    adigest = in_thread(digest)
+    aitems = in_thread(items)
+    ashow = in_thread(show)
+    astats = in_thread(stats)
+    aretire = in_thread(retire)
+    apromote = in_thread(promote)
+    aforget = in_thread(forget)
+    adistil = in_thread(distil)
 
 
 def _check_task(task: object) -> None:

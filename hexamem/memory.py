@@ -246,8 +246,6 @@ class Memory:
             opened.close()
             raise
 
-    aopen = class_in_thread(open)  # noqa: A003
-
     @public
     def user(self, name: str, *, timezone: str | None = None) -> UserMemory:
         """Everything bound to one user: the same object at each call. The user is registered at the first write.
@@ -278,14 +276,10 @@ class Memory:
             self._users[name] = user
         return user
 
-    auser = in_thread(user)
-
     @public
     def users(self) -> list[str]:
         """The names of all users who have stored something, in order of their first write. For administration."""
         return self.ledger.users()
-
-    ausers = in_thread(users)
 
     @property
     def notices(self) -> list[str]:
@@ -341,14 +335,10 @@ class Memory:
                     self._home.notices.add(name, f"user {name!r} could not be indexed: {error}")
         return not (damaged or job_queue.unfinished(self.ledger, self.runner.clock()))
 
-    aflush = in_thread(flush)
-
     @public
     def jobs(self) -> list[Job]:
         """The jobs of all users that are not done, the first due first. For administration."""
         return job_queue.list_jobs(self.ledger)
-
-    ajobs = in_thread(jobs)
 
     @public
     def retry_job(self, job_id: str, *, user: str) -> None:
@@ -361,8 +351,6 @@ class Memory:
             job_queue.retry(tx, job_id)
         self.wrote(user)
 
-    aretry_job = in_thread(retry_job)
-
     @public
     def drop_job(self, job_id: str, *, user: str) -> None:
         """Delete a job from the queue without running it.
@@ -374,15 +362,11 @@ class Memory:
         with self.ledger.write(check_name(user, "user"), create=False) as tx:
             job_queue.drop(tx, job_id)
 
-    adrop_job = in_thread(drop_job)
-
     @public
     def reindex(self, user: str | None = None, progress: Progress | None = None) -> int:
         """Delete indexes and build them from the ledger, for one user or all; returns how many records were written."""
         names = [check_name(user, "user")] if user is not None else self.ledger.users()
         return sum(self.projector.rebuild(name, progress) for name in names)
-
-    areindex = in_thread(reindex)
 
     @classmethod
     def reembed(
@@ -405,8 +389,6 @@ class Memory:
             memory.ledger.set_settings(embedder_identity(memory.embedder))
         return written
 
-    areembed = class_in_thread(reembed)
-
     def close(self) -> None:
         """Finish running calls and release the home. Nothing acknowledged is lost; a second call does nothing.
 
@@ -426,8 +408,6 @@ class Memory:
                 last_to_first.callback(user.write_recalls)
             if self._worker is not None:
                 last_to_first.callback(self._worker.stop, self.settings.job_stop)
-
-    aclose = in_thread(close)
 
     def __enter__(self) -> Memory:
         return self
@@ -474,6 +454,18 @@ class Memory:
             self.reading_embedder.forget()
             forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is
 
+    # The twins for asyncio.
+    aopen = class_in_thread(open)  # noqa: A003
+    auser = in_thread(user)
+    ausers = in_thread(users)
+    aflush = in_thread(flush)
+    ajobs = in_thread(jobs)
+    aretry_job = in_thread(retry_job)
+    adrop_job = in_thread(drop_job)
+    areindex = in_thread(reindex)
+    areembed = class_in_thread(reembed)
+    aclose = in_thread(close)
+
 
 def _labelling(home: Home, labeler_of: Callable[[str], Labeler] | None) -> IntentLabeling | None:
     """What labels steps by the settings; None with labels "off"."""
@@ -494,11 +486,7 @@ def _no_labels(user: str, query: str) -> QueryFilter:
 
 
 def check_memory(memory: object, caller: str) -> None:
-    """Check that a graph, middleware or tool gets an open memory, rather than a folder or the memory of one user.
-
-    Raises:
-        ConfigError: it is of another type.
-    """
+    """Check that a graph, middleware or tool gets an open memory, rather than a folder or the memory of one user."""
     if not isinstance(memory, Memory):
         raise ConfigError(
             f"{caller}: memory = {shown(memory)} is of type {type(memory).__name__}; give the Memory that Memory.open "

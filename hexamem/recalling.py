@@ -56,11 +56,7 @@ class RecallLog:
         return self._erasures
 
     def add(self, row: RecallRow, erasures: int) -> None:
-        """Add a recall, unless the user was erased since it began.
-
-        Args:
-            erasures: :attr:`erasures` when the recall began.
-        """
+        """Add a recall, unless the user was erased since it began."""
         settings = self._home.settings
         redactor = Redactor(None, settings.find_secrets)
         row["query"] = redactor.clean(row["query"], redactor.scan(row["query"]))
@@ -131,13 +127,7 @@ class Recalling:
         leave_out: LeaveOut | None = None,
         packed: bool = True,
     ) -> Recall:
-        """As :meth:`hexamem.UserMemory.recall`, with times and conditions parsed.
-
-        Args:
-            log: the user's log, to which this recall is added.
-            leave_out: whether a record is left out of the hits; the next best takes its place.
-            packed: whether to pack the hits into ``text``; False leaves it empty.
-        """
+        """As :meth:`hexamem.UserMemory.recall`, with times and conditions parsed."""
         began = time.perf_counter()
         erasures = log.erasures
         check_query(query)
@@ -259,11 +249,7 @@ class Recalling:
 
 
 def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strategy:
-    """A strategy with some of its operations switched on or off, whatever its gate decides.
-
-    Raises:
-        InvalidInputError: if the strategy has no operations, or a name is not one of them.
-    """
+    """A strategy with some of its operations switched on or off, whatever its gate decides."""
     if not isinstance(operations, Mapping):
         raise InvalidInputError(f"operations = {operations!r}: pass a mapping of names to True or False")
     if not strategy.learned:
@@ -279,12 +265,7 @@ def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strat
 def shown_operations(
     result: SearchResult, switched: Mapping[str, bool], min_probability: float | None
 ) -> tuple[RankingOperation, ...]:
-    """The operations of a recall, with the reason for each.
-
-    Args:
-        switched: those that the call switched on or off.
-        min_probability: the threshold below which there were no hits; None where there was none.
-    """
+    """The operations of a recall, with the reason for each."""
     if result.gate is None:
         return ()
     on, reasons = set(result.on), {**result.reasons, **dict.fromkeys(switched, "by the call")}
@@ -300,11 +281,7 @@ def shown_operations(
 
 
 def check_probability(value: object, strategy: Strategy) -> None:
-    """Check ``min_probability`` for a recall by this strategy.
-
-    Raises:
-        InvalidInputError: if the strategy estimates no probability, or the value is not one.
-    """
+    """Check ``min_probability`` for a recall by this strategy."""
     if not strategy.learned:
         raise InvalidInputError(f"min_probability = {value!r}: strategy {strategy.name!r} estimates no probability")
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:

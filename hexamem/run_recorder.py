@@ -72,8 +72,6 @@ class RunRecorder:
                 raise InvalidInputError(f"run {self.id} is finished and takes no more steps; start another run")
             return append_run_step(tx, RunStep(run_id=self.id, position=0, **clean(tx)))
 
-    astep = in_thread(step)
-
     @public
     def finish(
         self, outcome: bool | None = None, *, evidence: str = "", source: OutcomeSource = "environment"
@@ -90,8 +88,6 @@ class RunRecorder:
             NotFoundError: if it was forgotten.
         """
         return self._runs.finish(self.id, outcome, evidence, source, queue=self._queue)
-
-    afinish = in_thread(finish)
 
     @public
     def reflect(self, error: str = "") -> Reflection:
@@ -170,8 +166,6 @@ class RunRecorder:
             degraded=degraded,
         )
 
-    areflect = in_thread(reflect)
-
     def _may_ask(self) -> bool:
         """Whether a model may be asked once more; counts it."""
         with self._guard:
@@ -205,6 +199,10 @@ class RunRecorder:
         runs.add_shown(self.id, advice.ids)
         return advice.changed(degraded=degraded) if degraded else advice
 
+    # The twins for asyncio.
+    astep = in_thread(step)
+    afinish = in_thread(finish)
+    areflect = in_thread(reflect)
     atool_advice = in_thread(tool_advice)
 
 

@@ -49,16 +49,12 @@ class UserPrivacy(UserBase):
                 actor, reason = self._home.redacted(tx, actor, reason)
             return privacy.reveal(tx, self.memory.cipher, record_id, reason=reason, actor=actor)
 
-    areveal = in_thread(reveal)
-
     @public
     def reveals(self, secret_id: str | None = None) -> list[Reveal]:
         """The audit of revealed secrets, oldest first."""
         check_optional_text(secret_id=secret_id)
         with self.memory.ledger.read(self.name) as tx:
             return read_reveals(tx, secret_id)
-
-    areveals = in_thread(reveals)
 
     @public
     def redact(
@@ -102,8 +98,6 @@ class UserPrivacy(UserBase):
             self.name, memory.ledger, memory.projector, memory.media, memory.cipher, request, find=find
         )
 
-    aredact = in_thread(redact)
-
     @public
     def erase(self) -> EraseReceipt:
         """Delete everything of this user from ledger, indexes, media and logs, physically. This cannot be undone.
@@ -113,8 +107,6 @@ class UserPrivacy(UserBase):
         """
         self._recalls.forget()
         return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
-
-    aerase = in_thread(erase)
 
     @public
     def export(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
@@ -139,8 +131,6 @@ class UserPrivacy(UserBase):
         return export_file(
             target, self.name, self.memory.ledger, self.memory.cipher, self.memory.media, passphrase=passphrase
         )
-
-    aexport = in_thread(export)
 
     @public
     def import_(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
@@ -178,6 +168,12 @@ class UserPrivacy(UserBase):
         self.memory.wrote(self.name)
         return counts
 
+    # The twins for asyncio.
+    areveal = in_thread(reveal)
+    areveals = in_thread(reveals)
+    aredact = in_thread(redact)
+    aerase = in_thread(erase)
+    aexport = in_thread(export)
     aimport_ = in_thread(import_)
 
 
@@ -237,11 +233,11 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         memory.projector.catch_up(self.name)  # a job may have written records
         return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
 
-    aflush = in_thread(flush)
-
     @public
     def jobs(self) -> list[Job]:
         """This user's jobs that are not done, the first due first: waiting, running, deferred, parked, and why."""
         return job_queue.list_jobs(self.memory.ledger, self.name)
 
+    # The twins for asyncio.
+    aflush = in_thread(flush)
     ajobs = in_thread(jobs)

@@ -47,8 +47,6 @@ class UserReading(UserBase):
             raise NotFoundError(f"no step or item {record_id!r} for user {self.name!r}")
         return record
 
-    aget = in_thread(get)
-
     @public
     def items(
         self,
@@ -78,16 +76,12 @@ class UserReading(UserBase):
                 superseded=superseded,
             )
 
-    aitems = in_thread(items)
-
     @public
     def steps(self, thread_id: str | None = None) -> list[Step]:
         """The steps of a thread in their order, or all in the order in which they were stored."""
         check_optional_text(thread_id=thread_id)
         with self.read() as tx:
             return thread_steps(tx, thread_id)
-
-    asteps = in_thread(steps)
 
     @public
     def media(self, sha256: str) -> bytes:
@@ -108,8 +102,6 @@ class UserReading(UserBase):
                 "the file from a copy"
             )
         return data
-
-    amedia = in_thread(media)
 
     @public
     def recall(
@@ -162,8 +154,6 @@ class UserReading(UserBase):
             operations=operations,
         )
 
-    arecall = in_thread(recall)
-
     @public
     def recall_without(
         self,
@@ -197,8 +187,6 @@ class UserReading(UserBase):
         verdicts: dict[str, Literal["helped", "hurt"]] = {**dict.fromkeys(good, "helped"), **dict.fromkeys(bad, "hurt")}
         with self.memory.ledger.write(self.name, create=False) as tx:
             write_feedback(tx, recall_id, verdicts)
-
-    afeedback = in_thread(feedback)
 
     @public
     def research(
@@ -271,8 +259,6 @@ class UserReading(UserBase):
         settings = ResearchSettings(lanes=used, calls=calls, tokens=tokens, seconds=seconds)
         return self.memory.researching.research(self.name, self._recalls, graph_input, settings, on_event)
 
-    aresearch = in_thread(research)
-
     @public
     def pages(self, thread_id: str | None = None, scope: str | None = None) -> list[Page]:
         """The pages of a thread, or all: consecutive steps with a header and a memo, in the order of their first steps.
@@ -289,8 +275,6 @@ class UserReading(UserBase):
         check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.pages(self.name, thread_id, scope)
 
-    apages = in_thread(pages)
-
     @public
     def page(self, page_id: str) -> PageWithSteps:
         """A page with its steps, and with its text: the header followed by the steps.
@@ -302,8 +286,6 @@ class UserReading(UserBase):
             NotFoundError: if this user has no such page, or all its steps are forgotten.
         """
         return self.memory.paging.page(self.name, check_text(page_id, "page_id"))
-
-    apage = in_thread(page)
 
     @public
     def search_pages(
@@ -343,8 +325,6 @@ class UserReading(UserBase):
             exclude=check_texts(exclude, "exclude"),
         )
 
-    asearch_pages = in_thread(search_pages)
-
     @public
     def light_memory(self, token_budget: int = 1_500) -> LightMemory:
         """The memos of all closed pages within a token budget: what a planner reads to know where to search.
@@ -357,4 +337,15 @@ class UserReading(UserBase):
         """
         return self.memory.paging.light_memory(self.name, check_count(token_budget, "token_budget"))
 
+    # The twins for asyncio.
+    aget = in_thread(get)
+    aitems = in_thread(items)
+    asteps = in_thread(steps)
+    amedia = in_thread(media)
+    arecall = in_thread(recall)
+    afeedback = in_thread(feedback)
+    aresearch = in_thread(research)
+    apages = in_thread(pages)
+    apage = in_thread(page)
+    asearch_pages = in_thread(search_pages)
     alight_memory = in_thread(light_memory)

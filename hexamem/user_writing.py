@@ -90,8 +90,6 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return receipt
 
-    aremember = in_thread(remember)
-
     @public
     def add(
         self,
@@ -133,8 +131,6 @@ class UserWriting(UserBase):
             )
         self.memory.wrote(self.name)
         return stored
-
-    aadd = in_thread(add)
 
     @public
     def add_file(
@@ -216,8 +212,6 @@ class UserWriting(UserBase):
             self.memory.wrote(self.name)
         return added
 
-    aadd_file = in_thread(add_file)
-
     @public
     def edit(
         self,
@@ -263,8 +257,6 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return stored
 
-    aedit = in_thread(edit)
-
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
         """Remove an item; ``undo`` of the returned operation restores it.
@@ -280,8 +272,6 @@ class UserWriting(UserBase):
             operation = changing.remove_item(tx, item_id, actor=actor, reason=reason)
         self.memory.wrote(self.name)
         return operation
-
-    aremove = in_thread(remove)
 
     @public
     def forget(
@@ -326,8 +316,6 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return operation
 
-    aforget = in_thread(forget)
-
     @public
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
         """The operations on one step, item or label, or on all, oldest first; with ``limit`` only the newest."""
@@ -336,8 +324,6 @@ class UserWriting(UserBase):
             check_count(limit, "limit")
         with self.read() as tx:
             return history_of(tx, record_id, limit)
-
-    ahistory = in_thread(history)
 
     @public
     def undo(self, operation_id: str, *, cascade: bool = False, actor: str = "user") -> list[Operation]:
@@ -356,6 +342,14 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return operations
 
+    # The twins for asyncio.
+    aremember = in_thread(remember)
+    aadd = in_thread(add)
+    aadd_file = in_thread(add_file)
+    aedit = in_thread(edit)
+    aremove = in_thread(remove)
+    aforget = in_thread(forget)
+    ahistory = in_thread(history)
     aundo = in_thread(undo)
 
 

@@ -285,12 +285,7 @@ def _begun(
     answers: bool = False,
     every: bool = False,
 ) -> list[str]:
-    """Check the options that most measurements share; returns the names of the strategies to measure.
-
-    Args:
-        answers: whether answers are scored.
-        every: whether all rankings are measured where none is named.
-    """
+    """Check the options that most measurements share; returns the names of the strategies to measure."""
     if json_out not in (None, "-") and not Path(json_out).resolve().parent.is_dir():
         raise InvalidInputError(f"--json {json_out}: there is no such folder")
     if session.home is not None and session.exists:

@@ -81,11 +81,7 @@ def _holds_secrets(file: Path) -> bool:
 
 
 def _passphrase(file: Path | None, *, twice: bool) -> str:
-    """A passphrase: the first line of a file, else typed at the terminal without echo.
-
-    Raises:
-        InvalidInputError: if the line is empty, or there is no terminal to ask at.
-    """
+    """A passphrase: the first line of a file, else typed at the terminal without echo."""
     if file is not None:
         first = file.read_text(encoding="utf-8").partition("\n")[0].removesuffix("\r")
         if not first:

@@ -123,11 +123,7 @@ def write_json(value: Any) -> None:
 
 
 def save_json(value: Any, out: str | None) -> None:
-    """Write a measurement to the file that ``--json OUT`` names, to stdout where it is ``-``, nowhere when None.
-
-    Raises:
-        HomeNotWritableError: the file cannot be written.
-    """
+    """Write a measurement to the file that ``--json OUT`` names, to stdout where it is ``-``, nowhere when None."""
     if out == "-":
         write_json(value)
     elif out is not None:
@@ -137,11 +133,7 @@ def save_json(value: Any, out: str | None) -> None:
 
 
 def write_file(option: str, path: Path, writing: Callable[[Path], object]) -> None:
-    """Write a file that an option names.
-
-    Raises:
-        HomeNotWritableError: it cannot be written; names the option, the file and the cause.
-    """
+    """Write a file that an option names."""
     try:
         writing(path)
     except OSError as error:
@@ -224,14 +216,7 @@ def shown_time(moment: datetime | None, zone: tzinfo = UTC) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "", *, keep: str = "") -> Table:
-    """A table without lines; a column of numbers is flush right.
-
-    Args:
-        headings: one a column; no line of headings when all are empty.
-        rows: cells: text, a rich ``Text``, a number (a share with three decimals), or None for a dash.
-        title: above the table.
-        keep: the heading of a column that is not broken, where there is room.
-    """
+    """A table without lines; a column of numbers is flush right."""
     cells = [list(row) for row in rows]
     built = Table(
         box=None,
@@ -263,10 +248,7 @@ def _cell(value: Any) -> Text:
 
 
 def record(head: Iterable[tuple[str, str]], *lines: str | tuple[str, str]) -> Group:
-    """A record: a first line of parts with their styles, then lines set in below it, each text or (text, style).
-
-    Empty parts and lines are left out.
-    """
+    """A record: a first line of parts with their styles, then lines set in below it, each text or (text, style)."""
     first = Text("  ").join(Text(clean(text), style=style) for text, style in head if text)
     texts = ((line, "") if isinstance(line, str) else line for line in lines)
     return Group(first, *(body(text, style) for text, style in texts if text))
@@ -278,14 +260,7 @@ def body(text: str, style: str = "") -> Padding:
 
 
 def hit_record(number: int, hit: Hit, *, zone: tzinfo, why: bool = False, past: bool = False) -> Group:
-    """One hit of a recall.
-
-    Args:
-        number: its rank.
-        zone: of the times.
-        why: whether its signals and the labels of a step are shown too.
-        past: whether a time in the past was asked for, see :func:`item_record`.
-    """
+    """One hit of a recall."""
     labels = {"scope": hit.scope, "events": ", ".join(hit.events), "entities": ", ".join(hit.entities)}
     shown = record(
         [
@@ -337,10 +312,7 @@ def label_lines(labelled: LabeledSnippet | None) -> Padding:
 
 
 def item_record(item: MemoryItem, *, zone: tzinfo, full: bool = False, past: bool = False) -> Group:
-    """One item: the fields of its kind and its sources; with ``full`` every field that is set.
-
-    In an answer about a time in the ``past`` that it was superseded later is left out: only when it ended is shown.
-    """
+    """One item: the fields of its kind and its sources; with ``full`` every field that is set."""
     payload = item.payload
     if full:
         lines = _fields({**payload, **item.model_dump(mode="json", exclude={"id", "kind", "sources", *payload})})
@@ -402,13 +374,7 @@ def page_record(page: Page, *, zone: tzinfo) -> Group:
 def operation_records(
     operations: Sequence[Operation], *, zone: tzinfo, names: Mapping[str, str]
 ) -> Iterator[RenderableType]:
-    """Operations, oldest first: who did what and when, and each record that it changed, field by field.
-
-    Args:
-        operations: see there.
-        zone: of the times.
-        names: label id → its path now, shown in place of the id.
-    """
+    """Operations, oldest first: who did what and when, and each record that it changed, field by field."""
     for operation in operations:
         yield record(
             [

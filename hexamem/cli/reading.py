@@ -65,12 +65,7 @@ class Filters:
     known_at: Annotated[str | None, typer.Option(metavar="TIME", help="What was believed at that time.")] = None
 
     def conditions(self, memory: UserMemory, *, of_items: bool = False) -> dict[str, Any]:
-        """The arguments ``where``, ``as_of`` and ``known_at`` of a memory's methods.
-
-        Raises:
-            InvalidInputError: for a time that cannot be read, naming the option.
-            NotFoundError: for a label or thread that the user does not have.
-        """
+        """The arguments ``where``, ``as_of`` and ``known_at`` of a memory's methods."""
         from hexamem.labels import refuse_unknown
         from hexamem.memory_types.times import parse_time
 

@@ -125,11 +125,7 @@ class Session:
 
     @property
     def settings(self) -> Settings:
-        """The settings of a command, without a background thread, since the process ends at once.
-
-        Raises:
-            ConfigError: for a ``--mode`` that needs a ``--model``.
-        """
+        """The settings of a command, without a background thread, since the process ends at once."""
         from hexamem.config import Settings
 
         if self.mode in _BY_MODEL and self.model is None:
@@ -141,14 +137,7 @@ class Session:
     def show(
         self, value: Any, blocks: str | Iterable[RenderableType], empty: str | None = None, *, text: bool = False
     ) -> None:
-        """Print the result of a command.
-
-        Args:
-            value: the result, printed as JSON with ``--json``.
-            blocks: the readable form; not evaluated if JSON is printed.
-            empty: one line on stderr in place of the blocks, if the result is empty.
-            text: whether a text is printed unchanged, control characters included, for use by other programs.
-        """
+        """Print the result of a command."""
         if self.as_json:
             output.write_json(value)
         elif empty is not None and not value:
@@ -178,12 +167,7 @@ class Session:
 
     @contextmanager
     def memory(self, *, create: bool = True, at_once: bool = False) -> Iterator[Memory]:
-        """The home's memory, open. Repairs and fallbacks are printed on stderr.
-
-        Args:
-            create: whether a missing home is created; a command that only reads raises instead.
-            at_once: whether the note on a new home is printed at the start, not at the end: a chat may last for hours.
-        """
+        """The home's memory, open. Repairs and fallbacks are printed on stderr."""
         if self.opened is not None:
             yield self.opened
             return
@@ -246,11 +230,7 @@ class Session:
 
     @contextmanager
     def known(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that changes records.
-
-        Raises:
-            NotFoundError: if there is no memory, or no user of that name; names some users.
-        """
+        """One user's memory, open, for a command that changes records."""
         with self.memory(create=False) as memory:
             user = memory.user(name, timezone=timezone)
             if name not in memory.users():
@@ -271,11 +251,7 @@ def zone_of(user: UserMemory) -> tzinfo:
 
 
 def read_stdin(what: str) -> str:
-    """All of stdin without its last line end.
-
-    Raises:
-        InvalidInputError: if there is nothing.
-    """
+    """All of stdin without its last line end."""
     if sys.stdin is None:
         raise InvalidInputError(f"stdin is closed: {what} was expected there")
     text = sys.stdin.read().removesuffix("\n").removesuffix("\r")
@@ -285,13 +261,7 @@ def read_stdin(what: str) -> str:
 
 
 def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """The command for typer: ``function``'s own options, then the common options.
-
-    Args:
-        function: its first parameter receives the :class:`Session`. A parameter whose type is a dataclass receives an
-            instance, and each field of the dataclass is an option.
-        without: common options that the command does not have, or defines itself.
-    """
+    """The command for typer: ``function``'s own options, then the common options."""
     hints = get_type_hints(function, include_extras=True)
     own = list(inspect.signature(function).parameters.values())[1:]
     common = {name: hint for name, hint in _COMMON.items() if name not in without}

@@ -146,11 +146,7 @@ def _class_of(kind: str) -> type[MemoryItem]:
 
 
 def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
-    """``["a=1", "b=x=y"]`` as ``[("a", "1"), ("b", "x=y")]``.
-
-    Raises:
-        InvalidInputError: for one without ``=`` or without a name before it.
-    """
+    """``["a=1", "b=x=y"]`` as ``[("a", "1"), ("b", "x=y")]``."""
     fields = []
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -163,11 +159,7 @@ def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
 
 def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Parse ``(name, text)`` pairs into the values of an item's fields: of a list one pair an entry, or JSON; of a mapping
-    JSON; an empty text is None where the field may be None. The item checks the rest.
-
-    Raises:
-        InvalidInputError: for a field that is given several times, or text that is not JSON.
-    """
+    JSON; an empty text is None where the field may be None."""
     texts: dict[str, list[str]] = defaultdict(list)
     for name, text in pairs:
         texts[name].append(text)
