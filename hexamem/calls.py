@@ -9,14 +9,17 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from hexamem.errors import HomeInUseError, StoreClosedError
+from hexamem.arguments import check_text
+from hexamem.errors import HomeInUseError, InvalidInputError, StoreClosedError
+from hexamem.memory_types.times import shown
 from hexamem.stores.redaction import safe_errors
 from hexamem.stores.vectors.client import disk_errors
 
-__all__ = ["Calls", "class_in_thread", "in_thread", "public"]
+__all__ = ["Calls", "class_in_thread", "counted", "in_thread", "public"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Owner = TypeVar("Owner")
@@ -102,15 +105,33 @@ class Calls:
 
 
 def public(call: F) -> F:
+    """As :func:`counted`, and arguments that are annotated as text, or as True or False, are checked first."""
+    kinds = {name: kind for name, kind in call.__annotations__.items() if kind in ("str", "str | None", "bool")}
+    names = tuple(signature(call).parameters)[1:]
+
+    @wraps(call)
+    def checked(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+            kind = kinds.get(name)
+            if kind == "bool" and not isinstance(value, bool):
+                raise InvalidInputError(f"{name} = {shown(value)}: pass True or False")
+            if kind == "str" or (kind == "str | None" and value is not None):
+                check_text(value, name)
+        return call(self, *args, **kwargs)
+
+    return counted(cast(F, checked))
+
+
+def counted(call: F) -> F:
     """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets."""
     safe = safe_errors(call)
 
     @wraps(call)
-    def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def count(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         with self._calls, disk_errors(self._calls.home):
             return safe(self, *args, **kwargs)
 
-    return cast(F, counted)
+    return cast(F, count)
 
 
 def in_thread(

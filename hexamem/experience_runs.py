@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 
 from langgraph.errors import GraphBubbleUp
 
-from hexamem.arguments import check_choice, check_count, check_text
+from hexamem.arguments import check_choice, check_count
 from hexamem.distilling import Distilling
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.experience import limits
@@ -69,13 +69,11 @@ class UserRuns:
 
     def run(self, run_id: str) -> Run:
         """A run by its id."""
-        check_text(run_id, "run_id")
         with self.read() as tx:
             return get_run(tx, run_id)
 
     def steps(self, run_id: str) -> tuple[RunStep, ...]:
         """The steps of a run in order; errors as :meth:`run`."""
-        check_text(run_id, "run_id")
         with self.read() as tx:
             get_run(tx, run_id)
             return tuple(read_run_steps(tx, [run_id])[run_id])
@@ -101,8 +99,6 @@ class UserRuns:
         queue: bool = True,
     ) -> RunReceipt:
         """See :meth:`~hexamem.run_recorder.RunRecorder.finish`."""
-        check_text(run_id, "run_id")
-        check_text(evidence, "evidence")
         if outcome is not None and not isinstance(outcome, bool):
             raise InvalidInputError(f"outcome = {outcome!r}: pass True, False, or None if it is unknown")
         check_choice(source, "source", _SOURCES)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import get_args
 
-from hexamem.arguments import check_choice, check_text, check_texts
+from hexamem.arguments import check_choice, check_texts
 from hexamem.calls import Calls, in_thread, public
-from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.errors import NotFoundError
 from hexamem.home import Home
 from hexamem.memory_types import (
     ContextualIntent,
@@ -80,7 +80,6 @@ class UserLabels:
         Raises:
             NotFoundError: if there is none. InvalidInputError: if the name is ambiguous.
         """
-        check_text(label, "label")
         with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             label_id = vocabulary.one(label).id
@@ -97,7 +96,6 @@ class UserLabels:
         Raises:
             NotFoundError: if this user has no such step, or it has no labels.
         """
-        check_text(step_id, "step_id")
         with self._reading() as tx:
             step = get_steps(tx, [step_id]).get(step_id)
             intent = get_intents(tx, [step_id]).get(step_id)
@@ -138,7 +136,6 @@ class UserLabels:
             NotFoundError, InvalidInputError: as :meth:`show`.
             InvalidInputError: if another label of its kind (a scope: of the same parent) has that name; merge the two.
         """
-        _check(label=label, name=name, actor=actor, reason=reason)
         with self._changing() as tx:
             name, actor, reason = self._home.redacted(tx, name, actor, reason)
             return rename_label(tx, label, name, actor=actor, reason=reason)
@@ -151,7 +148,6 @@ class UserLabels:
             NotFoundError, InvalidInputError: as :meth:`show`.
             InvalidInputError: if ``label`` is pinned (merge the other way, or unpin it), or is a parent of ``into``.
         """
-        _check(label=label, into=into, actor=actor, reason=reason)
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return merge_labels(tx, label, into, actor=actor, reason=reason)
@@ -168,7 +164,6 @@ class UserLabels:
         Raises:
             NotFoundError: if a step does not exist. InvalidInputError: if one does not carry the label.
         """
-        _check(label=label, name=name, actor=actor, reason=reason)
         chosen = check_texts(step_ids, "step_ids")
         with self._changing() as tx:
             name, actor, reason = self._home.redacted(tx, name, actor, reason)
@@ -195,7 +190,6 @@ class UserLabels:
         Raises:
             NotFoundError: if a step or the label does not exist. InvalidInputError: if nothing would change.
         """
-        _check(label=label, actor=actor, reason=reason)
         _check_kind(kind)
         chosen = check_texts(step_ids, "step_ids")
         with self._changing() as tx:
@@ -209,9 +203,6 @@ class UserLabels:
         Raises:
             NotFoundError, InvalidInputError: as :meth:`show`, and if it is so already.
         """
-        _check(label=label, actor=actor, reason=reason)
-        if not isinstance(pinned, bool):
-            raise InvalidInputError(f"pinned = {pinned!r}: pass True or False")
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return pin_label(tx, label, pinned, actor=actor, reason=reason)
@@ -267,11 +258,6 @@ def refuse_unknown(
                 raise NotFoundError(f"no label {name!r}; {vocabulary.nearest(name, more=tags)}")
             whose = " (it is a label of steps, which `recall --label` filters by)" if vocabulary.find(name) else ""
             raise NotFoundError(f"no item has the label {name!r}{whose}; {Vocabulary(()).nearest(name, more=tags)}")
-
-
-def _check(**texts: object) -> None:
-    for what, value in texts.items():
-        check_text(value, what)
 
 
 def _check_kind(kind: object) -> None:

@@ -357,7 +357,6 @@ class UserExperience:
         Raises:
             NotFoundError: if there is none with this id.
         """
-        check_text(experience_id, "experience_id")
         for experience in self.items(retired=True):
             if experience.id == experience_id:
                 return experience
@@ -379,7 +378,6 @@ class UserExperience:
         Raises:
             NotFoundError: if there is no such experience, or it is retired already.
         """
-        check_text(reason, "reason")
         self.show(experience_id)
         with self._runs.write() as tx:
             (reason,) = self._runs.home.redacted(tx, reason)
@@ -392,7 +390,6 @@ class UserExperience:
         Raises:
             NotFoundError: if there is no such experience, or it is retired.
         """
-        check_text(reason, "reason")
         experience = self.show(experience_id)
         if not experience.environment:
             return experience
@@ -417,7 +414,6 @@ class UserExperience:
         Raises:
             NotFoundError: if there is no such run.
         """
-        check_text(run_id, "run_id")
         with self._runs.write() as tx:
             get_run(tx, run_id)
             _, learned = forget_runs(tx, [run_id])
@@ -460,11 +456,11 @@ class UserExperience:
     adistil = in_thread(distil)
 
 
-def _check_task(task: object) -> None:
-    if not check_text(task, "task").strip():
+def _check_task(task: str) -> None:
+    if not task.strip():
         raise InvalidInputError(f"task = {task!r} is blank; describe the task")
 
 
-def _check_env(env: object) -> None:
-    if len(check_text(env, "env")) > 200:
+def _check_env(env: str) -> None:
+    if len(env) > 200:
         raise InvalidInputError("env has more than 200 characters; give the environment a short name")

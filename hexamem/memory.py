@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hexamem.agents.labelling.label_stage import IntentLabeling
 from hexamem.arguments import folder_path
 from hexamem.background import BackgroundWorker, JobHandlers, JobRunner
-from hexamem.calls import Calls, class_in_thread, in_thread, public
+from hexamem.calls import Calls, class_in_thread, counted, in_thread
 from hexamem.config import DEFAULT_HOME, Settings
 from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, CorruptFileError, HexamemError
@@ -246,7 +246,7 @@ class Memory:
             opened.close()
             raise
 
-    @public
+    @counted
     def user(self, name: str, *, timezone: str | None = None) -> UserMemory:
         """Everything bound to one user: the same object at each call. The user is registered at the first write.
 
@@ -276,7 +276,7 @@ class Memory:
             self._users[name] = user
         return user
 
-    @public
+    @counted
     def users(self) -> list[str]:
         """The names of all users who have stored something, in order of their first write. For administration."""
         return self.ledger.users()
@@ -301,7 +301,7 @@ class Memory:
         if self._worker is not None:
             self._worker.wake()
 
-    @public
+    @counted
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything acknowledged is in the indexes and every due job was run, for all users.
 
@@ -335,12 +335,12 @@ class Memory:
                     self._home.notices.add(name, f"user {name!r} could not be indexed: {error}")
         return not (damaged or job_queue.unfinished(self.ledger, self.runner.clock()))
 
-    @public
+    @counted
     def jobs(self) -> list[Job]:
         """The jobs of all users that are not done, the first due first. For administration."""
         return job_queue.list_jobs(self.ledger)
 
-    @public
+    @counted
     def retry_job(self, job_id: str, *, user: str) -> None:
         """Run a job that is parked, deferred or in its pause as soon as possible, with all its attempts again.
 
@@ -351,7 +351,7 @@ class Memory:
             job_queue.retry(tx, job_id)
         self.wrote(user)
 
-    @public
+    @counted
     def drop_job(self, job_id: str, *, user: str) -> None:
         """Delete a job from the queue without running it.
 
@@ -362,7 +362,7 @@ class Memory:
         with self.ledger.write(check_name(user, "user"), create=False) as tx:
             job_queue.drop(tx, job_id)
 
-    @public
+    @counted
     def reindex(self, user: str | None = None, progress: Progress | None = None) -> int:
         """Delete indexes and build them from the ledger, for one user or all; returns how many records were written."""
         names = [check_name(user, "user")] if user is not None else self.ledger.users()

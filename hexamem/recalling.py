@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from hexamem.arguments import check_count, check_query, check_text, kinds_in
+from hexamem.arguments import check_count, check_query, kinds_in
 from hexamem.errors import (
     CorruptFileError,
     HexamemError,
@@ -187,7 +187,7 @@ class Recalling:
     def _preset(self, strategy: str | None, operations: Mapping[str, bool] | None) -> Strategy:
         """The strategy of a recall, with the operations that the call switches."""
         settings = self._settings
-        name = settings.strategy if strategy is None else check_text(strategy, "strategy")
+        name = settings.strategy if strategy is None else strategy
         preset = strategy_named(name, self._strategies)
         if operations is not None:
             preset = with_operations(preset, operations)

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hexamem.arguments import check_optional_text, check_text
 from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.experience import limits
@@ -63,7 +62,6 @@ class RunRecorder:
             NotFoundError: if the run was forgotten.
         """
         values = {"thought": thought, "action": action, "observation": observation, "error": error}
-        check_optional_text(**values)
         if not any(value and value.strip() for value in values.values()):
             raise InvalidInputError("the step is empty: pass a thought, an action, an observation or an error")
         clean = self._runs.prepared(dict(values), "the step")
@@ -108,7 +106,6 @@ class RunRecorder:
             InvalidInputError: if neither the error nor a step says what went wrong.
             NotFoundError: if the run was forgotten.
         """
-        check_text(error, "error")
         runs, same_task = self._runs, self._same_task
         run, steps = runs.run(self.id), runs.steps(self.id)
         wrong = runs.home.without_secrets(runs.user, error).strip() or _trouble(steps)
@@ -183,9 +180,8 @@ class RunRecorder:
         Returns:
             Items of the facet "tool" that name it or are near; without those that the run was shown before.
         """
-        if not check_text(tool, "tool").strip():
+        if not tool.strip():
             raise InvalidInputError(f"tool = {tool!r} is blank; pass its name")
-        check_text(error, "error")
         runs = self._runs
         run = runs.run(self.id)
         if not runs.on:

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, get_args
 
-from hexamem.arguments import check_optional_text, check_text, file_path
+from hexamem.arguments import file_path
 from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import EraseReceipt, RedactReceipt, Sensitivity
@@ -42,17 +42,13 @@ class UserPrivacy(UserBase):
             NotFoundError: if there is no such secret. InvalidInputError: without a reason.
             SecretKeyError: if the vault's key is not the one that encrypted it.
         """
-        check_text(record_id, "record_id")
-        check_text(actor, "actor")
         with self.memory.ledger.write(self.name, create=False) as tx:
-            if isinstance(reason, str):  # privacy.reveal raises for anything else
-                actor, reason = self._home.redacted(tx, actor, reason)
+            actor, reason = self._home.redacted(tx, actor, reason)
             return privacy.reveal(tx, self.memory.cipher, record_id, reason=reason, actor=actor)
 
     @public
     def reveals(self, secret_id: str | None = None) -> list[Reveal]:
         """The audit of revealed secrets, oldest first."""
-        check_optional_text(secret_id=secret_id)
         with self.memory.ledger.read(self.name) as tx:
             return read_reveals(tx, secret_id)
 
@@ -83,8 +79,6 @@ class UserPrivacy(UserBase):
             InvalidInputError: for empty words, or a caption that contains them.
             NotFoundError: if they occur nowhere.
         """
-        for name, value in {"caption": caption, "kind": kind, "reason": reason}.items():
-            check_text(value, name)
         if sensitivity not in get_args(Sensitivity):
             raise InvalidInputError(f"sensitivity = {sensitivity!r}: use one of {', '.join(get_args(Sensitivity))}")
         self.write_recalls()
@@ -126,7 +120,6 @@ class UserPrivacy(UserBase):
         target = file_path(path)
         if target.resolve().is_relative_to(self.memory.home.resolve()):
             raise InvalidInputError(f"path = {str(target)!r} is inside the home folder; give a path outside of it")
-        check_optional_text(passphrase=passphrase)
         self.write_recalls()
         return export_file(
             target, self.name, self.memory.ledger, self.memory.cipher, self.memory.media, passphrase=passphrase
@@ -150,7 +143,6 @@ class UserPrivacy(UserBase):
                 nothing is imported then.
             InvalidInputError: if it holds secrets and no passphrase is passed, or conflicts with an existing thread.
         """
-        check_optional_text(passphrase=passphrase)
         none_waits = not self.memory.ingesting.waiting(self.name)
         counts = import_file(
             file_path(path),

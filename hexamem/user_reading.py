@@ -9,9 +9,7 @@ from typing import Any, Literal, get_args
 from hexamem.arguments import (
     check_choice,
     check_count,
-    check_optional_text,
     check_query,
-    check_text,
     check_texts,
     kinds_in,
 )
@@ -40,7 +38,6 @@ class UserReading(UserBase):
         Raises:
             NotFoundError: if this user has none with that id.
         """
-        check_text(record_id, "record_id")
         with self.read() as tx:
             record = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
         if record is None:
@@ -79,7 +76,6 @@ class UserReading(UserBase):
     @public
     def steps(self, thread_id: str | None = None) -> list[Step]:
         """The steps of a thread in their order, or all in the order in which they were stored."""
-        check_optional_text(thread_id=thread_id)
         with self.read() as tx:
             return thread_steps(tx, thread_id)
 
@@ -91,7 +87,6 @@ class UserReading(UserBase):
             NotFoundError: if no step or item of this user that is not forgotten or removed has media of this hash.
             CorruptFileError: if the stored file does not have this hash.
         """
-        check_text(sha256, "sha256")
         with self.read() as tx:
             if not carries_media(tx, sha256):
                 raise NotFoundError(f"no step or item of user {self.name!r} has media with SHA-256 {shown(sha256)}")
@@ -179,7 +174,6 @@ class UserReading(UserBase):
             NotFoundError: if there was no such recall.
             InvalidInputError: if an id was not among its hits, or is in both lists.
         """
-        check_text(recall_id, "recall_id")
         good, bad = set(check_texts(helped, "helped")), set(check_texts(hurt, "hurt"))
         if good & bad:
             raise InvalidInputError(f"{', '.join(sorted(good & bad))} is in helped and in hurt; name it once")
@@ -272,7 +266,6 @@ class UserReading(UserBase):
         Raises:
             NotFoundError: if there is no such scope. InvalidInputError: if the name is ambiguous.
         """
-        check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.pages(self.name, thread_id, scope)
 
     @public
@@ -285,7 +278,7 @@ class UserReading(UserBase):
         Raises:
             NotFoundError: if this user has no such page, or all its steps are forgotten.
         """
-        return self.memory.paging.page(self.name, check_text(page_id, "page_id"))
+        return self.memory.paging.page(self.name, page_id)
 
     @public
     def search_pages(
@@ -313,7 +306,6 @@ class UserReading(UserBase):
             exclude: ids of pages to leave out.
         """
         check_query(query)
-        check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.search(
             self.name,
             query,

@@ -9,7 +9,6 @@ from typing import Any
 from hexamem.arguments import (
     check_count,
     check_message_size,
-    check_optional_text,
     check_text,
     check_texts,
     file_path,
@@ -115,9 +114,6 @@ class UserWriting(UserBase):
             InvalidInputError: for invalid fields, or a source step that does not exist.
             NotFoundError: if ``supersedes`` names no item.
         """
-        check_text(actor, "actor")
-        check_text(reason, "reason")
-        check_optional_text(secret=secret, supersedes=supersedes)
         with self.memory.ledger.write(self.name, timezone=self.timezone) as tx:
             stored = changing.add_item(
                 tx,
@@ -173,10 +169,8 @@ class UserWriting(UserBase):
         """
         home, settings = self._home, self.memory.settings
         place = file_path(path)
-        if title is not None and not check_text(title, "title").strip():
+        if title is not None and not title.strip():
             raise InvalidInputError("title is blank; pass a title or None")
-        if not isinstance(keep_bytes, bool):
-            raise InvalidInputError(f"keep_bytes = {keep_bytes!r}: pass True or False")
         fields = json_mapping(metadata, "metadata")
         if "file" in fields:
             raise InvalidInputError("metadata has a field 'file', which add_file sets; rename it")
@@ -195,8 +189,8 @@ class UserWriting(UserBase):
             labels=tuple(check_texts(labels, "labels")),
             metadata=fields,
             keep_bytes=keep_bytes,
-            actor=check_text(actor, "actor"),
-            reason=check_text(reason, "reason"),
+            actor=actor,
+            reason=reason,
         )
         added = add_file(
             home.ledger,
@@ -237,10 +231,6 @@ class UserWriting(UserBase):
             NotFoundError: if there is no such item.
             InvalidInputError: for a field that the kind does not have or that may not be set, or an invalid value.
         """
-        check_text(item_id, "item_id")
-        check_text(actor, "actor")
-        check_text(reason, "reason")
-        check_optional_text(secret=secret)
         if changes is not None and not isinstance(changes, Mapping):
             raise InvalidInputError(f"changes = {shown(changes)}: give a mapping of fields to their new values")
         with self.memory.ledger.write(self.name, create=False) as tx:
@@ -264,9 +254,6 @@ class UserWriting(UserBase):
         Raises:
             NotFoundError: if there is no such item, or it was removed already.
         """
-        check_text(item_id, "item_id")
-        check_text(actor, "actor")
-        check_text(reason, "reason")
         with self.memory.ledger.write(self.name, create=False) as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             operation = changing.remove_item(tx, item_id, actor=actor, reason=reason)
@@ -305,10 +292,8 @@ class UserWriting(UserBase):
         ids = [] if ids is None else check_texts(ids, "ids")
         conditions = self._where(where)
         if thread_id is not None:
-            conditions = (conditions or Where()).changed(thread_id=check_text(thread_id, "thread_id"))
+            conditions = (conditions or Where()).changed(thread_id=thread_id)
         words_by_step = _parts_of_steps(parts)
-        check_text(actor, "actor")
-        check_text(reason, "reason")
         with self.memory.ledger.write(self.name, create=False) as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             operation = forget_records(tx, ids, conditions, words_by_step, actor=actor, reason=reason)
@@ -319,7 +304,6 @@ class UserWriting(UserBase):
     @public
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
         """The operations on one step, item or label, or on all, oldest first; with ``limit`` only the newest."""
-        check_optional_text(record_id=record_id)
         if limit is not None:
             check_count(limit, "limit")
         with self.read() as tx:
@@ -333,8 +317,6 @@ class UserWriting(UserBase):
             NotFoundError: if there is no such operation.
             UndoRefusedError: if later operations build on it (named in ``blockers``), or it cannot be undone.
         """
-        check_text(operation_id, "operation_id")
-        check_text(actor, "actor")
         with self.memory.ledger.write(self.name, create=False) as tx:
             [actor] = self._home.redacted(tx, actor)
             operations = undo(tx, operation_id, cascade=cascade, actor=actor)
