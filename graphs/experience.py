@@ -26,17 +26,6 @@ from hexamem.experience.trouble import Trouble, TroubleSettings, Turn, trouble_i
 from hexamem.graphs.experience_recording import Recorder, RunRecordingHandler
 from hexamem.memory_types.settings import check_settings
 
-__all__ = [
-    "MARK",
-    "ExperienceMiddleware",
-    "Reflecting",
-    "add_reflection",
-    "reflected",
-    "run_in",
-    "trouble_of",
-    "turns_in",
-]
-
 MARK = "hexamem_reflection"
 """In the ``additional_kwargs`` of an added message: "reflection", or "tool NAME" for advice on a tool."""
 

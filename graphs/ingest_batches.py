@@ -25,18 +25,6 @@ from hexamem.stores.ledger.progress import SHARED
 from hexamem.stores.ledger.schema import recalls, steps
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = [
-    "MANAGED",
-    "BatchTakenError",
-    "Waiting",
-    "advance",
-    "count_waiting",
-    "read_batch",
-    "read_managed",
-    "skip_all",
-    "waiting_steps",
-]
-
 MANAGED = "managed"
 """The name of that ``seq`` in the ledger's projections."""
 _BEFORE = 6

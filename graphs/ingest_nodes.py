@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from hexamem.intent.contract import Embed
     from hexamem.stores.ledger import Transaction
 
-__all__ = ["SINGLE", "Apply", "IngestNodes", "IngestParts", "node_of"]
-
 SINGLE = "single_call"
 """The node of mode ``single_call``."""
 _FOUND = 8  # items that a manager's search shows

@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from hexamem.models import Budget, UsageMeter
     from hexamem.stores.ledger import Transaction
 
-__all__ = [
-    "IngestContext",
-    "IngestInput",
-    "IngestOutput",
-    "IngestState",
-    "ManageInput",
-    "Recorded",
-    "Remembrance",
-    "read_back",
-    "written",
-]
-
 
 class Recorded(NamedTuple):
     """The result of ``record``."""

@@ -31,8 +31,6 @@ from hexamem.memory_types.research import LANES
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-__all__ = ["build_research_graph"]
-
 
 def build_research_graph(parts: ResearchParts) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The compiled graph. As a subgraph it takes the parent's checkpointer, and the user of the parent's context."""

@@ -36,8 +36,6 @@ from hexamem.models.tokens import count_tokens
 if TYPE_CHECKING:
     from hexamem.agents.integrator import IntegrateTask, Outcome
 
-__all__ = ["EvidenceNodes"]
-
 _BEST = 10  # of the ids that a lane found, in the report of a round
 _PASSAGES, _FIRST_PASSAGES = 14, 12  # read in a round; the second with a model in tier ``auto``
 _PROMPT_TOKENS, _FIRST_TOKENS = 6_000, 1_000  # of passages in a prompt, likewise

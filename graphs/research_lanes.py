@@ -34,8 +34,6 @@ from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["EvidenceFilter", "LaneSearch", "ResearchLanes", "SearchFound"]
-
 _PAGES, _NEAR_PAGES, _PAGE_STEPS, _ITEMS = 4, 200, 80, 20
 _STEP = "step_"
 _STEPS = frozenset(("step",))

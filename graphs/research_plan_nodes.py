@@ -31,8 +31,6 @@ from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types import utc_now
 from hexamem.memory_types.research import LANES, TIERS, AnswerForm, ResearchPlan, SearchRequest
 
-__all__ = ["SEARCHES", "PlanNodes"]
-
 SEARCHES, _REQUESTS = 10, 40  # searches of a model's plan, and of a round, at most
 _POOL, _NARROW_POOL = 150, 40  # records that a search for the question returns, and one for a single need
 _MEMORY_TOKENS = 1_500  # of memos in a prompt

@@ -26,8 +26,6 @@ from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps
 from hexamem.stores.ledger.step_texts import PlainStep, last_stated, plain_steps
 from hexamem.stores.secrets import format_references
 
-__all__ = ["Reading", "candidates", "passages_of", "permitted_pages", "read_round"]
-
 _PAGE_TEXT = 12_000
 _CANDIDATES = 80  # for the question, stored for later rounds
 _BESIDE_MAIN = 3  # in the first round one passage for the sub-questions follows so many for the question

@@ -31,26 +31,6 @@ if TYPE_CHECKING:
     from hexamem.agents.research_question import Question
     from hexamem.models import Budget, StructuredResult, UsageMeter
 
-__all__ = [
-    "CALLS_A_ROUND",
-    "LaneFound",
-    "LaneInput",
-    "ResearchContext",
-    "ResearchInput",
-    "ResearchNode",
-    "ResearchOutput",
-    "ResearchParts",
-    "ResearchSettings",
-    "ResearchState",
-    "claims_in",
-    "passages_in",
-    "run_context",
-    "say",
-    "searched",
-    "spend",
-    "this_round",
-]
-
 _ROUNDS = 3
 CALLS_A_ROUND = 3
 """Plan, integrate, reflect: the most model calls of a round, repairs included."""

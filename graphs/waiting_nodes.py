@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
-__all__ = ["Request", "Waiting", "waiting_node"]
-
 
 class Request(NamedTuple):
     """A call of the node's runnable: its input, and a config and a context where it takes them."""

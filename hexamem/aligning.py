@@ -40,8 +40,6 @@ from hexamem.stores.secrets import find_references, replaced_texts
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
 
-__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of"]
-
 MEMORY_TOOLS = frozenset(
     (
         "search_memory",

@@ -12,20 +12,6 @@ from hexamem.errors import InvalidInputError
 from hexamem.memory_types.messages import MessageDraft
 from hexamem.memory_types.times import shown
 
-__all__ = [
-    "check_choice",
-    "check_count",
-    "check_message_size",
-    "check_optional_text",
-    "check_query",
-    "check_text",
-    "check_texts",
-    "file_path",
-    "folder_path",
-    "json_mapping",
-    "kinds_in",
-]
-
 
 def check_text(value: object, what: str) -> str:
     """The value if it is a string, empty or not."""

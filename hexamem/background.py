@@ -29,17 +29,6 @@ from hexamem.stores.ledger import jobs as queue
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor
 
-__all__ = [
-    "BackgroundWorker",
-    "JobContext",
-    "JobError",
-    "JobHandler",
-    "JobHandlers",
-    "JobLostError",
-    "JobOutcome",
-    "JobRunner",
-]
-
 _log = logging.getLogger("hexamem")
 # All in seconds.
 _PAUSE = 30.0  # after the queue could not be read

@@ -19,8 +19,6 @@ from hexamem.memory_types.times import shown
 from hexamem.stores.redaction import safe_errors
 from hexamem.stores.vectors.client import disk_errors
 
-__all__ = ["Calls", "class_in_thread", "counted", "in_thread", "public"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 Owner = TypeVar("Owner")
 Arguments = ParamSpec("Arguments")

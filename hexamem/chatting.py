@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = [
-    "ChatContext",
-    "chat_graph",
-]
-
 _PROMPT = (
     "You are a helpful assistant with a memory that lasts over conversations. Use what it holds where it bears on what is "
     "said, name dates as they stand there, and say so when you do not know. Answer in the user's language, briefly."

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from hexamem.memory_types.settings import check_zone, validated_settings
 
-__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "ModelMethod", "Settings"]
-
 DEFAULT_HOME = "~/.hexamem"
 LabelTier = Literal["embedded", "off"]
 IngestMode = Literal["auto", "embedded", "single_call", "agents", "off"]

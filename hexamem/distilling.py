@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from hexamem.experience.model_calls import ExperienceModel
     from hexamem.models import StructuredResult
 
-__all__ = ["KIND", "SWITCHED_OFF", "WAITS", "Distilling"]
-
 KIND = "distil"
 WAITS = "distilling waits for a model: open the memory with model='openai:…' (or models={'distiller': …, 'judge': …})"
 _OWN_MODEL = ("distiller", "judge")  # agents that may have a model of their own

@@ -28,8 +28,6 @@ from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
 if TYPE_CHECKING:
     from hexamem.memory import Memory
 
-__all__ = ["Finding", "count_records", "examine", "examine_home"]
-
 Status = Literal["ok", "note", "wrong"]
 _WAITS = {
     "describe": "the memory is opened with describe=, a function for pictures",

@@ -32,8 +32,6 @@ from hexamem.stores.ledger.runs import (
 from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.vault_writes import store_in_vault
 
-__all__ = ["OFF", "UserRuns"]
-
 OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
 T = TypeVar("T")
 _SOURCES = tuple(source for source in get_args(OutcomeSource) if source != "judge")

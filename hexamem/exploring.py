@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from hexamem.graphs.experience_recording import RunRecordingHandler
 
-__all__ = ["Attempt", "Exploring", "Runner"]
-
 _EARLIER_TOKENS = 2_000  # of the run so far, in a re-examination
 
 

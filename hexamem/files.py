@@ -19,8 +19,6 @@ from hexamem.stores.ledger import Transaction, get_items, get_steps, user_key
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, store_media_text
 
-__all__ = ["MediaReader", "MediaReaders", "read_file", "tree_levels"]
-
 MediaReader = Callable[[bytes, str], str]
 """``(data, mime_type) -> text``: describes a picture or transcribes a recording.
 

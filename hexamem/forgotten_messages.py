@@ -15,8 +15,6 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.memory_types.cutting import FORGOTTEN, trimmed
 
-__all__ = ["as_read_now"]
-
 
 def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) -> list[AnyMessage]:
     """The messages with marks in place of what was forgotten; the same objects where nothing was.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = ["hide_secrets", "redact_messages"]
-
 T = TypeVar("T")
 _FIELDS = ("content", "tool_calls", "additional_kwargs", "artifact")
 _REASON = "a secret was found and taken out"

@@ -38,8 +38,6 @@ from hexamem.stores.vectors.client import disk_errors
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-__all__ = ["Home", "Notices", "embedder_identity"]
-
 _log = logging.getLogger("hexamem")
 _WRITABLE = (
     "reading needs write access too, for the lock and the indexes; check its permissions, copy it to a writable place, "

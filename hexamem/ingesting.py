@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from hexamem.graphs.ingest_state import IngestContext
     from hexamem.intent.contract import Embed
 
-__all__ = ["KIND", "Ingesting"]
-
 KIND = "manage"
 _KEY = "batch"
 _CHARACTERS = 24_000  # of their texts in the prompt of a model, about 6,000 tokens

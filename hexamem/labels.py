@@ -23,8 +23,6 @@ from hexamem.stores.ledger import Ledger, Transaction, get_steps, read_items
 from hexamem.stores.ledger.labels import StepIntent, get_intents, read_intents
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["UserLabels", "label_paths", "refuse_unknown"]
-
 _LATEST = 50
 
 

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from hexamem.exploring import Runner
     from hexamem.graphs.experience_recording import RunRecordingHandler
 
-__all__ = ["RunRecorder", "UserExperience"]
-
 _NO_MODEL = "focus points need a model: open the memory with model='openai:…' (or models={'experience': …})"
 
 

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Memory", "check_memory"]
-
 
 class Memory:
     """The stores of one home folder, opened once and shared by all users and threads of a process.

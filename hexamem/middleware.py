@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings", "topic_likeness"]
-
 _TOPIC = 2_000  # characters of the current topic
 _CHANGING = frozenset({"forget", "update_core"})  # tools after which memory is recalled again
 

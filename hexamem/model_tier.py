@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from hexamem.models import Models
     from hexamem.prompts import PromptLoader
 
-__all__ = ["ModelTier", "manager_runnables", "resolved_settings"]
-
 _BATCH, _SINGLE_CALL_BATCH = 10, 30  # steps that are read together
 _MANAGERS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
 

@@ -29,17 +29,6 @@ from hexamem.stores.redaction import Redactor
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
 
-__all__ = [
-    "PromptMemory",
-    "PromptSettings",
-    "as_data",
-    "core_line",
-    "prompt_memory",
-    "recall_for_prompt",
-    "search_for_prompt",
-    "shown_hit",
-]
-
 RecallOrError: TypeAlias = "Recall | str"  # a recall, or why it failed
 
 _OPEN, _CLOSE = "<memory>", "</memory>"

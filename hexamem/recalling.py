@@ -35,8 +35,6 @@ from hexamem.stores.ledger.recalls import RecallRow
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor
 
-__all__ = ["RecallLog", "Recalling"]
-
 _SCORED = 100
 """Candidates that a host's own ranking scores, or ``k`` if that is more."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from hexamem.models.encoder import EncodedText
     from hexamem.retrieval.label_density import QueryIntent
 
-__all__ = ["Researching"]
-
 _SCOPES = 40  # shown to the planner at most
 _RECALLED = 60  # hits of a plain recall, whose order is one of two in which research reads
 

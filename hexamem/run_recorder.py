@@ -24,8 +24,6 @@ from hexamem.experience_runs import OFF, UserRuns
 from hexamem.memory_types.experience import Advice, AdvicePart, OutcomeSource, Run, RunReceipt, RunStep
 from hexamem.stores.ledger.runs import append_run_step, get_run
 
-__all__ = ["RunRecorder"]
-
 _MOST_ASKED = 3  # times that a model looks back at a run
 
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
 
-__all__ = ["Manage", "ingest_graph", "memory_graph", "mirror_items", "research_graph"]
-
 Manage = Literal["background", "full", "now"]
 """When items are extracted from stored messages: in the background, in the run that fills a batch, or in every run."""
 _NEVER = 1 << 31

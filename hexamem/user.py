@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from hexamem.labels import UserLabels
     from hexamem.learning import UserExperience
 
-__all__ = ["UserMemory", "UserPrivacy"]
-
 
 class UserPrivacy(UserBase):
     """Secrets, erasing, export and import. Part of :class:`~hexamem.UserMemory`."""

@@ -19,8 +19,6 @@ from hexamem.stores.ledger import Transaction, user_key
 if TYPE_CHECKING:
     from hexamem.memory import Memory
 
-__all__ = ["Time", "UserBase"]
-
 Time = datetime | str | int | float
 _LOCKS = 16
 

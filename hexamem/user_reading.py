@@ -23,8 +23,6 @@ from hexamem.stores.ledger import get_items, get_steps, read_items, thread_steps
 from hexamem.stores.media import carries_media
 from hexamem.user_base import Time, UserBase
 
-__all__ = ["UserReading"]
-
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
 
 

@@ -29,8 +29,6 @@ from hexamem.stores.ledger import check_name, history_of, undo
 from hexamem.stores.recording import record
 from hexamem.user_base import UserBase
 
-__all__ = ["UserWriting"]
-
 
 class UserWriting(UserBase):
     """Storing, changing and removing. Part of :class:`~hexamem.UserMemory`."""

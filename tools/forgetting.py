@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types import Where
     from hexamem.user import UserMemory
 
-__all__ = ["find_to_forget"]
-
 
 def find_to_forget(
     user: UserMemory,

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from hexamem.graphs.memory_scope import MemoryScope
     from hexamem.user import UserMemory
 
-__all__ = ["OPERATIONS", "MemoryOperation", "OperationCall"]
-
 _BEGINNING, _BRIEF = 80, 300  # characters of a record that the model sees already, and of one in a list
 Kind = Literal["core", "episodic", "semantic", "procedural", "resource", "vault"]
 I = TypeVar("I", bound=BaseModel)  # noqa: E741 - input

@@ -33,8 +33,6 @@ from hexamem.cli.examples import epilog
 from hexamem.cli.session import Session, shared
 from hexamem.errors import HexamemError
 
-__all__ = ["COMMANDS", "app", "run"]
-
 NAME = "hexamem"
 FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 _HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types import MemoryItem
     from hexamem.user import UserMemory
 
-__all__ = ["chat"]
-
 _IN_PROMPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
 _SHOWN = 3  # hits of a recall
 _HELP = (

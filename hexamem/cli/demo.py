@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types import Hit, LabelView, MemoryItem, Recall, Step
     from hexamem.memory_types.research import Research
 
-__all__ = ["demo", "load_demo"]
-
 CUTS = (5, 10)
 _ROUTED, _SCOPES, _QUESTIONS, _HITS, _SOURCES = 6, 4, 4, 2, 4
 _RESEARCHED = "Which man looks after Biscuit during the trip to Spain, and what was his job?"

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from hexamem.evals.report import Section
     from hexamem.user import UserMemory
 
-__all__ = ["COMMANDS", "train"]
-
 _APART = 100
 """Added to the seed of made-up trajectories to train on: those of `hexamem eval synthetic` are others."""
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["EXAMPLES", "epilog"]
-
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "demo": ("hexamem demo",),
     "ingest": ("hexamem ingest chat.jsonl -u alice", "hexamem ingest chat.jsonl -u alice --timezone Asia/Shanghai"),

@@ -11,8 +11,6 @@ from rich.text import Text
 from hexamem.cli import output
 from hexamem.cli.session import Reason, Session, User
 
-__all__ = ["COMMANDS"]
-
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of an experience, as `hexamem experience list` shows it.")]
 Environment = Annotated[str | None, typer.Option("--env", help="Only of this environment; all when left out.")]
 EVERYWHERE = "everywhere"

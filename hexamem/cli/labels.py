@@ -15,8 +15,6 @@ from hexamem.cli.session import Reason, Session, User, zone_of
 if TYPE_CHECKING:
     from hexamem.memory_types import LabelView, Step
 
-__all__ = ["COMMANDS"]
-
 Label = Annotated[
     str, typer.Argument(metavar="LABEL", help='A name, now or before; a path such as "Trip / Day 2"; or an id.')
 ]

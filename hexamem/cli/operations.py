@@ -20,8 +20,6 @@ from hexamem.errors import HexamemError, InvalidInputError, NotFoundError
 if TYPE_CHECKING:
     from hexamem.doctor import Finding
 
-__all__ = ["JOBS", "doctor", "export", "flush", "import_", "reembed", "reindex"]
-
 _MARKS = {"ok": ("✓", "green"), "note": ("•", "yellow"), "wrong": ("✗", "bold red")}
 _JOB_STYLES = {"running": "cyan", "deferred": "yellow", "parked": "bold red"}
 _SHOWN_USERS = 20

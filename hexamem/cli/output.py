@@ -27,35 +27,6 @@ if TYPE_CHECKING:
 
     from hexamem.memory_types import Hit, LabeledSnippet, MemoryItem, Operation, Page, Step
 
-__all__ = [
-    "PipeClosed",
-    "body",
-    "clean",
-    "console",
-    "counted",
-    "cut",
-    "dumped",
-    "hit_record",
-    "item_record",
-    "label_lines",
-    "note",
-    "one_line",
-    "operation_records",
-    "page_record",
-    "prepare_streams",
-    "progress_bar",
-    "record",
-    "save_json",
-    "shown_time",
-    "stages",
-    "step_record",
-    "table",
-    "write",
-    "write_file",
-    "write_json",
-    "write_text",
-]
-
 PIPED_WIDTH = 100
 ONE_LINE = 110
 LONGEST = 2_000

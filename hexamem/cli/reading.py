@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types.research import Research, Round
     from hexamem.user import UserMemory
 
-__all__ = ["PAGES", "ask", "history", "items", "recall", "show", "steps", "users"]
-
 _NAMED_THREADS = 8
 Form = Literal["text", "passages", "pages"]
 Thread = Annotated[str | None, typer.Option("--thread", "-t", help="Only this thread.")]

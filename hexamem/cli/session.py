@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types import Operation
     from hexamem.user import UserMemory
 
-__all__ = ["MaybeUser", "Reason", "Session", "User", "Zone", "read_stdin", "shared", "zone_of"]
-
 _BY_MODEL = ("single_call", "agents")
 _EMBEDDERS = ("bundled", "static", "minilm", "openai")
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types.files import AddedFile
     from hexamem.user import UserMemory
 
-__all__ = ["add", "edit", "feedback", "forget", "ingest", "remove", "split_pairs", "undo"]
-
 BATCH = 1_000
 """How many lines are stored at a time: an interrupted ingest retains the batches before."""
 _ITEM, _FILES = "With --kind", "With files"
