@@ -105,11 +105,6 @@ class JobContext(Generic[UserT]):
         self._guard = threading.RLock()  # held while the handler writes, and while the job changes owners
         self._lost = self._completing = self._settled = False
 
-    @property
-    def stopping(self) -> bool:
-        """Whether the memory is being closed: a long handler checks this and returns :meth:`JobOutcome.retry`."""
-        return self._lost or self._runner.closing()
-
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """A write transaction for the job's user, committed only if the handler still owns the job. Renews the claim.

@@ -37,11 +37,6 @@ class Calls:
         self._closed = False
 
     @property
-    def busy(self) -> bool:
-        """Whether any call is running."""
-        return bool(self._running)
-
-    @property
     def closing(self) -> bool:
         """Whether closing has begun."""
         return self._closer is not None
