@@ -6,13 +6,16 @@ Each lane returns ids in order; they are ranked together later.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, field_validator
 
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Hit, MemoryItem, Where
+from hexamem.memory_types.base import Record
 from hexamem.memory_types.research import SearchRequest
 from hexamem.memory_types.times import parse_time
 from hexamem.retrieval.packing import with_attached
@@ -40,27 +43,30 @@ _STEPS = frozenset(("step",))
 _WIDEN = 4  # times as many records are searched where a filter may exclude some
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceFilter:
-    """A filter, evaluated on the ledger. It is truthy if it may exclude anything."""
+def _read_moment(value: Any) -> Any:
+    return parse_time(value).utc if isinstance(value, str) else value
+
+
+Moment = Annotated[datetime | None, BeforeValidator(_read_moment)]  # as text in UTC, where it has no offset
+
+
+class EvidenceFilter(Record):
+    """A filter, evaluated on the ledger, and as JSON in the graph's state. It is truthy if it may exclude anything."""
 
     where: Where | None = None  # conditions on steps and items
-    as_of: datetime | None = None  # steps that had happened, and items that were true, at this time
-    known_at: datetime | None = None  # steps and items that were stored at this time, items in the version of then
+    as_of: Moment = None  # steps that had happened, and items that were true, at this time
+    known_at: Moment = None  # steps and items that were stored at this time, items in the version of then
     kinds: frozenset[str] | None = None  # "step" and kinds of items; None for all
 
+    @field_validator("kinds", mode="before")
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> EvidenceFilter:
-        """From JSON: ``where`` as a mapping of its fields, times as ISO 8601 (in UTC without an offset), ``kinds`` as a
-        list; any may be missing or None."""
-        where, kinds = values.get("where"), values.get("kinds")
-        kinds = (kinds,) if isinstance(kinds, str) else kinds
-        return cls(
-            where=where if where is None or isinstance(where, Where) else Where.parse(dict(where)),
-            as_of=_moment(values.get("as_of")),
-            known_at=_moment(values.get("known_at")),
-            kinds=None if kinds is None else frozenset(kinds),
-        )
+    def _one_kind_is_a_set(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> EvidenceFilter:
+        """The filter in a graph's input or state."""
+        return cls(**{name: state[name] for name in cls.model_fields if name in state})
 
     def __bool__(self) -> bool:
         narrowed = self.where is not None and not self.where.empty
@@ -70,15 +76,6 @@ class EvidenceFilter:
     def moment(self) -> datetime | None:
         """The time to which the question is relative; None for now."""
         return self.as_of or self.known_at
-
-    def json(self) -> dict[str, Any]:
-        """The filter as JSON, for :meth:`of`."""
-        return {
-            "where": None if self.where is None else self.where.model_dump(mode="json"),
-            "as_of": None if self.as_of is None else self.as_of.isoformat(),
-            "known_at": None if self.known_at is None else self.known_at.isoformat(),
-            "kinds": None if self.kinds is None else sorted(self.kinds),
-        }
 
     def request(self, query: str = "", k: int = 1, kinds: frozenset[str] | None = None) -> Request:
         """A recall with this filter, of some kinds."""
@@ -159,7 +156,7 @@ class ResearchLanes:
         until = min((bound for bound in (request.until, where.until) if bound is not None), default=None)
         if since is not None and until is not None and until < since:
             return SearchFound()
-        period = replace(filters, where=where.changed(since=since, until=until))
+        period = filters.changed(where=where.changed(since=since, until=until))
         return SearchFound(self._both(user, period.request(request.query, pool, _STEPS))[:pool])
 
     def kind(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
@@ -247,7 +244,3 @@ class ResearchLanes:
 def _in_turn(*rankings: Sequence[str]) -> list[str]:
     """The first of each ranking, then the second of each, and so on, each id once."""
     return list(dict.fromkeys(one for same_rank in zip_longest(*rankings) for one in same_rank if one is not None))
-
-
-def _moment(value: Any) -> datetime | None:
-    return None if value is None else parse_time(value).utc

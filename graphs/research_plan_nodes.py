@@ -96,7 +96,7 @@ class PlanNodes(ResearchNode):
                 )
             self.parts.catch_up(context.user)
             fields.update(
-                filters=filters.json(),
+                filters=filters.model_dump(mode="json"),
                 where=None,
                 as_of=None,
                 known_at=None,

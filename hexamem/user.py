@@ -201,18 +201,7 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
 
     @public
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything acknowledged is in the indexes and this user's due jobs were run.
-
-        Jobs that are parked, deferred, in their pause after a failure, run by another process or of a kind without a
-        handler are not waited for.
-
-        Args:
-            timeout: seconds to wait for jobs at most; None waits as long as it takes. A running job is not interrupted,
-                and the indexes are brought up completely.
-
-        Returns:
-            Whether all is done; where not, :meth:`jobs` lists what is left.
-        """
+        """As :meth:`hexamem.Memory.flush`, for this user; the timeout is for jobs: the indexes are brought up completely."""
         deadline = None if timeout is None else time.monotonic() + timeout
         memory = self.memory
         self.write_recalls()

@@ -40,6 +40,13 @@ class UserBase:
         with self._calls, self._home.ledger.read(self.name) as tx:
             yield tx
 
+    @contextmanager
+    def change(self, *, create: bool = False) -> Iterator[Transaction]:
+        """A write transaction on the user's ledger; the background thread is notified of it."""
+        with self._home.ledger.write(self.name, create=create, timezone=self.timezone) as tx:
+            yield tx
+        self.memory.wrote(self.name)
+
     def thread_lock(self, thread_id: str) -> threading.Lock:
         """The lock for comparing a history with a thread and storing the new messages: one caller at a time."""
         return self._thread_locks[hash(thread_id) % _LOCKS]

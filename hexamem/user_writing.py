@@ -112,8 +112,8 @@ class UserWriting(UserBase):
             InvalidInputError: for invalid fields, or a source step that does not exist.
             NotFoundError: if ``supersedes`` names no item.
         """
-        with self.memory.ledger.write(self.name, timezone=self.timezone) as tx:
-            stored = changing.add_item(
+        with self.change(create=True) as tx:
+            return changing.add_item(
                 tx,
                 item,
                 self.memory.cipher,
@@ -123,8 +123,6 @@ class UserWriting(UserBase):
                 reason=reason,
                 find=self.memory.settings.find_secrets,
             )
-        self.memory.wrote(self.name)
-        return stored
 
     @public
     def add_file(
@@ -231,8 +229,8 @@ class UserWriting(UserBase):
         """
         if changes is not None and not isinstance(changes, Mapping):
             raise InvalidInputError(f"changes = {shown(changes)}: give a mapping of fields to their new values")
-        with self.memory.ledger.write(self.name, create=False) as tx:
-            stored = changing.edit_item(
+        with self.change() as tx:
+            return changing.edit_item(
                 tx,
                 item_id,
                 {**{str(name): value for name, value in (changes or {}).items()}, **fields},
@@ -242,8 +240,6 @@ class UserWriting(UserBase):
                 reason=reason,
                 find=self.memory.settings.find_secrets,
             )
-        self.memory.wrote(self.name)
-        return stored
 
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
@@ -252,11 +248,9 @@ class UserWriting(UserBase):
         Raises:
             NotFoundError: if there is no such item, or it was removed already.
         """
-        with self.memory.ledger.write(self.name, create=False) as tx:
+        with self.change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
-            operation = changing.remove_item(tx, item_id, actor=actor, reason=reason)
-        self.memory.wrote(self.name)
-        return operation
+            return changing.remove_item(tx, item_id, actor=actor, reason=reason)
 
     @public
     def forget(
@@ -292,11 +286,10 @@ class UserWriting(UserBase):
         if thread_id is not None:
             conditions = (conditions or Where()).changed(thread_id=thread_id)
         words_by_step = _parts_of_steps(parts)
-        with self.memory.ledger.write(self.name, create=False) as tx:
+        with self.change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             operation = forget_records(tx, ids, conditions, words_by_step, actor=actor, reason=reason)
         self.memory.drop_caches(self.name)
-        self.memory.wrote(self.name)
         return operation
 
     @public
@@ -315,11 +308,10 @@ class UserWriting(UserBase):
             NotFoundError: if there is no such operation.
             UndoRefusedError: if later operations build on it (named in ``blockers``), or it cannot be undone.
         """
-        with self.memory.ledger.write(self.name, create=False) as tx:
+        with self.change() as tx:
             [actor] = self._home.redacted(tx, actor)
             operations = undo(tx, operation_id, cascade=cascade, actor=actor)
         self.memory.drop_caches(self.name)
-        self.memory.wrote(self.name)
         return operations
 
     # The twins for asyncio.

@@ -88,7 +88,7 @@ class Asking:
         return _report(self.json_out, [scored], [tables.answers_section(scored)])
 
 
-def _questions_of(dataset: Literal["locomo", "came", "longmemeval"]) -> Callable[..., None]:
+def questions_of(dataset: Literal["locomo", "came", "longmemeval"]) -> Callable[..., None]:
     def measure(
         session: Session,
         *,
@@ -284,19 +284,6 @@ def study(
             output.note(f"wrote {file}")
     elif json_out != "-":
         output.write_text(study_markdown(sections, facts))
-
-
-COMMANDS: Mapping[str, Callable[..., Any]] = {
-    "locomo": _questions_of("locomo"),
-    "came": _questions_of("came"),
-    "longmemeval": _questions_of("longmemeval"),
-    "hotpotqa": hotpotqa,
-    "synthetic": synthetic,
-    "ruler": ruler,
-    "writepath": writepath,
-    "study": study,
-}
-"""The commands of the group ``eval`` by name."""
 
 
 def _begun(

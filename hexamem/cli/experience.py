@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -98,13 +97,3 @@ def stats(session: Session, *, user: User, env: Environment = None) -> None:
 def _share(counts: tuple[int, int]) -> str:
     done, judged = counts
     return f"{done:,} of {judged:,} done ({done / judged:.0%})" if judged else "no run was judged"
-
-
-COMMANDS: Mapping[str, Callable[..., Any]] = {
-    "list": list_experience,
-    "show": show,
-    "retire": retire,
-    "promote": promote,
-    "stats": stats,
-}
-"""The commands of the group by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -134,15 +134,3 @@ def pin(
 ) -> None:
     """Pin a label: neither the classifiers nor a model change it."""
     session.change(user, lambda memory: memory.labels.pin(label, not off, reason=reason))
-
-
-COMMANDS: Mapping[str, Callable[..., Any]] = {
-    "list": list_labels,
-    "show": show,
-    "rename": rename,
-    "merge": merge,
-    "split": split,
-    "move": move,
-    "pin": pin,
-}
-"""The commands of the group by name."""

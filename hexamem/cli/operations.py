@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -218,7 +218,3 @@ def drop_job(session: Session, *, job_id: JobId, user: User) -> None:
 
 def _show_job(session: Session, job_id: str, user: str, done: str, outcome: str) -> None:
     session.show({"id": job_id, "user": user, "done": done}, f"job {job_id} of {user} {outcome}")
-
-
-JOBS: Mapping[str, Callable[..., Any]] = {"list": list_jobs, "retry": retry_job, "drop": drop_job}
-"""The commands of the group ``jobs`` by name."""

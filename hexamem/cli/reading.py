@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -418,12 +418,3 @@ def light_memory(
     if not light.memos and not session.as_json:
         return output.note(f"user {user!r} has no closed pages yet")
     return session.show(light, light.text)
-
-
-PAGES: Mapping[str, Callable[..., Any]] = {
-    "list": list_pages,
-    "show": show_page,
-    "search": search_pages,
-    "light": light_memory,
-}
-"""The commands of the group ``pages`` by name."""
