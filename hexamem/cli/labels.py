@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.session import Reason, Session, User, zone_of
+from hexamem.cli.session import Reason, Session, User
 
 if TYPE_CHECKING:
     from hexamem.memory_types import LabelView, Step
@@ -65,7 +65,6 @@ def show(session: Session, *, label: Label, user: User) -> None:
         view = memory.labels.show(label)
         below = [child for child in memory.labels.list(view.kind) if child.parent_id == view.id]
         steps: list[Step] = [memory.get(step_id) for step_id in view.step_ids]  # type: ignore[misc]
-        zone = zone_of(memory)
     fields = {
         "about": view.gist,
         "also found as": ", ".join(view.aliases),
@@ -76,7 +75,7 @@ def show(session: Session, *, label: Label, user: User) -> None:
         [(view.path, "bold"), (view.kind, "cyan"), ("pinned" if view.pinned else "", "yellow"), (view.id, "dim")],
         *(f"{name}: {value}" for name, value in fields.items() if value),
     )
-    session.show(view, [shown, *(output.step_record(step, zone=zone) for step in steps)])
+    session.show(view, [shown, *(output.step_record(step, zone=session.zone) for step in steps)])
 
 
 def rename(

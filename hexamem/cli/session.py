@@ -11,11 +11,11 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 from rich.console import RenderableType
@@ -101,6 +101,7 @@ class Session:
     mode: IngestMode | None = None
     as_json: bool = False
     debug: bool = False
+    zone: tzinfo = UTC  # in which times of the user are shown
     weights: str | None = None  # of the learned ranking; an option of ``eval`` only
     opened: Memory | None = None  # the memory of a running chat, whose commands use it
     execute: Callable[..., int] = lambda words, session, user: 2  # set by the program: runs a command
@@ -153,7 +154,7 @@ class Session:
 
         return output.write(
             *output.operation_records(
-                list(operations), zone=zone_of(user), names=label_paths(user.memory.ledger, user.name)
+                list(operations), zone=self.zone, names=label_paths(user.memory.ledger, user.name)
             )
         )
 
@@ -212,40 +213,38 @@ class Session:
             yield memory
 
     @contextmanager
-    def user(self, name: str, timezone: str | None = None, *, at_once: bool = False) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that may store for a new user; see :meth:`memory`."""
-        with self.memory(at_once=at_once) as memory:
-            yield memory.user(name, timezone=timezone)
+    def user(
+        self,
+        name: str,
+        timezone: str | None = None,
+        *,
+        unknown: Literal["create", "note", "refuse"] = "create",
+        at_once: bool = False,
+    ) -> Iterator[UserMemory]:
+        """One user's memory, open; an unknown user is registered at the first write, noted on stderr, or refused."""
+        from hexamem.memory_types.times import read_zone
 
-    @contextmanager
-    def reader(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that only reads; an unknown user is noted on stderr."""
-        with self.memory(create=False) as memory:
+        with self.memory(create=unknown == "create", at_once=at_once) as memory:
             user = memory.user(name, timezone=timezone)
-            if name not in memory.users():
+            self.zone = read_zone(user.timezone)
+            if unknown != "create" and name not in memory.users():
+                if unknown == "refuse":
+                    raise NotFoundError(self._unknown(user))
                 output.note(f"note: {self._unknown(user)}")
             yield user
 
-    @contextmanager
-    def known(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that changes records."""
-        with self.memory(create=False) as memory:
-            user = memory.user(name, timezone=timezone)
-            if name not in memory.users():
-                raise NotFoundError(self._unknown(user))
-            yield user
+    def reader(self, name: str, timezone: str | None = None) -> AbstractContextManager[UserMemory]:
+        """One user's memory for a command that only reads."""
+        return self.user(name, timezone, unknown="note")
+
+    def known(self, name: str, timezone: str | None = None) -> AbstractContextManager[UserMemory]:
+        """One user's memory for a command that changes records."""
+        return self.user(name, timezone, unknown="refuse")
 
     def _unknown(self, user: UserMemory) -> str:
         users = user.memory.users()
         named = ", ".join(map(repr, users[:5])) + (", …" if len(users) > 5 else "")
         return f"no user {user.name!r} has stored anything at {self.folder} (users: {named or 'none'})"
-
-
-def zone_of(user: UserMemory) -> tzinfo:
-    """The zone in which a user's times are shown."""
-    from hexamem.memory_types.times import read_zone
-
-    return read_zone(user.timezone)
 
 
 def read_stdin(what: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 import typer
 
 from hexamem.cli import output
-from hexamem.cli.session import Reason, Session, User, Zone, read_stdin, zone_of
+from hexamem.cli.session import Reason, Session, User, Zone, read_stdin
 from hexamem.errors import CorruptFileError, InvalidInputError, UndoRefusedError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def add(
         secret = read_stdin("the secret") if secret_stdin else None
         with session.user(user, timezone) as memory:
             stored = memory.add({"kind": kind, **values}, secret=secret, supersedes=supersedes, reason=reason)
-            return session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
+            return session.show(stored, [output.item_record(stored, zone=session.zone)])
     if supersedes is not None or secret_stdin:
         raise InvalidInputError("--supersedes and --secret-stdin are of an item; give its --kind")
     if title is not None and len(words) > 1:
@@ -208,7 +208,7 @@ def edit(
     with session.known(user, timezone) as memory:
         values = _field_values(type(memory.get(item_id)), pairs)  # type: ignore[arg-type]
         stored = memory.edit(item_id, values, reason=reason, secret=secret)
-        session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
+        session.show(stored, [output.item_record(stored, zone=session.zone)])
 
 
 def remove(session: Session, *, item_id: ItemId, user: User, reason: Reason = "") -> None:
