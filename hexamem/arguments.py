@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,6 @@ def check_text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give text")
     return value
-
-
-def check_optional_text(**values: object) -> None:
-    """Check that each of some arguments, by name, is text or None."""
-    for name, value in values.items():
-        if value is not None:
-            check_text(value, name)
 
 
 def check_query(query: object, what: str = "query") -> None:
@@ -48,12 +42,24 @@ def check_texts(values: object, what: str) -> list[str]:
     return [check_text(value, what) for value in values]
 
 
-def check_count(value: object, what: str, highest: int | None = None) -> int:
-    """A whole number of at least 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1 or (highest is not None and value > highest):
-        rule = "of at least 1" if highest is None else f"from 1 to {highest:,}"
-        raise InvalidInputError(f"{what} = {shown(value)}: give a whole number {rule}")
+def check_count(value: object, what: str, highest: int | None = None, *, lowest: int = 1) -> int:
+    """A whole number of at least ``lowest``; True and 2.0 are none."""
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= (highest or value):
+        raise InvalidInputError(f"{what} = {shown(value)}: give a whole number {_range(lowest, highest)}")
     return value
+
+
+def check_number(value: object, what: str, lowest: float | None = None, highest: float | None = None) -> None:
+    """Check that a value is a finite number within bounds."""
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else nan
+    if not (-inf < number < inf and (lowest is None or number >= lowest) and (highest is None or number <= highest)):
+        raise InvalidInputError(f"{what} = {value!r}: give a number {_range(lowest, highest)}".rstrip())
+
+
+def _range(lowest: float | None, highest: float | None) -> str:
+    if lowest is None:
+        return ""
+    return f"of at least {lowest}" if highest is None else f"from {lowest} to {highest:,}"
 
 
 def kinds_in(

@@ -120,20 +120,14 @@ def _evidence_graph(
         write({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
         if research is None:
             return {}
-        reply = AIMessage(_reply(user, research), additional_kwargs={NOT_STORED: True})
-        return {"messages": [reply]}
+        reply = reply_by_evidence(user, research)
+        return {"messages": [AIMessage(reply, additional_kwargs={NOT_STORED: True})]}
 
     graph = StateGraph(MessagesState, context_schema=ChatContext)
     graph.add_node("answer", answer)
     graph.add_edge(START, "answer")
     graph.add_edge("answer", END)
     return graph.compile(checkpointer=checkpointer, name="chat")
-
-
-def _reply(user: UserMemory, research: Research | str) -> str:
-    if isinstance(research, str):
-        return f"{_STORED} Memory could not be read: {research}"
-    return reply_by_evidence(user, research)
 
 
 def research_as_recall(research: Research | str | None) -> dict[str, Any]:
@@ -153,8 +147,10 @@ _STORED = "Your message is stored."
 _NEAREST = 3
 
 
-def reply_by_evidence(user: UserMemory, research: Research) -> str:
+def reply_by_evidence(user: UserMemory, research: Research | str) -> str:
     """The extracted sentences, each with its day and speaker; without any, the lines nearest to the question."""
+    if isinstance(research, str):
+        return f"{_STORED} Memory could not be read: {research}"
     is_question = any(mark in research.question for mark in QUESTION_MARKS)
     if research.answerable and research.evidence:
         head = "From memory:" if is_question else f"{_STORED} Near to it in memory:"

@@ -118,7 +118,7 @@ class UserRuns:
                 retire_mistaken(tx, run_id)
             if label is not None and not label.label:
                 retire_hurting(tx, finished.shown)
-            waits = "" if finished.distilled or not queue else self.distilling.queue(tx, run_id)
+            waits = "" if finished.distilled or not queue else self.distilling.queue(tx, [run_id])
             steps = read_run_steps(tx, [run_id])[run_id]
         return RunReceipt(run=finished, digest=digest_of(finished, steps), distilling=waits)
 

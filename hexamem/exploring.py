@@ -234,7 +234,7 @@ class Exploring:
         best = tried[choice.at].run
         ids = [best.id, *(other.run.id for other in tried if other.run.id != best.id)]
         with self.runs.write() as tx:
-            waits = self.runs.distilling.queue_explored(tx, ids, mode)
+            waits = self.runs.distilling.queue(tx, ids, mode)
         return Exploration(
             mode=mode,
             runs=tuple(other.run for other in tried),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from hexamem.arguments import check_choice, check_count, check_text, check_texts, json_mapping
+from hexamem.arguments import check_choice, check_count, check_number, check_text, check_texts, json_mapping
 from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.experience import limits
@@ -283,10 +282,7 @@ class UserExperience:
         check_choice(mode, "mode", MODES)
         if not callable(runner):
             raise InvalidInputError(f"runner is {type(runner).__name__}; pass a function that takes an attempt")
-        if not isinstance(success_from, int | float) or isinstance(success_from, bool) or not isfinite(success_from):
-            raise InvalidInputError(
-                f"success_from = {success_from!r}: pass the lowest reward that is a success, a number"
-            )
+        check_number(success_from, "success_from")
         exploring = Exploring(
             runs=self._runs,
             calls=self._calls,
@@ -426,7 +422,7 @@ class UserExperience:
         with self._runs.write() as tx:
             waiting = [run for run in read_runs(tx, env, finished=True) if not run.distilled]
             for run in reversed(waiting):
-                self._runs.distilling.queue(tx, run.id)
+                self._runs.distilling.queue(tx, [run.id])
         return len(waiting)
 
     # -- inside -------------------------------------------------------------------------------------------------

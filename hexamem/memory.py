@@ -102,7 +102,7 @@ class Memory:
         self.handlers = handlers = JobHandlers()
         self.model_tier = tier = ModelTier(home, models, prompts)
         self.labelling = _labelling(home, labeler)
-        self.query_intent = self.labelling.query if self.labelling is not None else _no_labels
+        self.query_intent = self.labelling.query if self.labelling is not None else lambda user, query: QueryFilter()
         self.projector = projector = Projector(
             home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
         )
@@ -477,10 +477,6 @@ def _labelling(home: Home, labeler_of: Callable[[str], Labeler] | None) -> Inten
         return EmbeddedLabeler(user, embedder.embed_documents, embedder.name)
 
     return IntentLabeling(home.ledger, labeler_of or embedded, embedder.embed_documents, home.notices.add)
-
-
-def _no_labels(user: str, query: str) -> QueryFilter:
-    return QueryFilter()
 
 
 def check_memory(memory: object, caller: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from hexamem.arguments import check_count, check_query, kinds_in
+from hexamem.arguments import check_count, check_number, check_query, kinds_in
 from hexamem.errors import (
     CorruptFileError,
     HexamemError,
@@ -129,9 +129,15 @@ class Recalling:
         began = time.perf_counter()
         erasures = log.erasures
         check_query(query)
-        preset = self._preset(strategy, operations)
+        preset = strategy_named(self._settings.strategy if strategy is None else strategy, self._strategies)
+        if operations is not None:
+            preset = with_operations(preset, operations)
         if min_probability is not None:
-            check_probability(min_probability, preset)
+            if not preset.learned:
+                raise InvalidInputError(
+                    f"min_probability = {min_probability!r}: strategy {preset.name!r} estimates no probability"
+                )
+            check_number(min_probability, "min_probability", 0, 1)
         elif preset.operations.get("threshold_filtering"):
             min_probability = ABSTAIN
         token_budget = preset.token_budget if token_budget is None else check_count(token_budget, "token_budget")
@@ -181,15 +187,6 @@ class Recalling:
             degraded=tuple(degraded),
             elapsed_ms=(time.perf_counter() - began) * 1_000,
         )
-
-    def _preset(self, strategy: str | None, operations: Mapping[str, bool] | None) -> Strategy:
-        """The strategy of a recall, with the operations that the call switches."""
-        settings = self._settings
-        name = settings.strategy if strategy is None else strategy
-        preset = strategy_named(name, self._strategies)
-        if operations is not None:
-            preset = with_operations(preset, operations)
-        return preset
 
     def _find(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None) -> SearchResult:
         """Bring the indexes up to the ledger and search them, as the strategy asks."""
@@ -276,11 +273,3 @@ def shown_operations(
         RankingOperation.of_fields(name=name, on=name in on, gate=weight, reason=reasons[name])
         for name, weight in result.gate.items()
     )
-
-
-def check_probability(value: object, strategy: Strategy) -> None:
-    """Check ``min_probability`` for a recall by this strategy."""
-    if not strategy.learned:
-        raise InvalidInputError(f"min_probability = {value!r}: strategy {strategy.name!r} estimates no probability")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInputError(f"min_probability = {value!r}: give a number from 0 to 1")

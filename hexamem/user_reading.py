@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from hexamem.arguments import (
     check_choice,
     check_count,
+    check_number,
     check_query,
     check_texts,
     kinds_in,
@@ -226,11 +227,11 @@ class UserReading(UserBase):
         check_query(question, "question")
         check_choice(tier, "tier", TIERS)
         check_choice(form, "form", get_args(AnswerForm))
-        limits = {"calls": calls, "tokens": tokens, "seconds": seconds}
-        for name, value in limits.items():
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if value is not None and not (number and value >= 0 and (name == "seconds" or int(value) == value)):
-                raise InvalidInputError(f"{name} = {value!r}: pass a number of at least 0, or None for no limit")
+        for name, limit in {"calls": calls, "tokens": tokens}.items():
+            if limit is not None:
+                check_count(limit, name, lowest=0)
+        if seconds is not None:
+            check_number(seconds, "seconds", 0)
         if lanes is not None and (isinstance(lanes, str) or not lanes or set(lanes) - set(LANES)):
             raise InvalidInputError(f"lanes = {lanes!r}: pass some of {', '.join(LANES)}")
         condition, moments, chosen = self._where(where), (as_of, known_at), kinds_in(kinds, self.memory.types)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -84,7 +84,12 @@ def add(
             raise InvalidInputError(
                 "--title, --caption, --labels, --tree-path, --root and --no-keep-bytes are of a file"
             )
-        values = _field_values(_class_of(kind), split_pairs(words, "the field"))
+        from hexamem.memory_types import TypeRegistry
+
+        types = TypeRegistry()
+        if kind not in types:
+            raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(types)}")
+        values = _field_values(types[kind].item, split_pairs(words, "the field"))
         secret = read_stdin("the secret") if secret_stdin else None
         with session.user(user, timezone) as memory:
             stored = memory.add({"kind": kind, **values}, secret=secret, supersedes=supersedes, reason=reason)
@@ -132,15 +137,6 @@ def _file_line(added: AddedFile) -> str:
     if added.secrets:
         parts.append(f"{output.counted(len(added.secrets), 'secret')} put into the vault")
     return f"{item.id}  {item.title} ({', '.join(parts)})"
-
-
-def _class_of(kind: str) -> type[MemoryItem]:
-    from hexamem.memory_types import TypeRegistry
-
-    types = TypeRegistry()
-    if kind not in types:
-        raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(types)}")
-    return types[kind].item
 
 
 def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
@@ -413,7 +409,10 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
     degraded: dict[str, None] = {}
     with output.progress_bar("storing", total=len(messages)) as advance:
         for start in range(0, len(messages), BATCH):
-            for thread, batch in _by_thread(messages[start : start + BATCH]):
+            threads: dict[str, list[dict[str, Any]]] = defaultdict(list)  # interleaved threads need no write per line
+            for name, message in messages[start : start + BATCH]:
+                threads[name].append(message)
+            for thread, batch in threads.items():
                 receipt = memory.remember(batch, thread_id=thread)
                 steps += len(receipt.step_ids) - len(receipt.repeated)
                 repeated += len(receipt.repeated)
@@ -423,14 +422,6 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
     with output.progress_bar("indexing") as advance:
         memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
     return {"steps": steps, "repeated": repeated, "secrets": len(secrets), "degraded": list(degraded)}
-
-
-def _by_thread(messages: _Messages) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The messages by thread, so that interleaved threads do not need a write per line."""
-    threads: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for name, message in messages:
-        threads[name].append(message)
-    yield from threads.items()
 
 
 def _learn(memory: UserMemory, timeout: float | None) -> dict[str, int]:
