@@ -20,9 +20,8 @@ from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError
 
-from .scripted_chat import Reply, ScriptedChat, calls
+from .scripted_chat import ALICE, Reply, ScriptedChat, ask, calls, stored, thread
 
-ALICE: Any = {"user": "alice"}
 SECRET = "hunter2-Xy99"
 
 
@@ -46,18 +45,6 @@ def agent(
     return built, model
 
 
-def thread(name: str = "t") -> Any:
-    return {"configurable": {"thread_id": name}}
-
-
-def said(memory: Memory, user: str = "alice") -> list[str]:
-    return [step.content for step in memory.user(user).steps()]
-
-
-def ask(text: str) -> Any:
-    return {"messages": [HumanMessage(text)]}
-
-
 def test_the_full_history_sent_again_without_ids_stores_each_message_once(memory: Memory) -> None:
     built, _ = agent(memory, lambda messages: f"Reply {len(messages)}", tools=())
     history: list[dict[str, str]] = []
@@ -65,7 +52,7 @@ def test_the_full_history_sent_again_without_ids_stores_each_message_once(memory
         history.append({"role": "user", "content": "ok" if turn % 3 else f"Message {turn}"})
         out = built.invoke({"messages": history}, context=ALICE)
         history.append({"role": "assistant", "content": out["messages"][-1].text})
-    assert said(memory) == [message["content"] for message in history]
+    assert stored(memory) == [message["content"] for message in history]
 
 
 @dataclass
@@ -89,16 +76,16 @@ def test_a_run_names_its_user_with_or_without_a_context_schema(
     middleware = [MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))]
     built = create_agent(ScriptedChat(["Noted."]), middleware=middleware, context_schema=schema)
     built.invoke(ask("I moved to Porto."), config, context=context)
-    assert said(memory) == ["I moved to Porto.", "Noted."]
+    assert stored(memory) == ["I moved to Porto.", "Noted."]
 
 
 def test_a_model_that_raises_loses_no_message_of_the_user(memory: Memory) -> None:
     built, model = agent(memory, [RuntimeError("overloaded"), "Here I am."], checkpointer=InMemorySaver())
     with pytest.raises(RuntimeError, match="overloaded"):
         built.invoke(ask("I moved to Porto."), thread(), context=ALICE)
-    assert said(memory) == ["I moved to Porto."]
+    assert stored(memory) == ["I moved to Porto."]
     built.invoke(None, thread(), context=ALICE)  # taken up again where it failed
-    assert said(memory) == ["I moved to Porto.", "Here I am."]
+    assert stored(memory) == ["I moved to Porto.", "Here I am."]
     assert len(model.prompts) == 2
 
 
@@ -112,9 +99,9 @@ def test_what_a_failed_run_left_unsaid_is_stored_in_its_place_at_the_next_run(me
     built, _ = agent(memory, script, [clock], InMemorySaver())
     with pytest.raises(RuntimeError):
         built.invoke(ask("What time is it?"), thread(), context=ALICE)
-    assert said(memory) == ["What time is it?"]
+    assert stored(memory) == ["What time is it?"]
     built.invoke(ask("Well?"), thread(), context=ALICE)
-    assert said(memory) == ["What time is it?", "", "10:15", "Well?", "A quarter past ten."]
+    assert stored(memory) == ["What time is it?", "", "10:15", "Well?", "A quarter past ten."]
 
 
 def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never_in_the_history(memory: Memory) -> None:
@@ -127,7 +114,7 @@ def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never
     assert "Mia goes to school in Hangzhou" in prompt[0].text
     assert [message.text for message in out["messages"]] == ["Where does Mia go to school?", "In Hangzhou."]
     assert set(out) == {"messages"}
-    assert "<memory>" not in str(said(memory))
+    assert "<memory>" not in str(stored(memory))
     model = ScriptedChat(["Yes."])
     block = {"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral"}}
     built = create_agent(model, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(memory)])
@@ -174,7 +161,7 @@ def test_it_offers_the_tools_and_does_not_store_what_they_gave(memory: Memory) -
     assert [entry["text"] for entry in result] == [
         "Mia goes to school in Hangzhou."
     ]  # not what stands in the conversation
-    assert said(memory)[1:] == ["Where is Mia?", "In Hangzhou."]
+    assert stored(memory)[1:] == ["Where is Mia?", "In Hangzhou."]
 
 
 def test_settings_choose_what_goes_into_a_prompt(memory: Memory) -> None:
@@ -330,7 +317,7 @@ def test_a_host_may_keep_secrets_out_of_its_first_checkpoint_too_or_show_them_to
     built, model = agent(memory, ["Noted."], hide_secrets=False)
     built.invoke(ask(f"My mail password is {SECRET}."), thread("shown"), context=ALICE)
     assert SECRET in model.said()
-    assert SECRET not in str(said(memory))
+    assert SECRET not in str(stored(memory))
 
 
 async def test_it_runs_under_asyncio(memory: Memory) -> None:
@@ -339,14 +326,14 @@ async def test_it_runs_under_asyncio(memory: Memory) -> None:
     with blockbuster_ctx("hexamem"):
         await built.ainvoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
     assert "Hangzhou" in model.prompts[0][0].text
-    assert said(memory)[1:] == ["Where does Mia go to school?", "In Hangzhou."]
+    assert stored(memory)[1:] == ["Where does Mia go to school?", "In Hangzhou."]
 
 
 def test_a_recall_that_fails_does_not_stop_the_agent(memory: Memory) -> None:
     built, _ = agent(memory, ["Hi."], prompt=PromptSettings(strategy="no such strategy"))
     events = list(built.stream(ask("Hello"), context=ALICE, stream_mode="custom"))
     assert "no such strategy" in events[1]["degraded"][0]
-    assert said(memory) == ["Hello", "Hi."]
+    assert stored(memory) == ["Hello", "Hi."]
 
 
 def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Memory) -> None:
@@ -361,7 +348,7 @@ def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Me
     assert [step.content for step in memory.user("alice").steps() if step.role == "user"] == [
         f"Message {turn}" for turn in range(5)
     ]
-    assert len(said(memory)) == 10
+    assert len(stored(memory)) == 10
 
 
 async def test_a_model_that_can_call_no_tools_is_refused_with_what_to_do(memory: Memory) -> None:
