@@ -338,7 +338,7 @@ class IngestNodes:
         ]
         _say("manage", context, manager=manager, proposed=len(written_proposals))
         lost = len(proposed.proposals) - len(written_proposals)
-        note = (f"{manager}: {lost} secrets were left out, since they do not stand in their steps",) if lost else ()
+        note = (f"{manager}: {lost} secrets were left out: their steps do not contain them",) if lost else ()
         return {"proposals": written_proposals, "degraded": [*proposed.degraded, *note]}
 
     # ------------------------------------------------------------------ apply, project

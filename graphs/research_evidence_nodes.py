@@ -17,7 +17,7 @@ from hexamem.graphs.research_lanes import EvidenceFilter
 from hexamem.graphs.research_outcome import finished, superseding, with_superseding
 from hexamem.graphs.research_reading import Reading, read_round
 from hexamem.graphs.research_state import (
-    LaneFound,
+    LaneResult,
     PlainRecall,
     ResearchContext,
     ResearchNode,
@@ -328,7 +328,7 @@ def _source_steps(passage: Mapping[str, Any]) -> set[str]:
     return {source["step_id"] for source in passage["sources"]}
 
 
-def _report(lane: LaneFound) -> dict[str, Any]:
+def _report(lane: LaneResult) -> dict[str, Any]:
     ids = [record_id for ranking in lane["rankings"].values() for record_id in ranking[:_BEST]]
     return {
         "lane": lane["lane"],

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, field_validator
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Hit, MemoryItem, Where
 from hexamem.memory_types.base import Record
-from hexamem.memory_types.research import SearchRequest
+from hexamem.memory_types.research import LANES, SearchRequest
 from hexamem.memory_types.times import parse_time
 from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.request import RecallFilter, Request
@@ -106,7 +106,7 @@ class EvidenceFilter(Record):
         }
 
 
-class SearchFound(NamedTuple):
+class LaneHits(NamedTuple):
     """The result of one search: ids of records, best first; ids of pages to be read whole; and a line for ``degraded``."""
 
     ids: Sequence[str] = ()
@@ -114,7 +114,7 @@ class SearchFound(NamedTuple):
     degraded: str = ""
 
 
-LaneSearch = Callable[[str, SearchRequest, EvidenceFilter, int], SearchFound]
+LaneSearch = Callable[[str, SearchRequest, EvidenceFilter, int], LaneHits]
 """``(user, request, filter, limit)`` to the result."""
 
 
@@ -132,39 +132,32 @@ class ResearchLanes:
 
     def by_name(self) -> dict[str, LaneSearch]:
         """The lanes by name."""
-        return {
-            "vector": self.vector,
-            "keyword": self.keyword,
-            "page": self.page,
-            "intent": self.intent,
-            "time": self.time,
-            "kind": self.kind,
-        }
+        return {lane: getattr(self, lane) for lane in LANES}
 
-    def vector(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def vector(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The steps nearest in meaning."""
-        return SearchFound(self._recalled(user, filters.request(request.query, pool, _STEPS), "dense"))
+        return LaneHits(self._recalled(user, filters.request(request.query, pool, _STEPS), "dense"))
 
-    def keyword(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def keyword(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The steps that share words, by BM25."""
-        return SearchFound(self._recalled(user, filters.request(request.query, pool, _STEPS), "bm25"))
+        return LaneHits(self._recalled(user, filters.request(request.query, pool, _STEPS), "bm25"))
 
-    def time(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def time(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The steps of a period: nearest in meaning and by keywords, interleaved."""
         where = filters.where or Where()
         since = max((bound for bound in (request.since, where.since) if bound is not None), default=None)
         until = min((bound for bound in (request.until, where.until) if bound is not None), default=None)
         if since is not None and until is not None and until < since:
-            return SearchFound()
+            return LaneHits()
         period = filters.changed(where=where.changed(since=since, until=until))
-        return SearchFound(self._both(user, period.request(request.query, pool, _STEPS))[:pool])
+        return LaneHits(self._both(user, period.request(request.query, pool, _STEPS))[:pool])
 
-    def kind(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def kind(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The best items of some kinds, by meaning and by keywords, interleaved."""
         found = self._both(user, filters.request(request.query, 2 * _ITEMS, frozenset(request.kinds)))
         with self.ledger.read(user) as tx:
             current = filters.read_items(tx, found) if tx.user_id else {}
-        return SearchFound([item_id for item_id in found if item_id in current][: min(pool, _ITEMS)])
+        return LaneHits([item_id for item_id in found if item_id in current][: min(pool, _ITEMS)])
 
     def _recalled(self, user: str, request: Request, strategy: str) -> list[str]:
         if request.kinds is not None and not request.kinds:
@@ -174,7 +167,7 @@ class ResearchLanes:
     def _both(self, user: str, request: Request) -> list[str]:
         return _in_turn(self._recalled(user, request, "bm25"), self._recalled(user, request, "dense"))
 
-    def intent(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def intent(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The records that carry the label with the query as its name, or the labels that the query names, the densest
         first, and of the same density the nearest."""
         weights = self._label(user, request.query)
@@ -182,7 +175,7 @@ class ResearchLanes:
             named = self.query_intent(user, request.query)
             weights = {**named.scopes, **named.events, **named.entities}
         if not weights:
-            return SearchFound(degraded="a search by labels names no known label")
+            return LaneHits(degraded="a search by labels names no known label")
         key, wide = user_key(user), _WIDEN * pool if filters else pool
         densities = dict(self.lexical.label_density(key, weights, wide))
         # Many records may have the same density: the nearest that carry a label are added.
@@ -200,9 +193,9 @@ class ResearchLanes:
         nearest = _in_turn([hit for hit, _ in words], [hit for hit, _ in meaning])
         place = {record_id: rank for rank, record_id in enumerate(nearest)}
         dense = sorted(densities, key=lambda record_id: (-densities[record_id], place.get(record_id, len(place))))
-        return SearchFound([item_of(record_id) for record_id in dense if item_of(record_id) in permitted][:pool])
+        return LaneHits([item_of(record_id) for record_id in dense if item_of(record_id) in permitted][:pool])
 
-    def page(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def page(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """Pages to be read whole, if they are named by id; else the steps of the best pages."""
         if request.pages:
             with self.ledger.read(user) as tx:
@@ -213,13 +206,13 @@ class ResearchLanes:
             if len(ids) > _PAGES:  # the handle of a memo of many pages: the nearest of them
                 near = [hit.id for hit in self.search_pages(user, request.query, _NEAR_PAGES)]
                 ids = list(dict.fromkeys((*(page_id for page_id in near if page_id in known), *ids)))
-            return SearchFound(pages=ids[:_PAGES], degraded=missing_note)
+            return LaneHits(pages=ids[:_PAGES], degraded=missing_note)
         hits = self.search_pages(user, request.query, _NEAR_PAGES if filters else _PAGES)
         with self.ledger.read(user) as tx:
             steps = page_steps(tx, list(get_pages(tx, [hit.id for hit in hits]).values()))
             step_ids = [step.id for hit in hits for step in steps.get(hit.id, ()) if step.active]
             permitted = filters.among(tx, step_ids)
-        return SearchFound([step_id for step_id in step_ids if step_id in permitted][: min(pool, _PAGE_STEPS)])
+        return LaneHits([step_id for step_id in step_ids if step_id in permitted][: min(pool, _PAGE_STEPS)])
 
     def _label(self, user: str, name: str) -> dict[str, float]:
         """The labels with this name or path, and those under them; none for a question that is no label's name."""

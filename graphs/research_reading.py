@@ -9,7 +9,7 @@ from typing import Any
 from hexamem.agents.embedded_research import MAIN_NEED
 from hexamem.agents.research_question import Question
 from hexamem.graphs.research_lanes import EvidenceFilter
-from hexamem.graphs.research_state import LaneFound
+from hexamem.graphs.research_state import LaneResult
 from hexamem.memory_types import MemoryItem
 from hexamem.memory_types.coarse_dates import PRECISION, precision_of
 from hexamem.prompts.fences import one_line
@@ -47,7 +47,7 @@ class Reading:
 def read_round(
     tx: Transaction,
     question: Question,
-    found: Iterable[LaneFound],
+    found: Iterable[LaneResult],
     pool: Sequence[Sequence[Any]],
     seen: Collection[str],
     *,
@@ -59,10 +59,10 @@ def read_round(
     """Rank the results of the lanes, and choose passages from them and from the pool."""
     rankings: dict[str, dict[str, list[str]]] = {}
     pages: dict[str, None] = {}
-    for lane_found in found:
-        pages.update(dict.fromkeys(page for page in lane_found.get("pages", ()) if page not in seen))
-        for need, ids in lane_found.get("rankings", {}).items():
-            ranking = rankings.setdefault(need, {}).setdefault(lane_found["lane"], [])
+    for lane_result in found:
+        pages.update(dict.fromkeys(page for page in lane_result.get("pages", ()) if page not in seen))
+        for need, ids in lane_result.get("rankings", {}).items():
+            ranking = rankings.setdefault(need, {}).setdefault(lane_result["lane"], [])
             known = set(ranking)
             ranking += [record_id for record_id in ids if record_id not in known]
     if recalled and MAIN_NEED in rankings:

@@ -79,7 +79,7 @@ class ResearchOutput(TypedDict, total=False):
     research: dict[str, Any]
 
 
-class LaneFound(TypedDict, total=False):
+class LaneResult(TypedDict, total=False):
     """The result of one lane in one round."""
 
     round: int
@@ -92,7 +92,7 @@ class LaneFound(TypedDict, total=False):
     ended: float
 
 
-def this_round(before: list[LaneFound], new: list[LaneFound]) -> list[LaneFound]:
+def this_round(before: list[LaneResult], new: list[LaneResult]) -> list[LaneResult]:
     """Reducer: the results of the latest round; those of earlier rounds were read already."""
     latest = max((found["round"] for found in (*before, *new)), default=0)
     return [found for found in (*before, *new) if found["round"] == latest]
@@ -110,7 +110,7 @@ class ResearchState(ResearchInput, total=False):
     needs: list[str]  # what the round searches for
     asked: list[str]  # all needs so far
     requests: list[dict[str, Any]]  # the plan of the round
-    found: Annotated[list[LaneFound], this_round]  # the results of the lanes
+    found: Annotated[list[LaneResult], this_round]  # the results of the lanes
     pool: list[list[Any]]  # unread candidates for the question: `[id, score, lanes, reasons]`, best first
     read: list[dict[str, Any]]  # passages, in the order of reading
     claims: list[dict[str, Any]]

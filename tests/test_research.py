@@ -22,7 +22,7 @@ from hexamem import Memory, Settings, UserMemory, research_graph
 from hexamem.agents.embedded_research import NOT_HELD
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.graphs.research import build_research_graph
-from hexamem.graphs.research_lanes import SearchFound
+from hexamem.graphs.research_lanes import LaneHits
 from hexamem.graphs.research_state import ResearchContext
 from hexamem.memory_types.research import Research
 
@@ -218,7 +218,7 @@ def graph_with(user: UserMemory, **lanes: Any) -> Any:
 
 
 def test_a_lane_that_fails_is_reported(nora: UserMemory) -> None:
-    def broken(*_: Any, **__: Any) -> SearchFound:
+    def broken(*_: Any, **__: Any) -> LaneHits:
         raise OSError("the index is on fire")
 
     graph = graph_with(nora, keyword=broken)
@@ -269,7 +269,7 @@ def test_a_run_that_dies_goes_on_in_its_round_under_a_parents_checkpointer(nora:
         queries: list[str] = []
         keyword = nora.memory.researching.parts().lanes["keyword"]
 
-        def counted(user: str, request: Any, filters: Any, pool: int) -> SearchFound:
+        def counted(user: str, request: Any, filters: Any, pool: int) -> LaneHits:
             queries.append(request.query)
             if len(queries) == die_at:
                 raise Killed

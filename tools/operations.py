@@ -249,8 +249,8 @@ def _sources(user: UserMemory, call: OperationCall) -> list[dict[str, str]]:
     if call.message_id is None:
         return []
     with user.memory.ledger.read(user.name) as tx:
-        found = known_messages(tx, call.scope.thread_id, [call.message_id])
-    return [{"step_id": step_id} for step_id in found.values()]
+        step_ids = known_messages(tx, call.scope.thread_id, [call.message_id]).values()
+    return [{"step_id": step_id} for step_id in step_ids]
 
 
 @_operation(UpdateCoreInput)
@@ -353,8 +353,8 @@ def use_secret(user: UserMemory, call: OperationCall, arguments: SecretInput) ->
     reference into the argument of a tool that needs it.
     """
     secrets = {item.id: item for item in user.items("vault") if isinstance(item, VaultItem) and item.secret_id}
-    found = [secrets[hit.id] for hit in user.recall(arguments.what, 5, kinds="vault").hits if hit.id in secrets]
-    if not found:
+    matches = [secrets[hit.id] for hit in user.recall(arguments.what, 5, kinds="vault").hits if hit.id in secrets]
+    if not matches:
         raise NotFoundError(f"no secret is known for {shown(arguments.what)}. {_HOW_TO_STORE[bool(call.visible)]}")
     references = [
         {
@@ -362,6 +362,6 @@ def use_secret(user: UserMemory, call: OperationCall, arguments: SecretInput) ->
             "caption": item.caption,
             "sensitivity": item.sensitivity,
         }
-        for item in found
+        for item in matches
     ]
     return {"secrets": references}

@@ -137,7 +137,7 @@ class _Chat:
             return output.write_text("Nothing was recalled for the last message.")
         output.write_text(output.clean(f"Recalled for: {self._recall.get('query')}"))
         for number, hit in enumerate(hits, 1):
-            head = [(f"{number:>2}", "bold"), (hit["kind"], "cyan"), (hit["id"], "dim")]
+            head = output.head(number=f"{number:>2}", kind=hit["kind"], id=hit["id"])
             speaker = f"{hit['speaker']}: " if hit["speaker"] else ""
             output.write(output.record(head, output.cut(f"{speaker}{hit['text']}"), (f"why: {hit['why']}", "dim")))
         return None

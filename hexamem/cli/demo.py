@@ -167,7 +167,7 @@ def _screen(about: str, played: _Played, why: bool, home: Path | None) -> Iterat
         f"1. Each message goes to the managers of the memory types that it concerns ({len(played.steps)} messages)"
     )
     yield _routing(played, None if why else _ROUTED)
-    yield _rule(f"2. The managers store items ({len(played.items)}); the labeler gives each step a scope")
+    yield _rule(f"2. The managers store items ({len(played.items)}); the labeler assigns each step a scope")
     yield _by_type(played, why)
     yield _rule(
         f"3. Recall, {summary['median_ms']:.0f} ms a question ({len(shown)} of {len(played.asked)}; ✓ is evidence)"

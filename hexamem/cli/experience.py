@@ -50,13 +50,9 @@ def show(session: Session, *, experience_id: Id, user: User) -> None:
         known = {run.id for run in memory.experience.runs()}
         digests = [memory.experience.digest(run_id) for run_id in experience.run_ids if run_id in known]
     ended = {True: "done", False: "failed", None: "not judged"}
+    note = "retired" if experience.status == "retired" else ""
     shown = output.record(
-        [
-            (experience.title, "bold"),
-            (experience.facet, "cyan"),
-            ("retired" if experience.status == "retired" else "", "yellow"),
-            (experience.id, "dim"),
-        ],
+        output.head(title=experience.title, kind=experience.facet, note=note, id=experience.id),
         f"when: {experience.description}",
         f"says: {experience.content}",
         f"where: {experience.environment or EVERYWHERE}",

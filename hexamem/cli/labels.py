@@ -72,7 +72,7 @@ def show(session: Session, *, label: Label, user: User) -> None:
         "under it": ", ".join(f"{child.name} ({child.steps_below:,})" for child in below),
     }
     shown = output.record(
-        [(view.path, "bold"), (view.kind, "cyan"), ("pinned" if view.pinned else "", "yellow"), (view.id, "dim")],
+        output.head(title=view.path, kind=view.kind, note="pinned" if view.pinned else "", id=view.id),
         *(f"{name}: {value}" for name, value in fields.items() if value),
     )
     session.show(view, [shown, *(output.step_record(step, zone=session.zone) for step in steps)])

@@ -218,6 +218,14 @@ def _cell(value: Any) -> Text:
     return Text("–" if value is None else clean(value))
 
 
+_STYLES = {"title": "bold", "number": "bold", "kind": "cyan", "at": "green", "who": "magenta", "note": "yellow"}
+
+
+def head(**parts: str | None) -> list[tuple[str, str]]:
+    """The first line of a :func:`record`: its parts in order, each in the style of its name, dim for any other."""
+    return [(text or "", _STYLES.get(name, "dim")) for name, text in parts.items()]
+
+
 def record(head: Iterable[tuple[str, str]], *lines: str | tuple[str, str]) -> Group:
     """A record: a first line of parts with their styles, then lines set in below it, each text or (text, style)."""
     first = Text("  ").join(Text(clean(text), style=style) for text, style in head if text)
@@ -233,16 +241,10 @@ def body(text: str, style: str = "") -> Padding:
 def hit_record(number: int, hit: Hit, *, zone: tzinfo, why: bool = False, past: bool = False) -> Group:
     """One hit of a recall."""
     labels = {"scope": hit.scope, "events": ", ".join(hit.events), "entities": ", ".join(hit.entities)}
+    at, thread = shown_time(hit.occurred_at, zone), f"[{hit.thread_id}]" if hit.thread_id else ""
+    note = "superseded" if hit.superseded and not past else ""
     shown = record(
-        [
-            (f"{number:>2}", "bold"),
-            (hit.kind, "cyan"),
-            (shown_time(hit.occurred_at, zone), "green"),
-            (hit.speaker or "", "magenta"),
-            (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
-            ("superseded" if hit.superseded and not past else "", "yellow"),
-            (hit.id, "dim"),
-        ],
+        head(number=f"{number:>2}", kind=hit.kind, at=at, who=hit.speaker, thread=thread, note=note, id=hit.id),
         cut(hit.text),
         (f"why: {hit.explain()}" if why else "", "dim"),
         (" · ".join(f"{name}: {value}" for name, value in labels.items() if value) if why else "", "dim"),
@@ -253,16 +255,9 @@ def hit_record(number: int, hit: Hit, *, zone: tzinfo, why: bool = False, past: 
 def step_record(step: Step, *, zone: tzinfo, full: bool = False) -> Group:
     """One step of a thread; a very long one is cut unless ``full``."""
     content = step.index_text or step.content
-    return record(
-        [
-            (f"{step.turn:>3}", "bold"),
-            (shown_time(step.occurred_at, zone), "green"),
-            (step.speaker, "magenta"),
-            (f"[{step.thread_id}]", "dim"),
-            (step.id, "dim"),
-        ],
-        content if full else cut(content),
-    )
+    at, thread = shown_time(step.occurred_at, zone), f"[{step.thread_id}]"
+    first = head(number=f"{step.turn:>3}", at=at, who=step.speaker, thread=thread, id=step.id)
+    return record(first, content if full else cut(content))
 
 
 def label_lines(labelled: LabeledSnippet | None) -> Padding:
@@ -292,15 +287,10 @@ def item_record(item: MemoryItem, *, zone: tzinfo, full: bool = False, past: boo
     lines += [
         f"from {source.step_id}{f': {source.quote!r}' if source.quote and full else ''}" for source in item.sources
     ]
+    status = "" if item.status == "active" or past else item.status
+    labels = " ".join(f"#{label}" for label in item.labels)
     return record(
-        [
-            (item.id, "bold"),
-            (item.kind, "cyan"),
-            (_item_time(item, zone), "green"),
-            ("" if item.status == "active" or past else item.status, "yellow"),
-            (" ".join(f"#{label}" for label in item.labels), "magenta"),
-        ],
-        "\n".join(lines),
+        head(title=item.id, kind=item.kind, at=_item_time(item, zone), note=status, who=labels), "\n".join(lines)
     )
 
 
@@ -332,14 +322,13 @@ def _fields(values: Mapping[str, Any]) -> list[str]:
 
 def page_record(page: Page, *, zone: tzinfo) -> Group:
     """One page: when, in which thread, its size, its header and its memo."""
-    head = [
-        (page.id, "bold"),
-        (shown_time(page.started_at, zone), "green"),
-        (f"[{page.thread_id}]", "dim"),
-        (counted(len(page.step_ids), "step"), "cyan"),
-        ("" if page.closed else "open", "yellow"),
-    ]
-    return record(head, (page.header, "dim"), page.memo or "")
+    at, size, note = (
+        shown_time(page.started_at, zone),
+        counted(len(page.step_ids), "step"),
+        "" if page.closed else "open",
+    )
+    first = head(title=page.id, at=at, thread=f"[{page.thread_id}]", kind=size, note=note)
+    return record(first, (page.header, "dim"), page.memo or "")
 
 
 def operation_records(
@@ -347,15 +336,11 @@ def operation_records(
 ) -> Iterator[RenderableType]:
     """Operations, oldest first: who did what and when, and each record that it changed, field by field."""
     for operation in operations:
+        at, actor = shown_time(operation.created_at, zone), f"by {operation.actor}"
+        undone = f"undone by {operation.undone_by}" if operation.undone_by else ""
+        note = "  ".join(filter(None, (undone, f"undoes {operation.undoes}" if operation.undoes else "")))
         yield record(
-            [
-                (operation.id, "bold"),
-                (operation.kind, "cyan"),
-                (shown_time(operation.created_at, zone), "green"),
-                (f"by {operation.actor}", "magenta"),
-                (f"undone by {operation.undone_by}" if operation.undone_by else "", "yellow"),
-                (f"undoes {operation.undoes}" if operation.undoes else "", "yellow"),
-            ],
+            head(title=operation.id, kind=operation.kind, at=at, who=actor, note=note),
             operation.reason,
             *(
                 _change(change.target, change.target_id, change.before or {}, change.after or {}, names)

@@ -221,12 +221,8 @@ def _research_blocks(research: Research, form: Form, zone: tzinfo, *, trace: boo
             yield output.body(research.reason)
         yield Text("")
         for claim in research.evidence:
-            head = [
-                ("•", "bold"),
-                (output.shown_time(claim.occurred_at, zone), "green"),
-                (claim.speaker or "", "magenta"),
-                (claim.passage_id, "dim"),
-            ]
+            at = output.shown_time(claim.occurred_at, zone)
+            head = output.head(number="•", at=at, who=claim.speaker, id=claim.passage_id)
             yield output.record(head, f"“{claim.quote}”")
     else:
         yield Text(output.clean(research.context))
