@@ -79,7 +79,7 @@ Runner: TypeAlias = "Callable[[Attempt], AttemptResult | bool | float | Awaitabl
 """The caller's agent: it attempts the task and returns how that ended."""
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Exploring:
     """One exploration of a task; see :meth:`~hexamem.learning.UserExperience.explore` for the arguments."""
 

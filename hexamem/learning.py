@@ -283,17 +283,7 @@ class UserExperience:
         if not callable(runner):
             raise InvalidInputError(f"runner is {type(runner).__name__}; pass a function that takes an attempt")
         check_number(success_from, "success_from")
-        exploring = Exploring(
-            runs=self._runs,
-            calls=self._calls,
-            task=task,
-            runner=runner,
-            env=env,
-            tools=tools,
-            include=include,
-            same_task=same_task,
-            success_from=success_from,
-        )
+        exploring = Exploring(self._runs, self._calls, task, runner, env, tools, include, same_task, success_from)
         return exploring.parallel(k) if mode == "parallel" else exploring.sequential(k)
 
     # -- listing ------------------------------------------------------------------------------------------------

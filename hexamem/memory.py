@@ -82,7 +82,6 @@ class Memory:
         prompts: PromptLoader,
         managers: Mapping[str, Any],
         strategies: Mapping[str, Strategy],
-        *,
         labeler: Callable[[str], Labeler] | None,
         describe: MediaReader | None,
         transcribe: MediaReader | None,
@@ -230,16 +229,7 @@ class Memory:
             check_embedder=cls._check_embedder,
         )
         try:
-            return cls(
-                opened,
-                chat_models,
-                load_prompts,
-                runnables,
-                strategies,
-                labeler=labeler,
-                describe=describe,
-                transcribe=transcribe,
-            )
+            return cls(opened, chat_models, load_prompts, runnables, strategies, labeler, describe, transcribe)
         except BaseException:
             opened.close()
             raise
