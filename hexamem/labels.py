@@ -73,11 +73,7 @@ class UserLabels:
 
     @public
     def show(self, label: str) -> LabelView:
-        """One label, with the latest steps that carry it.
-
-        Raises:
-            NotFoundError: if there is none. InvalidInputError: if the name is ambiguous.
-        """
+        """One label, with the latest steps that carry it."""
         with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             label_id = vocabulary.one(label).id
@@ -131,7 +127,6 @@ class UserLabels:
         """Rename a label and pin it, so that only a person changes it again. The former name still finds it.
 
         Raises:
-            NotFoundError, InvalidInputError: as :meth:`show`.
             InvalidInputError: if another label of its kind (a scope: of the same parent) has that name; merge the two.
         """
         with self._changing() as tx:
@@ -143,7 +138,6 @@ class UserLabels:
         """Merge a label into another of its kind: steps that carry either are found by both names.
 
         Raises:
-            NotFoundError, InvalidInputError: as :meth:`show`.
             InvalidInputError: if ``label`` is pinned (merge the other way, or unpin it), or is a parent of ``into``.
         """
         with self._changing() as tx:
@@ -196,11 +190,7 @@ class UserLabels:
 
     @public
     def pin(self, label: str, pinned: bool = True, *, actor: str = "user", reason: str = "") -> Operation:
-        """Protect a label from classifiers, models and merges, or release it with ``pinned=False``.
-
-        Raises:
-            NotFoundError, InvalidInputError: as :meth:`show`, and if it is so already.
-        """
+        """Protect a label from classifiers, models and merges, or release it with ``pinned=False``, not twice."""
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return pin_label(tx, label, pinned, actor=actor, reason=reason)

@@ -55,7 +55,8 @@ class UserExperience:
     Experience belongs to one user and one environment (``env``; "" by default) until a person promotes it. Without a
     model, runs are recorded and recalled by their digests; with one, the durable job ``distil`` distils experience from
     them. Secrets are removed before anything is written, and the user's ``redact``, ``erase``, ``export`` and
-    ``import_`` include runs and experience. Each method has an ``a…`` twin that runs it in a thread.
+    ``import_`` include runs and experience. An unknown run or experience raises NotFoundError. Each method has an
+    ``a…`` twin that runs it in a thread.
     """
 
     def __init__(self, runs: UserRuns, calls: Calls) -> None:
@@ -101,11 +102,7 @@ class UserExperience:
 
     @public
     def resume(self, run_id: str) -> RunRecorder:
-        """Continue recording an unfinished run.
-
-        Raises:
-            NotFoundError: if there is no such run. InvalidInputError: if it is finished.
-        """
+        """Continue recording an unfinished run; a finished one raises InvalidInputError."""
         run = self._runs.run(run_id)
         if run.status == "finished":
             raise InvalidInputError(f"run {run_id} is finished: start another, or set its outcome with decide()")
@@ -116,9 +113,6 @@ class UserExperience:
         """Set the outcome of a run, finished or not; a former outcome is replaced.
 
         If the outcome changes, what was learned from this run alone is retired, and the run is distilled anew.
-
-        Raises:
-            NotFoundError: if there is no such run.
         """
         return self._runs.finish(run_id, outcome, evidence, source, again=True)
 
@@ -305,20 +299,12 @@ class UserExperience:
 
     @public
     def steps(self, run_id: str) -> tuple[RunStep, ...]:
-        """The steps of a run, in order.
-
-        Raises:
-            NotFoundError: if there is no such run.
-        """
+        """The steps of a run, in order."""
         return self._runs.steps(run_id)
 
     @public
     def digest(self, run_id: str) -> RunDigest:
-        """A summary of a run in a few lines, made without a model.
-
-        Raises:
-            NotFoundError: if there is no such run.
-        """
+        """A summary of a run in a few lines, made without a model."""
         return digest_of(self._runs.run(run_id), self._runs.steps(run_id))
 
     @public
@@ -336,11 +322,7 @@ class UserExperience:
 
     @public
     def show(self, experience_id: str) -> Experience:
-        """One experience, retired or not.
-
-        Raises:
-            NotFoundError: if there is none with this id.
-        """
+        """One experience, retired or not."""
         for experience in self.items(retired=True):
             if experience.id == experience_id:
                 return experience
@@ -357,11 +339,7 @@ class UserExperience:
 
     @public
     def retire(self, experience_id: str, *, reason: str = "") -> Operation:
-        """Retire an experience: it is not recalled any more. ``user.undo`` of the returned operation restores it.
-
-        Raises:
-            NotFoundError: if there is no such experience, or it is retired already.
-        """
+        """Retire an experience: it is not recalled any more. ``user.undo`` of the returned operation restores it."""
         self.show(experience_id)
         with self._runs.write() as tx:
             (reason,) = self._runs.home.redacted(tx, reason)
@@ -369,11 +347,7 @@ class UserExperience:
 
     @public
     def promote(self, experience_id: str, *, reason: str = "") -> Experience:
-        """Make an experience count in every environment of the user; ``user.undo`` reverses that.
-
-        Raises:
-            NotFoundError: if there is no such experience, or it is retired.
-        """
+        """Make an experience count in every environment of the user; ``user.undo`` reverses that."""
         experience = self.show(experience_id)
         if not experience.environment:
             return experience
@@ -394,9 +368,6 @@ class UserExperience:
 
         Returns:
             How many experiences were removed.
-
-        Raises:
-            NotFoundError: if there is no such run.
         """
         with self._runs.write() as tx:
             get_run(tx, run_id)

@@ -170,7 +170,8 @@ class UserPrivacy(UserBase):
 class UserMemory(UserWriting, UserReading, UserPrivacy):
     """One user's memory. No method reads, counts or changes anything of another user.
 
-    Created by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing.
+    Created by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing. An
+    id that is not this user's raises NotFoundError, and an argument of a wrong form InvalidInputError, with the rule.
 
     Attributes:
         name: the user.

@@ -32,11 +32,7 @@ class UserReading(UserBase):
 
     @public
     def get(self, record_id: str) -> Step | MemoryItem:
-        """A step or item by its id, in whatever status, unless it is forgotten.
-
-        Raises:
-            NotFoundError: if this user has none with that id.
-        """
+        """A step or item by its id, in whatever status, unless it is forgotten."""
         with self.read() as tx:
             record = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
         if record is None:
@@ -129,9 +125,6 @@ class UserReading(UserBase):
             min_probability: no hits where an answer is less likely; needs a strategy that estimates probabilities.
             operations: switches ``temporal_ordering``, ``latest_filtering``, ``multi_step``, ``threshold_filtering`` and
                 ``semantic_reranking`` on (True) or off (False), whatever the gate of a learned strategy decides.
-
-        Raises:
-            InvalidInputError: for an invalid argument, with the rule.
         """
         return self.memory.recalling.recall(
             self.name,
@@ -170,7 +163,6 @@ class UserReading(UserBase):
         """Store which hits of a recall helped and which hurt: judgements to export and evaluate by.
 
         Raises:
-            NotFoundError: if there was no such recall.
             InvalidInputError: if an id was not among its hits, or is in both lists.
         """
         good, bad = set(check_texts(helped, "helped")), set(check_texts(hurt, "hurt"))
@@ -218,9 +210,6 @@ class UserReading(UserBase):
             as_of: only what had happened, or was true, at that time. known_at: only what was stored at that time, in
                 the version of then. "Yesterday" in the question is relative to ``as_of``, else to ``known_at``.
             on_event: called with every plan, search and decision.
-
-        Raises:
-            InvalidInputError: for an invalid argument, with the rule.
         """
         from hexamem.graphs.research_state import ResearchInput, ResearchSettings
 
@@ -261,9 +250,6 @@ class UserReading(UserBase):
         Args:
             thread_id: of this conversation only.
             scope: pages most of whose steps are in this scope or one under it; an id, a name or a path.
-
-        Raises:
-            NotFoundError: if there is no such scope. InvalidInputError: if the name is ambiguous.
         """
         return self.memory.paging.pages(self.name, thread_id, scope)
 

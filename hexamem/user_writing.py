@@ -243,11 +243,7 @@ class UserWriting(UserBase):
 
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
-        """Remove an item; ``undo`` of the returned operation restores it.
-
-        Raises:
-            NotFoundError: if there is no such item, or it was removed already.
-        """
+        """Remove an item; ``undo`` of the returned operation restores it."""
         with self.change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return changing.remove_item(tx, item_id, actor=actor, reason=reason)
