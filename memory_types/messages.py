@@ -253,7 +253,7 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
             tool_call_id = reader.result_ids[0]
     text = "\n".join(reader.text)
     reasoning = "\n".join(reader.reasoning) or None
-    holds = text.strip() or reader.media or calls or reader.results or reader.result_ids or reader.kept_unread
+    holds = text.strip() or reader.media or calls or reader.results or reader.result_ids or reader.stored_unread
     if not holds and not reasoning and not (role == "tool" and (tool_call_id or name)):
         hint = ", or keep_reasoning=True: it holds only reasoning" if reader.reasoning_dropped else ""
         raise InvalidInputError(f"{place} is empty: no text, media or tool call; leave it out{hint}")
@@ -374,11 +374,11 @@ def _metadata(raw: _Raw, word: str | None, place: Place) -> dict[str, Any]:
             json.dumps(artifact, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
             del raw.extra["artifact"]
-            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not kept")
+            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not stored")
     extra = to_json({key: value for key, value in raw.extra.items() if value not in (None, {}, [])}, "metadata", place)
     if word is not None:
         extra["role"] = word
     for key, value in extra.items():
         if metadata.setdefault(key, value) != value:
-            place.note(f"its {shown(key)} was not kept: its metadata holds another value of that name")
+            place.note(f"its {shown(key)} was not stored: its metadata holds another value of that name")
     return metadata

@@ -54,7 +54,7 @@ class ScriptedChat(BaseChatModel):
         message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
         return ChatResult(generations=[ChatGeneration(message=message.model_copy(update={"id": None}))])
 
-    def said(self) -> str:
+    def shown(self) -> str:
         """Everything it was ever shown, as one text."""
         return "\n".join(
             f"{one.content!r} {getattr(one, 'tool_calls', '')!r}" for asked in self.prompts for one in asked

@@ -103,7 +103,7 @@ class Middleware(Interface):
         self._run(user, text, "t")
 
     def ask(self, user: str, text: str) -> str:
-        return self._run(user, text, "later").said()
+        return self._run(user, text, "later").shown()
 
 
 class Tools(Interface):

@@ -102,7 +102,7 @@ def test_many_threads_that_write_while_it_closes_lose_nothing_that_was_acknowled
 # One object a user.
 
 
-def test_another_timezone_is_kept_in_the_one_object_of_the_user_and_in_the_ledger(tmp_path: Path) -> None:
+def test_another_timezone_is_stored_in_the_one_object_of_the_user_and_in_the_ledger(tmp_path: Path) -> None:
     with opened(tmp_path / "home") as memory:
         first = memory.user("alice", timezone="Europe/Lisbon")
         first.remember("hello")

@@ -68,7 +68,7 @@ def parent(memory: Memory, *, save: bool = True, **options: Any) -> Any:
     return builder
 
 
-def test_it_recalls_what_was_said_in_another_thread_and_not_what_stands_in_the_conversation(memory: Memory) -> None:
+def test_it_recalls_from_other_threads_and_leaves_out_what_the_conversation_shows(memory: Memory) -> None:
     graph = parent(memory).compile(checkpointer=InMemorySaver())
     graph.invoke(
         {"messages": [HumanMessage("My daughter Mia goes to school in Hangzhou.")]}, thread("one"), context=ALICE
@@ -266,8 +266,8 @@ def test_what_was_learned_from_the_conversation_itself_is_not_recalled_into_it(l
     memory, bob = labelling_memory, {"user": "bob"}
     learned_only = PromptSettings(kinds=("semantic",))  # beside its step it would say nothing new
     graph = parent(memory, save=False, manage="now", settings=learned_only).compile(checkpointer=InMemorySaver())
-    said_once = "My daughter Mia is allergic to walnuts."
-    graph.invoke({"messages": [HumanMessage(said_once)]}, thread(), context=bob)
+    statement = "My daughter Mia is allergic to walnuts."
+    graph.invoke({"messages": [HumanMessage(statement)]}, thread(), context=bob)
     assert "semantic" in {item.kind for item in memory.user("bob").items()}
     here = graph.invoke({"messages": [HumanMessage("And Mia?")]}, thread(), context=bob)
     there = graph.invoke({"messages": [HumanMessage("And Mia?")]}, thread("new"), context=bob)

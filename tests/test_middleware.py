@@ -89,7 +89,7 @@ def test_a_model_that_raises_loses_no_message_of_the_user(memory: Memory) -> Non
     assert len(model.prompts) == 2
 
 
-def test_what_a_failed_run_left_unsaid_is_stored_in_its_place_at_the_next_run(memory: Memory) -> None:
+def test_what_a_failed_run_left_out_is_stored_in_its_place_at_the_next_run(memory: Memory) -> None:
     @tool
     def clock() -> str:
         """Tell the time."""
@@ -104,7 +104,7 @@ def test_what_a_failed_run_left_unsaid_is_stored_in_its_place_at_the_next_run(me
     assert stored(memory) == ["What time is it?", "", "10:15", "Well?", "A quarter past ten."]
 
 
-def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never_in_the_history(memory: Memory) -> None:
+def test_memory_is_added_to_the_system_message_as_data_and_never_to_the_history(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
     built, model = agent(memory, ["In Hangzhou."], checkpointer=InMemorySaver())
     out = built.invoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
@@ -134,7 +134,7 @@ def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) ->
         """Look something up."""
         return what
 
-    def run(user: str, first: str) -> list[str]:  # a user each: what one run called stands in no recall of the other
+    def run(user: str, first: str) -> list[str]:  # a user each: what one run called is in no recall of the other
         built, model = agent(
             memory, [calls("look", what=first), "Done."], [look], prompt=PromptSettings(k=1), topic_shift=0.2
         )
@@ -158,9 +158,7 @@ def test_it_offers_the_tools_and_does_not_store_what_they_gave(memory: Memory) -
     out = built.invoke(ask("Where is Mia?"), thread(), context=ALICE)
     assert set(model.offered) == MEMORY_TOOLS == {entry.name for entry in memory_tools(memory)}
     result = json.loads(out["messages"][2].text)["results"]
-    assert [entry["text"] for entry in result] == [
-        "Mia goes to school in Hangzhou."
-    ]  # not what stands in the conversation
+    assert [entry["text"] for entry in result] == ["Mia goes to school in Hangzhou."]  # not what the conversation shows
     assert stored(memory)[1:] == ["Where is Mia?", "In Hangzhou."]
 
 
@@ -186,13 +184,13 @@ def prompt_of(memory: Memory, question: str, user: str = "alice", **settings: An
     return model.prompts[0][0].text
 
 
-def test_the_day_stands_in_a_prompt_unless_switched_off_also_where_nothing_is_recalled(memory: Memory) -> None:
+def test_the_day_is_in_a_prompt_unless_switched_off_also_where_nothing_is_recalled(memory: Memory) -> None:
     for today in (True, False):
         text = prompt_of(memory, "Where does Mia go to school?", f"{today}", prompt=PromptSettings(today=today))
         assert (re.search(r"Today is \w+day, [\d-]+\.", text) is not None) is today
 
 
-def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory: Memory) -> None:
+def test_hits_are_in_order_with_the_users_times_and_the_days_of_events(memory: Memory) -> None:
     alice = memory.user("alice", timezone="Europe/Copenhagen")
     stated = [("Leo and Alba are four years old.", "09:00"), ("Leo and Alba are five, they had a birthday.", "10:00")]
     steps = [
@@ -293,7 +291,7 @@ def test_secrets_reach_neither_the_model_nor_memory_nor_the_state(memory: Memory
     out = built.invoke(ask(f"My mail password is {SECRET}."), thread(), context=ALICE)
     assert "{{vault:" in out["messages"][0].text
     for secret in (SECRET, "other3-Zz77"):
-        assert secret not in model.said()
+        assert secret not in model.shown()
         assert secret not in repr(out)
         assert secret not in json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
     assert SECRET not in repr(saver.get_tuple(thread()))
@@ -316,7 +314,7 @@ def test_a_host_may_keep_secrets_out_of_its_first_checkpoint_too_or_show_them_to
     assert alice.reveal(item.id, reason="test") == SECRET
     built, model = agent(memory, ["Noted."], hide_secrets=False)
     built.invoke(ask(f"My mail password is {SECRET}."), thread("shown"), context=ALICE)
-    assert SECRET in model.said()
+    assert SECRET in model.shown()
     assert SECRET not in str(stored(memory))
 
 

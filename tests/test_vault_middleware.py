@@ -105,7 +105,7 @@ def test_the_tool_gets_the_value_and_nothing_else_sees_it(
     result = out["messages"][2]
     assert json.loads(result.text)["echo"] == f"used {reference}"
     steps = json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
-    shown = "\n".join([model.said(), repr(out), steps, repr(tracer.runs), caplog.text])
+    shown = "\n".join([model.shown(), repr(out), steps, repr(tracer.runs), caplog.text])
     checkpoints = repr([list(saver.list(THREAD)), saver.storage, saver.blobs, saver.writes])
     assert "login" in repr(tracer.runs)
     for where in (shown, checkpoints):
@@ -144,7 +144,7 @@ def test_high_sensitivity_needs_approval(memory: Memory, doors: Doors) -> None:
     out = built.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
     assert doors.given == [(SECRET, None)]
     assert out["messages"][-1].text == "In."
-    assert "hunter2" not in model.said()
+    assert "hunter2" not in model.shown()
 
 
 @pytest.mark.parametrize("answer", ["yes", {"decisions": []}, {"decisions": [{"type": "reject"}]}])
@@ -164,7 +164,7 @@ def test_errors_of_the_tool_do_not_tell_the_value(memory: Memory, doors: Doors) 
     with pytest.raises(ValueError, match="wrong password") as caught:
         built.invoke(ask("Log in."), context=ALICE)
     assert "hunter2" not in str(caught.value)
-    assert "hunter2" not in model.said()
+    assert "hunter2" not in model.shown()
 
 
 async def test_it_runs_under_asyncio(memory: Memory, doors: Doors) -> None:
@@ -173,7 +173,7 @@ async def test_it_runs_under_asyncio(memory: Memory, doors: Doors) -> None:
         await built.ainvoke(ask("Log in."), THREAD, context=ALICE)
         await built.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=ALICE)
     assert doors.given == [(SECRET, None)]
-    assert "hunter2" not in model.said()
+    assert "hunter2" not in model.shown()
 
 
 def test_the_memorys_own_tools_get_no_secrets(memory: Memory) -> None:

@@ -84,7 +84,7 @@ def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripte
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
-def test_all_six_kinds_are_kept_with_their_words(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
+def test_all_six_kinds_are_stored_with_their_words(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, server, mode) as memory:
         user = memory.user("ann")
