@@ -26,17 +26,6 @@ from hexamem.experience.trouble import Trouble, TroubleSettings, Turn, trouble_i
 from hexamem.graphs.experience_recording import Recorder, RunRecordingHandler
 from hexamem.memory_types.settings import check_settings
 
-__all__ = [
-    "MARK",
-    "ExperienceMiddleware",
-    "Reflecting",
-    "add_reflection",
-    "reflected",
-    "run_in",
-    "trouble_of",
-    "turns_in",
-]
-
 MARK = "hexamem_reflection"
 """In the ``additional_kwargs`` of an added message: "reflection", or "tool NAME" for advice on a tool."""
 
@@ -49,11 +38,7 @@ class Reflecting(Recorder, Protocol):
 
 
 def run_in(config: RunnableConfig, messages: Sequence[BaseMessage] = ()) -> Any:
-    """The recorder of the run that a node belongs to, from the node's config; None if no run is recorded.
-
-    Args:
-        messages: of the node's state: the tool calls in them are recorded, if they are not yet.
-    """
+    """The recorder of the run that a node belongs to, from the node's config; None if no run is recorded."""
     callbacks: Any = config.get("callbacks")
     handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", [])
     parent = getattr(callbacks, "parent_run_id", None)

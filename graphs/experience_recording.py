@@ -22,8 +22,6 @@ from hexamem.errors import HexamemError
 from hexamem.experience.trouble import ANSWER
 from hexamem.memory_types.experience import OutcomeSource
 
-__all__ = ["Recorder", "RunRecordingHandler", "SideEffectRefused", "task_in"]
-
 
 class Recorder(Protocol):
     """Writes a run; :class:`~hexamem.learning.RunRecorder` is one."""

@@ -23,8 +23,6 @@ from hexamem.graphs.waiting_nodes import waiting_node
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-__all__ = ["ingest_graph"]
-
 
 def ingest_graph(parts: IngestParts) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The compiled write path. As a subgraph it takes the parent's checkpointer, and the user of the parent's context.

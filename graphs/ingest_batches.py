@@ -25,18 +25,6 @@ from hexamem.stores.ledger.progress import SHARED
 from hexamem.stores.ledger.schema import recalls, steps
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = [
-    "MANAGED",
-    "BatchTakenError",
-    "Waiting",
-    "advance",
-    "count_waiting",
-    "read_batch",
-    "read_managed",
-    "skip_all",
-    "waiting_steps",
-]
-
 MANAGED = "managed"
 """The name of that ``seq`` in the ledger's projections."""
 _BEFORE = 6
@@ -51,21 +39,13 @@ class BatchTakenError(HexamemError, RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """The steps that are not managed yet.
+    """The steps that are not managed yet."""
 
-    Attributes:
-        since: ``seq`` up to which all are managed.
-        reached: ``seq`` of the last of ``step_ids``; ``since`` if there is none.
-        step_ids: the next ones.
-        more: whether others follow, so that these are a full batch.
-        newest: when the last of ``step_ids`` was stored.
-    """
-
-    since: int
-    reached: int
-    step_ids: tuple[str, ...]
-    more: bool = False
-    newest: datetime | None = None
+    since: int  # `seq` up to which all are managed
+    reached: int  # `seq` of the last of `step_ids`; `since` if there is none
+    step_ids: tuple[str, ...]  # the next ones
+    more: bool = False  # whether others follow, so that these are a full batch
+    newest: datetime | None = None  # when the last of `step_ids` was stored
 
 
 def read_managed(tx: Transaction) -> int:
@@ -74,11 +54,7 @@ def read_managed(tx: Transaction) -> int:
 
 
 def advance(tx: Transaction, since: int, reached: int) -> None:
-    """Record that the steps up to ``reached`` are managed.
-
-    Raises:
-        BatchTakenError: if another run has moved the ``seq`` from ``since`` meanwhile.
-    """
+    """Record that the steps up to ``reached`` are managed."""
     if read_managed(tx) != since:
         raise BatchTakenError("the steps of this batch were managed by another run meanwhile")
     set_projection(tx, SHARED, MANAGED, reached)

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from hexamem.intent.contract import Embed
     from hexamem.stores.ledger import Transaction
 
-__all__ = ["SINGLE", "Apply", "IngestNodes", "IngestParts", "node_of"]
-
 SINGLE = "single_call"
 """The node of mode ``single_call``."""
 _FOUND = 8  # items that a manager's search shows
@@ -76,46 +74,31 @@ class Apply(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class IngestParts:
-    """The stores and agents of the graph.
+    """The stores and agents of the graph."""
 
-    Attributes:
-        ledger: the source of truth.
-        record: stores messages of the context's user in a thread, and queues the background job.
-        catch_up: labels a user's steps and brings the indexes up to the ledger.
-        nearest: ``(user, texts, kinds)`` to the ids of the nearest items by kind, the nearest first.
-        apply: applies proposals.
-        meta_manager, managers: the embedded tier.
-        size: steps in a batch, at most.
-        full: so many waiting steps are a batch, also while the conversation goes on.
-        characters: the length of a batch's texts, for a model; None for no limit.
-        model_meta_manager, model_managers: the model tier of mode ``agents``, as far as there are models.
-        single_call: the agent of mode ``single_call``.
-        custom: managers of the host, by memory type: they replace the shipped ones.
-        without_nearest: types whose manager does not read the nearest items.
-        always: types beyond the six. Without a model that routes, their managers get every batch that is more than small
-            talk, since the embedded meta-manager knows only the six.
-        embed: computes the vectors for labels; None if a model does not label.
-        wrote: called after a write to a user's ledger.
-    """
-
-    ledger: Ledger
+    ledger: Ledger  # the source of truth
+    # stores messages of the context's user in a thread, and queues the background job
     record: Callable[[IngestContext, Any, str], Recorded]
-    catch_up: Callable[[str], object]
+    catch_up: Callable[[str], object]  # labels a user's steps and brings the indexes up to the ledger
+    # `(user, texts, kinds)` to the ids of the nearest items by kind, the nearest first
     nearest: Callable[[str, Sequence[str], Collection[ItemKind]], Mapping[ItemKind, Sequence[str]]]
-    apply: Apply
-    meta_manager: MetaManager
+    apply: Apply  # applies proposals
+    meta_manager: MetaManager  # the embedded tier
     managers: Mapping[ItemKind, Manager]
-    size: int
-    full: int
-    characters: int | None = None
-    model_meta_manager: ModelMetaManager | None = None
+    size: int  # steps in a batch, at most
+    full: int  # so many waiting steps are a batch, also while the conversation goes on
+    characters: int | None = None  # the length of a batch's texts, for a model; None for no limit
+    model_meta_manager: ModelMetaManager | None = None  # the model tier of mode `agents`, as far as there are models
     model_managers: Mapping[ItemKind, ManagerAgent] = field(default_factory=dict)
-    single_call: SingleCall | None = None
+    single_call: SingleCall | None = None  # the agent of mode `single_call`
+    # managers of the host, by memory type: they replace the shipped ones
     custom: Mapping[ItemKind, Runnable[ManagerInput, ManagerOutput]] = field(default_factory=dict)
-    without_nearest: Collection[ItemKind] = ()
+    without_nearest: Collection[ItemKind] = ()  # types whose manager does not read the nearest items
+    # types beyond the six. Without a model that routes, their managers get every batch that is more than small talk,
+    # since the embedded meta-manager knows only the six
     always: tuple[ItemKind, ...] = ()
-    embed: Embed | None = None
-    wrote: Callable[[str], object] = lambda user: None
+    embed: Embed | None = None  # computes the vectors for labels; None if a model does not label
+    wrote: Callable[[str], object] = lambda user: None  # called after a write to a user's ledger
 
     @property
     def beside(self) -> tuple[ItemKind, ...]:
@@ -355,7 +338,7 @@ class IngestNodes:
         ]
         _say("manage", context, manager=manager, proposed=len(written_proposals))
         lost = len(proposed.proposals) - len(written_proposals)
-        note = (f"{manager}: {lost} secrets were left out, since they do not stand in their steps",) if lost else ()
+        note = (f"{manager}: {lost} secrets were left out: their steps do not contain them",) if lost else ()
         return {"proposals": written_proposals, "degraded": [*proposed.degraded, *note]}
 
     # ------------------------------------------------------------------ apply, project

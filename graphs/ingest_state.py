@@ -22,31 +22,13 @@ if TYPE_CHECKING:
     from hexamem.models import Budget, UsageMeter
     from hexamem.stores.ledger import Transaction
 
-__all__ = [
-    "IngestContext",
-    "IngestInput",
-    "IngestOutput",
-    "IngestState",
-    "ManageInput",
-    "Recorded",
-    "Remembrance",
-    "read_back",
-    "written",
-]
-
 
 class Recorded(NamedTuple):
-    """The result of ``record``.
+    """The result of ``record``."""
 
-    Attributes:
-        step_ids: of the new steps.
-        visible: ids of the steps that the caller's conversation shows.
-        degraded: what fell back.
-    """
-
-    step_ids: Sequence[str] = ()
-    visible: Sequence[str] = ()
-    degraded: Sequence[str] = ()
+    step_ids: Sequence[str] = ()  # of the new steps
+    visible: Sequence[str] = ()  # ids of the steps that the caller's conversation shows
+    degraded: Sequence[str] = ()  # what fell back
 
 
 class Remembrance(TypedDict):
@@ -93,36 +75,23 @@ class IngestOutput(TypedDict, total=False):
 
 
 class IngestState(IngestInput, total=False):
-    """The state that the nodes share.
+    """The state that the nodes share."""
 
-    Attributes:
-        step_ids, visible, remembered, degraded: see :class:`IngestOutput`.
-        since, reached: ``seq`` up to which steps were managed before this batch, and of its last step.
-        batch: ids of the steps of the batch.
-        instructions: of the meta-manager to the managers, :class:`~hexamem.agents.contract.Instruction` as JSON.
-        nearest: ids of the nearest known items, by kind.
-        ask: whether the single call of mode ``single_call`` is made: the batch is more than small talk.
-        proposals: of all managers; see :func:`written`.
-    """
-
-    step_ids: list[str]
+    step_ids: list[str]  # see `IngestOutput`
     visible: list[str]
-    since: int
+    since: int  # `seq` up to which steps were managed before this batch, and of its last step
     reached: int
-    batch: list[str]
-    instructions: list[dict[str, Any]]
-    nearest: dict[str, list[str]]
-    ask: bool
-    proposals: Annotated[list[dict[str, Any]], operator.add]
+    batch: list[str]  # ids of the steps of the batch
+    instructions: list[dict[str, Any]]  # of the meta-manager to the managers, `Instruction` as JSON
+    nearest: dict[str, list[str]]  # ids of the nearest known items, by kind
+    ask: bool  # whether the single call of mode `single_call` is made: the batch is more than small talk
+    proposals: Annotated[list[dict[str, Any]], operator.add]  # of all managers; see `written`
     remembered: list[Remembrance]
     degraded: Annotated[list[str], operator.add]
 
 
 class ManageInput(TypedDict, total=False):
-    """The input of a manager: its instruction, the ids of the steps, and those of the nearest items of its kind.
-
-    The input of ``single_call`` has all instructions, and the items of all kinds.
-    """
+    """The input of a manager: its instruction, the ids of the steps, and those of the nearest items of its kind."""
 
     instruction: dict[str, Any]
     batch: list[str]
@@ -133,21 +102,15 @@ class ManageInput(TypedDict, total=False):
 
 @dataclass(kw_only=True)
 class IngestContext:
-    """The context of a run. A host's own context may replace it, if it has a ``user``.
+    """The context of a run. A host's own context may replace it, if it has a ``user``."""
 
-    Attributes:
-        user: whose memory it is.
-        write: opens the transaction in which everything is applied; the ledger's own when None.
-        finish: called at the end of that transaction.
-        budget, usage: limits and counts the model calls.
-        batches: cache of the batches of this run, by the ids of their steps.
-    """
-
-    user: str = ""
+    user: str = ""  # whose memory it is
+    # opens the transaction in which everything is applied; the ledger's own when None
     write: Callable[[], AbstractContextManager[Transaction]] | None = None
-    finish: Callable[[Transaction], object] | None = None
-    budget: Budget | None = None
+    finish: Callable[[Transaction], object] | None = None  # called at the end of that transaction
+    budget: Budget | None = None  # limits and counts the model calls
     usage: UsageMeter | None = None
+    # cache of the batches of this run, by the ids of their steps
     batches: dict[tuple[str, ...], Batch] = field(default_factory=dict)
 
 

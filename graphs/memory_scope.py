@@ -11,8 +11,6 @@ from langgraph.runtime import get_runtime
 
 from hexamem.errors import InvalidInputError, MissingUserError
 
-__all__ = ["MemoryScope", "ScopeResolver", "resolve_scope", "run_context", "run_scope"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryScope:

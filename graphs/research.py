@@ -31,14 +31,9 @@ from hexamem.memory_types.research import LANES
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-__all__ = ["build_research_graph"]
-
 
 def build_research_graph(parts: ResearchParts) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """The compiled graph. As a subgraph it takes the parent's checkpointer, and the user of the parent's context.
-
-    Call it with ``context=ResearchContext(user=…)`` or any context that has a ``user``.
-    """
+    """The compiled graph. As a subgraph it takes the parent's checkpointer, and the user of the parent's context."""
     plan, evidence = PlanNodes(parts), EvidenceNodes(parts)
     graph = StateGraph(ResearchState, ResearchContext, input_schema=ResearchInput, output_schema=ResearchOutput)
     for name, node, agent in (

@@ -17,7 +17,7 @@ from hexamem.graphs.research_lanes import EvidenceFilter
 from hexamem.graphs.research_outcome import finished, superseding, with_superseding
 from hexamem.graphs.research_reading import Reading, read_round
 from hexamem.graphs.research_state import (
-    LaneFound,
+    LaneResult,
     PlainRecall,
     ResearchContext,
     ResearchNode,
@@ -35,8 +35,6 @@ from hexamem.models.tokens import count_tokens
 
 if TYPE_CHECKING:
     from hexamem.agents.integrator import IntegrateTask, Outcome
-
-__all__ = ["EvidenceNodes"]
 
 _BEST = 10  # of the ids that a lane found, in the report of a round
 _PASSAGES, _FIRST_PASSAGES = 14, 12  # read in a round; the second with a model in tier ``auto``
@@ -197,10 +195,7 @@ class EvidenceNodes(ResearchNode):
         outcome: Outcome,
     ) -> bool:
         """Whether a reflection by a model is unnecessary: the integrator settled every part that the planner named, no
-        claim was dropped, and every fact that superseded a quoted one was read.
-
-        The reflection without a model costs no call, and is never skipped.
-        """
+        claim was dropped, and every fact that superseded a quoted one was read."""
         if self.parts.reflector is None or outcome.tier != "model" or not (outcome.answerable and outcome.claims):
             return False
         parts = _parts_of(update)
@@ -333,7 +328,7 @@ def _source_steps(passage: Mapping[str, Any]) -> set[str]:
     return {source["step_id"] for source in passage["sources"]}
 
 
-def _report(lane: LaneFound) -> dict[str, Any]:
+def _report(lane: LaneResult) -> dict[str, Any]:
     ids = [record_id for ranking in lane["rankings"].values() for record_id in ranking[:_BEST]]
     return {
         "lane": lane["lane"],

@@ -6,14 +6,17 @@ Each lane returns ids in order; they are ranked together later.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, field_validator
 
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Hit, MemoryItem, Where
-from hexamem.memory_types.research import SearchRequest
+from hexamem.memory_types.base import Record
+from hexamem.memory_types.research import LANES, SearchRequest
 from hexamem.memory_types.times import parse_time
 from hexamem.retrieval.packing import with_attached
 from hexamem.retrieval.request import RecallFilter, Request
@@ -34,46 +37,36 @@ from hexamem.stores.lexical import LexicalFilter, LexicalStore
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["EvidenceFilter", "LaneSearch", "ResearchLanes", "SearchFound"]
-
 _PAGES, _NEAR_PAGES, _PAGE_STEPS, _ITEMS = 4, 200, 80, 20
 _STEP = "step_"
 _STEPS = frozenset(("step",))
 _WIDEN = 4  # times as many records are searched where a filter may exclude some
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceFilter:
-    """A filter, evaluated on the ledger. It is truthy if it may exclude anything.
+def _read_moment(value: Any) -> Any:
+    return parse_time(value).utc if isinstance(value, str) else value
 
-    Attributes:
-        where: conditions on steps and items.
-        as_of: steps that had happened, and items that were true, at this time.
-        known_at: steps and items that were stored at this time, items in the version of then.
-        kinds: "step" and kinds of items; None for all.
-    """
 
-    where: Where | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    kinds: frozenset[str] | None = None
+Moment = Annotated[datetime | None, BeforeValidator(_read_moment)]  # as text in UTC, where it has no offset
+
+
+class EvidenceFilter(Record):
+    """A filter, evaluated on the ledger, and as JSON in the graph's state. It is truthy if it may exclude anything."""
+
+    where: Where | None = None  # conditions on steps and items
+    as_of: Moment = None  # steps that had happened, and items that were true, at this time
+    known_at: Moment = None  # steps and items that were stored at this time, items in the version of then
+    kinds: frozenset[str] | None = None  # "step" and kinds of items; None for all
+
+    @field_validator("kinds", mode="before")
+    @classmethod
+    def _one_kind_is_a_set(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> EvidenceFilter:
-        """From JSON: ``where`` as a mapping of its fields, times as ISO 8601 (in UTC without an offset), ``kinds`` as a list;
-        any may be missing or None.
-
-        Raises:
-            InvalidInputError: for an unknown condition, or a time that cannot be parsed.
-        """
-        where, kinds = values.get("where"), values.get("kinds")
-        kinds = (kinds,) if isinstance(kinds, str) else kinds
-        return cls(
-            where=where if where is None or isinstance(where, Where) else Where.parse(dict(where)),
-            as_of=_moment(values.get("as_of")),
-            known_at=_moment(values.get("known_at")),
-            kinds=None if kinds is None else frozenset(kinds),
-        )
+    def of(cls, state: Mapping[str, Any]) -> EvidenceFilter:
+        """The filter in a graph's input or state."""
+        return cls(**{name: state[name] for name in cls.model_fields if name in state})
 
     def __bool__(self) -> bool:
         narrowed = self.where is not None and not self.where.empty
@@ -83,15 +76,6 @@ class EvidenceFilter:
     def moment(self) -> datetime | None:
         """The time to which the question is relative; None for now."""
         return self.as_of or self.known_at
-
-    def json(self) -> dict[str, Any]:
-        """The filter as JSON, for :meth:`of`."""
-        return {
-            "where": None if self.where is None else self.where.model_dump(mode="json"),
-            "as_of": None if self.as_of is None else self.as_of.isoformat(),
-            "known_at": None if self.known_at is None else self.known_at.isoformat(),
-            "kinds": None if self.kinds is None else sorted(self.kinds),
-        }
 
     def request(self, query: str = "", k: int = 1, kinds: frozenset[str] | None = None) -> Request:
         """A recall with this filter, of some kinds."""
@@ -122,7 +106,7 @@ class EvidenceFilter:
         }
 
 
-class SearchFound(NamedTuple):
+class LaneHits(NamedTuple):
     """The result of one search: ids of records, best first; ids of pages to be read whole; and a line for ``degraded``."""
 
     ids: Sequence[str] = ()
@@ -130,63 +114,50 @@ class SearchFound(NamedTuple):
     degraded: str = ""
 
 
-LaneSearch = Callable[[str, SearchRequest, EvidenceFilter, int], SearchFound]
+LaneSearch = Callable[[str, SearchRequest, EvidenceFilter, int], LaneHits]
 """``(user, request, filter, limit)`` to the result."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchLanes:
-    """The six lanes over one home's ledger and indexes, which must be up to the ledger.
-
-    Attributes:
-        find: a recall.
-        search_pages: (user, question, how many) → pages, best first.
-        query_intent: (user, question) → the labels that a question names.
-    """
+    """The six lanes over one home's ledger and indexes, which must be up to the ledger."""
 
     ledger: Ledger
     vectors: VectorIndex
     lexical: LexicalStore
     embedder: Embedder
-    find: Callable[[str, Request, Strategy], SearchResult]
-    search_pages: Callable[[str, str, int], Sequence[Hit]]
-    query_intent: Callable[[str, str], QueryFilter]
+    find: Callable[[str, Request, Strategy], SearchResult]  # a recall
+    search_pages: Callable[[str, str, int], Sequence[Hit]]  # (user, question, how many) → pages, best first
+    query_intent: Callable[[str, str], QueryFilter]  # (user, question) → the labels that a question names
 
     def by_name(self) -> dict[str, LaneSearch]:
         """The lanes by name."""
-        return {
-            "vector": self.vector,
-            "keyword": self.keyword,
-            "page": self.page,
-            "intent": self.intent,
-            "time": self.time,
-            "kind": self.kind,
-        }
+        return {lane: getattr(self, lane) for lane in LANES}
 
-    def vector(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def vector(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The steps nearest in meaning."""
-        return SearchFound(self._recalled(user, filters.request(request.query, pool, _STEPS), "dense"))
+        return LaneHits(self._recalled(user, filters.request(request.query, pool, _STEPS), "dense"))
 
-    def keyword(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def keyword(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The steps that share words, by BM25."""
-        return SearchFound(self._recalled(user, filters.request(request.query, pool, _STEPS), "bm25"))
+        return LaneHits(self._recalled(user, filters.request(request.query, pool, _STEPS), "bm25"))
 
-    def time(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def time(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The steps of a period: nearest in meaning and by keywords, interleaved."""
         where = filters.where or Where()
         since = max((bound for bound in (request.since, where.since) if bound is not None), default=None)
         until = min((bound for bound in (request.until, where.until) if bound is not None), default=None)
         if since is not None and until is not None and until < since:
-            return SearchFound()
-        period = replace(filters, where=where.changed(since=since, until=until))
-        return SearchFound(self._both(user, period.request(request.query, pool, _STEPS))[:pool])
+            return LaneHits()
+        period = filters.changed(where=where.changed(since=since, until=until))
+        return LaneHits(self._both(user, period.request(request.query, pool, _STEPS))[:pool])
 
-    def kind(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def kind(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The best items of some kinds, by meaning and by keywords, interleaved."""
         found = self._both(user, filters.request(request.query, 2 * _ITEMS, frozenset(request.kinds)))
         with self.ledger.read(user) as tx:
             current = filters.read_items(tx, found) if tx.user_id else {}
-        return SearchFound([item_id for item_id in found if item_id in current][: min(pool, _ITEMS)])
+        return LaneHits([item_id for item_id in found if item_id in current][: min(pool, _ITEMS)])
 
     def _recalled(self, user: str, request: Request, strategy: str) -> list[str]:
         if request.kinds is not None and not request.kinds:
@@ -196,7 +167,7 @@ class ResearchLanes:
     def _both(self, user: str, request: Request) -> list[str]:
         return _in_turn(self._recalled(user, request, "bm25"), self._recalled(user, request, "dense"))
 
-    def intent(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def intent(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """The records that carry the label with the query as its name, or the labels that the query names, the densest
         first, and of the same density the nearest."""
         weights = self._label(user, request.query)
@@ -204,7 +175,7 @@ class ResearchLanes:
             named = self.query_intent(user, request.query)
             weights = {**named.scopes, **named.events, **named.entities}
         if not weights:
-            return SearchFound(degraded="a search by labels names no known label")
+            return LaneHits(degraded="a search by labels names no known label")
         key, wide = user_key(user), _WIDEN * pool if filters else pool
         densities = dict(self.lexical.label_density(key, weights, wide))
         # Many records may have the same density: the nearest that carry a label are added.
@@ -222,9 +193,9 @@ class ResearchLanes:
         nearest = _in_turn([hit for hit, _ in words], [hit for hit, _ in meaning])
         place = {record_id: rank for rank, record_id in enumerate(nearest)}
         dense = sorted(densities, key=lambda record_id: (-densities[record_id], place.get(record_id, len(place))))
-        return SearchFound([item_of(record_id) for record_id in dense if item_of(record_id) in permitted][:pool])
+        return LaneHits([item_of(record_id) for record_id in dense if item_of(record_id) in permitted][:pool])
 
-    def page(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> SearchFound:
+    def page(self, user: str, request: SearchRequest, filters: EvidenceFilter, pool: int) -> LaneHits:
         """Pages to be read whole, if they are named by id; else the steps of the best pages."""
         if request.pages:
             with self.ledger.read(user) as tx:
@@ -235,13 +206,13 @@ class ResearchLanes:
             if len(ids) > _PAGES:  # the handle of a memo of many pages: the nearest of them
                 near = [hit.id for hit in self.search_pages(user, request.query, _NEAR_PAGES)]
                 ids = list(dict.fromkeys((*(page_id for page_id in near if page_id in known), *ids)))
-            return SearchFound(pages=ids[:_PAGES], degraded=missing_note)
+            return LaneHits(pages=ids[:_PAGES], degraded=missing_note)
         hits = self.search_pages(user, request.query, _NEAR_PAGES if filters else _PAGES)
         with self.ledger.read(user) as tx:
             steps = page_steps(tx, list(get_pages(tx, [hit.id for hit in hits]).values()))
             step_ids = [step.id for hit in hits for step in steps.get(hit.id, ()) if step.active]
             permitted = filters.among(tx, step_ids)
-        return SearchFound([step_id for step_id in step_ids if step_id in permitted][: min(pool, _PAGE_STEPS)])
+        return LaneHits([step_id for step_id in step_ids if step_id in permitted][: min(pool, _PAGE_STEPS)])
 
     def _label(self, user: str, name: str) -> dict[str, float]:
         """The labels with this name or path, and those under them; none for a question that is no label's name."""
@@ -266,7 +237,3 @@ class ResearchLanes:
 def _in_turn(*rankings: Sequence[str]) -> list[str]:
     """The first of each ranking, then the second of each, and so on, each id once."""
     return list(dict.fromkeys(one for same_rank in zip_longest(*rankings) for one in same_rank if one is not None))
-
-
-def _moment(value: Any) -> datetime | None:
-    return None if value is None else parse_time(value).utc

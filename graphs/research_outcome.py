@@ -24,8 +24,6 @@ from hexamem.stores.ledger.items import believed_now, items_citing
 from hexamem.stores.ledger.pages import pages_holding
 from hexamem.stores.secrets import format_references
 
-__all__ = ["finished", "superseding", "with_superseding"]
-
 _FURTHER = 40
 _MOST_CURRENT = 2
 

@@ -14,10 +14,10 @@ from hexamem.agents.embedded_research import MAIN_NEED
 from hexamem.agents.embedded_research import plan as embedded_plan
 from hexamem.agents.research_question import Question
 from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.graphs.research_lanes import EvidenceFilter, SearchFound
+from hexamem.graphs.research_lanes import EvidenceFilter, LaneHits
 from hexamem.graphs.research_state import (
-    LaneFound,
     LaneInput,
+    LaneResult,
     ResearchContext,
     ResearchNode,
     ResearchState,
@@ -30,8 +30,6 @@ from hexamem.graphs.research_state import (
 from hexamem.graphs.waiting_nodes import Request, Waiting
 from hexamem.memory_types import utc_now
 from hexamem.memory_types.research import LANES, TIERS, AnswerForm, ResearchPlan, SearchRequest
-
-__all__ = ["SEARCHES", "PlanNodes"]
 
 SEARCHES, _REQUESTS = 10, 40  # searches of a model's plan, and of a round, at most
 _POOL, _NARROW_POOL = 150, 40  # records that a search for the question returns, and one for a single need
@@ -98,7 +96,7 @@ class PlanNodes(ResearchNode):
                 )
             self.parts.catch_up(context.user)
             fields.update(
-                filters=filters.json(),
+                filters=filters.model_dump(mode="json"),
                 where=None,
                 as_of=None,
                 known_at=None,
@@ -181,7 +179,7 @@ class PlanNodes(ResearchNode):
         for values in state["requests"]:
             request = SearchRequest(**values)
             try:
-                search_found = self._search(context.user, name, request, filters)
+                lane_hits = self._search(context.user, name, request, filters)
             except GraphBubbleUp:
                 raise
             except Exception as error:  # noqa: BLE001 - the other searches and lanes answer; this becomes `degraded`
@@ -190,11 +188,11 @@ class PlanNodes(ResearchNode):
                 )
                 degraded.append(f"lane {name}: a search failed ({failed})")
                 continue
-            if search_found.degraded:
-                degraded.append(f"lane {name}: {search_found.degraded}")
-            rankings[request.need] = list(dict.fromkeys((*rankings.get(request.need, ()), *search_found.ids)))
-            pages += search_found.pages
-        lane_found = LaneFound(
+            if lane_hits.degraded:
+                degraded.append(f"lane {name}: {lane_hits.degraded}")
+            rankings[request.need] = list(dict.fromkeys((*rankings.get(request.need, ()), *lane_hits.ids)))
+            pages += lane_hits.pages
+        lane_result = LaneResult(
             round=state["number"],
             lane=name,
             queries=[request_values["query"] for request_values in state["requests"]],
@@ -210,13 +208,13 @@ class PlanNodes(ResearchNode):
             context,
             {"number": state["number"]},
             lane=name,
-            queries=lane_found["queries"],
+            queries=lane_result["queries"],
             found=count,
             failed=failed,
         )
-        return {"found": [lane_found], "degraded": list(dict.fromkeys(degraded))}
+        return {"found": [lane_result], "degraded": list(dict.fromkeys(degraded))}
 
-    def _search(self, user: str, name: str, request: SearchRequest, filters: EvidenceFilter) -> SearchFound:
+    def _search(self, user: str, name: str, request: SearchRequest, filters: EvidenceFilter) -> LaneHits:
         search = self.parts.lanes[name]
         pool = _POOL if request.need == MAIN_NEED else _NARROW_POOL
         try:

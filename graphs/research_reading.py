@@ -9,7 +9,7 @@ from typing import Any
 from hexamem.agents.embedded_research import MAIN_NEED
 from hexamem.agents.research_question import Question
 from hexamem.graphs.research_lanes import EvidenceFilter
-from hexamem.graphs.research_state import LaneFound
+from hexamem.graphs.research_state import LaneResult
 from hexamem.memory_types import MemoryItem
 from hexamem.memory_types.coarse_dates import PRECISION, precision_of
 from hexamem.prompts.fences import one_line
@@ -26,8 +26,6 @@ from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps
 from hexamem.stores.ledger.step_texts import PlainStep, last_stated, plain_steps
 from hexamem.stores.secrets import format_references
 
-__all__ = ["Reading", "candidates", "passages_of", "permitted_pages", "read_round"]
-
 _PAGE_TEXT = 12_000
 _CANDIDATES = 80  # for the question, stored for later rounds
 _BESIDE_MAIN = 3  # in the first round one passage for the sub-questions follows so many for the question
@@ -35,26 +33,21 @@ _BESIDE_MAIN = 3  # in the first round one passage for the sub-questions follows
 
 @dataclass(slots=True)
 class Reading:
-    """The passages of a round.
+    """The passages of a round."""
 
-    Attributes:
-        fresh: passages as JSON, the best first. parts: page id → (step id, text) of its steps.
-        pool: candidates for later rounds, as ``[id, score, lanes, reasons]``, best first.
-        unfiltered: whether the research has no filter.
-        degraded: searches that failed.
-    """
-
+    # passages as JSON, the best first. parts: page id → (step id, text) of its steps
     fresh: list[dict[str, Any]] = field(default_factory=list)
     parts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    # candidates for later rounds, as `[id, score, lanes, reasons]`, best first
     pool: list[list[Any]] = field(default_factory=list)
-    unfiltered: bool = False
-    degraded: list[str] = field(default_factory=list)
+    unfiltered: bool = False  # whether the research has no filter
+    degraded: list[str] = field(default_factory=list)  # searches that failed
 
 
 def read_round(
     tx: Transaction,
     question: Question,
-    found: Iterable[LaneFound],
+    found: Iterable[LaneResult],
     pool: Sequence[Sequence[Any]],
     seen: Collection[str],
     *,
@@ -63,23 +56,13 @@ def read_round(
     filters: EvidenceFilter,
     recalled: Sequence[str] = (),
 ) -> Reading:
-    """Rank the results of the lanes, and choose passages from them and from the pool.
-
-    The pool holds the results for the question itself. They are interleaved with the results for the needs of the round,
-    so that no round reads only what leads away from the question.
-
-    Args:
-        seen: ids of passages and pages that were read.
-        passages: how many to read at most.
-        filters: what may be read.
-        recalled: ids of the hits of a plain recall for the question, best first.
-    """
+    """Rank the results of the lanes, and choose passages from them and from the pool."""
     rankings: dict[str, dict[str, list[str]]] = {}
     pages: dict[str, None] = {}
-    for lane_found in found:
-        pages.update(dict.fromkeys(page for page in lane_found.get("pages", ()) if page not in seen))
-        for need, ids in lane_found.get("rankings", {}).items():
-            ranking = rankings.setdefault(need, {}).setdefault(lane_found["lane"], [])
+    for lane_result in found:
+        pages.update(dict.fromkeys(page for page in lane_result.get("pages", ()) if page not in seen))
+        for need, ids in lane_result.get("rankings", {}).items():
+            ranking = rankings.setdefault(need, {}).setdefault(lane_result["lane"], [])
             known = set(ranking)
             ranking += [record_id for record_id in ids if record_id not in known]
     if recalled and MAIN_NEED in rankings:
@@ -176,13 +159,7 @@ def passages_of(
     *,
     filters: EvidenceFilter,
 ) -> list[dict[str, Any]]:
-    """The candidates as passages in JSON, in order; records that no longer exist are left out.
-
-    Args:
-        number: of the round in which they are read; 0 if they are not.
-        steps, items: records that were read already.
-        filters: in which version items are read.
-    """
+    """The candidates as passages in JSON, in order; records that no longer exist are left out."""
     known_steps, known_items = dict(steps or {}), dict(items or {})
     missing = [record.id for record in ranked if record.id not in known_steps and record.id not in known_items]
     known_steps.update(plain_steps(tx, [record_id for record_id in missing if record_id.startswith("step_")]))

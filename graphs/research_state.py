@@ -31,26 +31,6 @@ if TYPE_CHECKING:
     from hexamem.agents.research_question import Question
     from hexamem.models import Budget, StructuredResult, UsageMeter
 
-__all__ = [
-    "CALLS_A_ROUND",
-    "LaneFound",
-    "LaneInput",
-    "ResearchContext",
-    "ResearchInput",
-    "ResearchNode",
-    "ResearchOutput",
-    "ResearchParts",
-    "ResearchSettings",
-    "ResearchState",
-    "claims_in",
-    "passages_in",
-    "run_context",
-    "say",
-    "searched",
-    "spend",
-    "this_round",
-]
-
 _ROUNDS = 3
 CALLS_A_ROUND = 3
 """Plan, integrate, reflect: the most model calls of a round, repairs included."""
@@ -58,15 +38,10 @@ CALLS_A_ROUND = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResearchSettings:
-    """The limits of one research.
+    """The limits of one research."""
 
-    Attributes:
-        lanes: ways to search that may be used.
-        calls, tokens, seconds: the budget; None for no limit of its own.
-    """
-
-    lanes: tuple[str, ...] = LANES
-    calls: int | None = None
+    lanes: tuple[str, ...] = LANES  # ways to search that may be used
+    calls: int | None = None  # the budget; None for no limit of its own
     tokens: int | None = None
     seconds: float | None = None
 
@@ -104,73 +79,52 @@ class ResearchOutput(TypedDict, total=False):
     research: dict[str, Any]
 
 
-class LaneFound(TypedDict, total=False):
-    """The result of one lane in one round.
-
-    Attributes:
-        rankings: need → record ids, best first.
-        pages: ids of pages to be read whole.
-        failed: the error of a search that failed; None if none did.
-    """
+class LaneResult(TypedDict, total=False):
+    """The result of one lane in one round."""
 
     round: int
     lane: str
     queries: list[str]
-    rankings: dict[str, list[str]]
-    pages: list[str]
-    failed: str | None
+    rankings: dict[str, list[str]]  # need → record ids, best first
+    pages: list[str]  # ids of pages to be read whole
+    failed: str | None  # the error of a search that failed; None if none did
     began: float
     ended: float
 
 
-def this_round(before: list[LaneFound], new: list[LaneFound]) -> list[LaneFound]:
+def this_round(before: list[LaneResult], new: list[LaneResult]) -> list[LaneResult]:
     """Reducer: the results of the latest round; those of earlier rounds were read already."""
     latest = max((found["round"] for found in (*before, *new)), default=0)
     return [found for found in (*before, *new) if found["round"] == latest]
 
 
 class ResearchState(ResearchInput, total=False):
-    """The state that the nodes share.
+    """The state that the nodes share."""
 
-    Attributes:
-        begun_for, asked_as: the question as passed, and without secrets.
-        filters: ``where``, ``as_of``, ``known_at`` and ``kinds`` of this question; another in the same thread has its own.
-        now, began: the time of the question, ISO 8601, and when the run began, in seconds.
-        number: of the round. needs: what the round searches for. asked: all needs so far.
-        requests: the round's plan. found: the results of the lanes.
-        pool: candidates for the question that were not read yet, as ``[id, score, lanes, reasons]``, best first.
-        read: passages, in the order of reading. claims, answer, answerable: the evidence so far; reason: the
-            integrator's comment on it.
-        held: the probability, by a recall in the first round, that memory contains an answer.
-        current: the round so far. rounds: the finished rounds.
-        chosen, why_tier: the tier, and why.
-        round_calls: model calls of this round. spent: calls, tokens and seconds so far.
-    """
-
-    begun_for: str
-    asked_as: str
-    filters: dict[str, Any]
-    now: str
-    began: float
-    number: int
-    needs: list[str]
-    asked: list[str]
-    requests: list[dict[str, Any]]
-    found: Annotated[list[LaneFound], this_round]
-    pool: list[list[Any]]
-    read: list[dict[str, Any]]
+    begun_for: str  # the question as passed
+    asked_as: str  # the same without secrets
+    filters: dict[str, Any]  # `where`, `as_of`, `known_at` and `kinds` of this question
+    now: str  # the time of the question, ISO 8601
+    began: float  # when the run began, in seconds
+    number: int  # of the round
+    needs: list[str]  # what the round searches for
+    asked: list[str]  # all needs so far
+    requests: list[dict[str, Any]]  # the plan of the round
+    found: Annotated[list[LaneResult], this_round]  # the results of the lanes
+    pool: list[list[Any]]  # unread candidates for the question: `[id, score, lanes, reasons]`, best first
+    read: list[dict[str, Any]]  # passages, in the order of reading
     claims: list[dict[str, Any]]
     answer: str
     answerable: bool
-    reason: str
-    held: float | None
-    current: dict[str, Any]
-    rounds: list[dict[str, Any]]
-    chosen: str
+    reason: str  # the integrator's comment on the evidence
+    held: float | None  # the probability, by a recall in the first round, that memory contains an answer
+    current: dict[str, Any]  # the round so far
+    rounds: list[dict[str, Any]]  # the finished rounds
+    chosen: str  # the tier
     why_tier: str
     done: bool
-    round_calls: int
-    spent: dict[str, float]
+    round_calls: int  # model calls of this round
+    spent: dict[str, float]  # calls, tokens and seconds so far
     degraded: Annotated[list[str], operator.add]
     context: str
     research: dict[str, Any]
@@ -187,71 +141,46 @@ class LaneInput(TypedDict):
 
 @dataclass(kw_only=True)
 class ResearchContext:
-    """The context of a run. A host's own context may replace it, if it has a ``user``.
+    """The context of a run. A host's own context may replace it, if it has a ``user``."""
 
-    Attributes:
-        user: whose memory it is.
-        budget: of the run's model calls, beside the settings.
-        usage: counts the model calls.
-        settings: its limits.
-        questions, sentences: caches of the run, by the question and its time.
-    """
-
-    user: str = ""
-    budget: Budget | None = None
-    usage: UsageMeter | None = None
-    settings: ResearchSettings = field(default_factory=ResearchSettings)
+    user: str = ""  # whose memory it is
+    budget: Budget | None = None  # of the run's model calls, beside the settings
+    usage: UsageMeter | None = None  # counts the model calls
+    settings: ResearchSettings = field(default_factory=ResearchSettings)  # its limits
+    # caches of the run, by the question and its time
     questions: dict[tuple[str, str], Question] = field(default_factory=dict)
     sentences: dict[tuple[str, str], ReadSentences] = field(default_factory=dict)
 
 
 class PlainRecall(NamedTuple):
-    """A recall of the question by the learned ranking.
+    """A recall of the question by the learned ranking."""
 
-    Attributes:
-        ids: of its hits, best first.
-        answerable: the probability that memory contains an answer; None where it is not estimated.
-    """
-
-    ids: tuple[str, ...] = ()
-    answerable: float | None = None
+    ids: tuple[str, ...] = ()  # of its hits, best first
+    answerable: float | None = None  # the probability that memory contains an answer; None where it is not estimated
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchParts:
-    """The stores and agents of the graph.
+    """The stores and agents of the graph."""
 
-    Attributes:
-        ledger: the source of truth.
-        lanes: the ways to search, by name.
-        catch_up: brings a user's indexes up to the ledger.
-        kinds: the kinds of items that a user's memory has.
-        light_memory: ``(user, tokens, filter)`` to the memos of pages that may be read, for a planner that is a model.
-        scopes: paths of a user's scopes, for the same.
-        cut_pages: assigns a user's newest steps to pages, for an answer with whole pages.
-        clean: ``(user, question)`` to the question without secrets.
-        repair: repairs a damaged index of a user; returns whether it could.
-        recalled: ``(user, question, filter)`` to a plain recall of the question; empty without trained weights.
-        encode: the bundled encoder, which extracts sentences if no model integrates.
-        planner, integrator, reflector: the model tier; for each that is None the embedded engine does the work.
-        budget: of all model calls while the memory is open.
-    """
-
-    ledger: Ledger
-    lanes: Mapping[str, LaneSearch]
-    catch_up: Callable[[str], object]
-    kinds: Callable[[str], tuple[str, ...]]
+    ledger: Ledger  # the source of truth
+    lanes: Mapping[str, LaneSearch]  # the ways to search, by name
+    catch_up: Callable[[str], object]  # brings a user's indexes up to the ledger
+    kinds: Callable[[str], tuple[str, ...]]  # the kinds of items that a user's memory has
+    # `(user, tokens, filter)` to the memos of pages that may be read, for a planner that is a model
     light_memory: Callable[[str, int, EvidenceFilter], LightMemory]
-    scopes: Callable[[str], tuple[str, ...]]
-    clean: Callable[[str, str], str]
-    encode: Encode
-    repair: Callable[[str], bool] = lambda user: False
+    scopes: Callable[[str], tuple[str, ...]]  # paths of a user's scopes, for the same
+    clean: Callable[[str, str], str]  # `(user, question)` to the question without secrets
+    encode: Encode  # the bundled encoder, which extracts sentences if no model integrates
+    repair: Callable[[str], bool] = lambda user: False  # repairs a damaged index of a user; returns whether it could
+    # assigns a user's newest steps to pages, for an answer with whole pages
     cut_pages: Callable[[str], object] = lambda user: None
+    # `(user, question, filter)` to a plain recall of the question; empty without trained weights
     recalled: Callable[[str, str, EvidenceFilter], PlainRecall] = lambda user, question, filters: PlainRecall()
-    planner: ModelPlanner | None = None
+    planner: ModelPlanner | None = None  # the model tier; for each that is None the embedded engine does the work
     integrator: ModelIntegrator | None = None
     reflector: ModelReflector | None = None
-    budget: Budget | None = None
+    budget: Budget | None = None  # of all model calls while the memory is open
 
 
 def run_context() -> ResearchContext:

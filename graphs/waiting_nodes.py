@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
-__all__ = ["Request", "Waiting", "waiting_node"]
-
 
 class Request(NamedTuple):
     """A call of the node's runnable: its input, and a config and a context where it takes them."""
@@ -35,10 +33,6 @@ def waiting_node(
 
     With ``ainvoke`` the runnable is awaited, and the code between requests, which reads stores, runs in a thread. A
     runnable that is a graph is drawn as a subgraph. What it raises, an interrupt too, is raised by the node.
-
-    Args:
-        runnable: answers the requests; None for a node that makes none.
-        detached: whether a graph runs without the checkpointer of the run.
     """
 
     def run(state: Any) -> dict[str, Any]:

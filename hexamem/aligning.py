@@ -40,8 +40,6 @@ from hexamem.stores.secrets import find_references, replaced_texts
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
 
-__all__ = ["MEMORY_TOOLS", "NOT_STORED", "Caught", "catch_up_thread", "forgotten_of"]
-
 MEMORY_TOOLS = frozenset(
     (
         "search_memory",
@@ -85,20 +83,15 @@ _SLACK = 64  # steps of a thread that are read beyond four per message
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caught:
-    """The result of :func:`catch_up_thread`.
+    """The result of :func:`catch_up_thread`."""
 
-    Attributes:
-        visible: ids of all steps of the thread that are in the history, new ones included.
-        stored: the receipt of the new messages; None if there were none.
-        degraded: messages that could not be read, one line each, and how many are another user's; the lines of
-            ``stored`` are not repeated.
-        forgotten: for each message of the history that is forgotten in whole or in part: its id → its remaining text,
-            "" if all of it is forgotten.
-    """
-
-    visible: frozenset[str] = frozenset()
-    stored: Remembered | None = None
+    visible: frozenset[str] = frozenset()  # ids of all steps of the thread that are in the history, new ones included
+    stored: Remembered | None = None  # the receipt of the new messages; None if there were none
+    # messages that could not be read, one line each, and how many are another user's; the lines of `stored` are not
+    # repeated
     degraded: tuple[str, ...] = ()
+    # for each message of the history that is forgotten in whole or in part: its id → its remaining text, "" if all of
+    # it is forgotten
     forgotten: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -115,17 +108,7 @@ def catch_up_thread(
     agent_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Caught:
-    """Store the messages of a history that the thread does not hold yet, in order: each once, however often it is sent.
-
-    Args:
-        messages: the host's history, oldest first, in any form that ``UserMemory.remember`` accepts.
-        thread_id: the conversation.
-        agent_id, metadata: of the stored steps.
-
-    Raises:
-        HexamemError: as ``UserMemory.remember``. Only messages that cannot be read are named in ``degraded`` instead,
-            and the others are stored.
-    """
+    """Store the messages of a history that the thread does not hold yet, in order: each once, however often it is sent."""
     with user.thread_lock(thread_id):
         with user.read() as tx:
             alignment = _Alignment(tx, user, thread_id).align(messages)
@@ -225,10 +208,7 @@ class _Alignment:
     # ------------------------------------------------------------------ of other users
 
     def _of_other_users(self, messages: Sequence[_Message], new: Sequence[_Message]) -> set[int]:
-        """The ``id()`` of each new message in a turn that began under another user.
-
-        The ledger is queried only for turns that begin with a new message, and not for the history's last message.
-        """
+        """The ``id()`` of each new message in a turn that began under another user."""
         if not new or (len(new) == 1 and new[0] is messages[-1] and _kind_of(new[0].message) not in _REPLIES):
             return set()
         fresh = {id(message) for message in new}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -12,69 +13,28 @@ from hexamem.errors import InvalidInputError
 from hexamem.memory_types.messages import MessageDraft
 from hexamem.memory_types.times import shown
 
-__all__ = [
-    "check_choice",
-    "check_count",
-    "check_message_size",
-    "check_optional_text",
-    "check_query",
-    "check_text",
-    "check_texts",
-    "file_path",
-    "folder_path",
-    "json_mapping",
-    "kinds_in",
-]
-
 
 def check_text(value: object, what: str) -> str:
-    """The value if it is a string, empty or not.
-
-    Raises:
-        InvalidInputError: naming the argument ``what`` and the value.
-    """
+    """The value if it is a string, empty or not."""
     if not isinstance(value, str):
         raise InvalidInputError(f"{what} = {shown(value)} is of type {type(value).__name__}; give text")
     return value
 
 
-def check_optional_text(**values: object) -> None:
-    """Check that each of some arguments, by name, is text or None.
-
-    Raises:
-        InvalidInputError: as :func:`check_text`.
-    """
-    for name, value in values.items():
-        if value is not None:
-            check_text(value, name)
-
-
 def check_query(query: object, what: str = "query") -> None:
-    """Check that a question is text and not blank.
-
-    Raises:
-        InvalidInputError: naming the value.
-    """
+    """Check that a question is text and not blank."""
     if not isinstance(query, str) or not query.strip():
         raise InvalidInputError(f"{what} = {query!r}: pass a question or keywords")
 
 
 def check_choice(value: object, what: str, choices: Collection[object]) -> None:
-    """Check that a value is one of several.
-
-    Raises:
-        InvalidInputError: naming the value and the choices.
-    """
+    """Check that a value is one of several."""
     if value not in choices:
         raise InvalidInputError(f"{what} = {value!r}: use one of {', '.join(map(str, choices))}")
 
 
 def check_texts(values: object, what: str) -> list[str]:
-    """Several strings, or one alone, as a list.
-
-    Raises:
-        InvalidInputError: as :func:`check_text`, and for what is not a collection of strings.
-    """
+    """Several strings, or one alone, as a list."""
     if isinstance(values, str):
         return [values]
     if isinstance(values, bytes | bytearray | Mapping) or not isinstance(values, Iterable):
@@ -82,30 +42,30 @@ def check_texts(values: object, what: str) -> list[str]:
     return [check_text(value, what) for value in values]
 
 
-def check_count(value: object, what: str, highest: int | None = None) -> int:
-    """A whole number of at least 1.
-
-    Raises:
-        InvalidInputError: for anything else, True and 2.0 included.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1 or (highest is not None and value > highest):
-        rule = "of at least 1" if highest is None else f"from 1 to {highest:,}"
-        raise InvalidInputError(f"{what} = {shown(value)}: give a whole number {rule}")
+def check_count(value: object, what: str, highest: int | None = None, *, lowest: int = 1) -> int:
+    """A whole number of at least ``lowest``; True and 2.0 are none."""
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= (highest or value):
+        raise InvalidInputError(f"{what} = {shown(value)}: give a whole number {_range(lowest, highest)}")
     return value
+
+
+def check_number(value: object, what: str, lowest: float | None = None, highest: float | None = None) -> None:
+    """Check that a value is a finite number within bounds."""
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else nan
+    if not (-inf < number < inf and (lowest is None or number >= lowest) and (highest is None or number <= highest)):
+        raise InvalidInputError(f"{what} = {value!r}: give a number {_range(lowest, highest)}".rstrip())
+
+
+def _range(lowest: float | None, highest: float | None) -> str:
+    if lowest is None:
+        return ""
+    return f"of at least {lowest}" if highest is None else f"from {lowest} to {highest:,}"
 
 
 def kinds_in(
     kinds: str | Collection[str] | None, types: Iterable[str], *, items_only: bool = False
 ) -> frozenset[str] | None:
-    """The kinds as a set, or None for all.
-
-    Args:
-        types: names of the memory's types.
-        items_only: whether "step" is not a kind here.
-
-    Raises:
-        InvalidInputError: for an unknown kind, or an empty collection.
-    """
+    """The kinds as a set, or None for all."""
     if kinds is None:
         return None
     known = set(types) if items_only else {"step", *types}
@@ -117,11 +77,7 @@ def kinds_in(
 
 
 def json_mapping(value: object, what: str) -> dict[str, Any]:
-    """A copy of a mapping of JSON values; empty for None.
-
-    Raises:
-        InvalidInputError: for anything else.
-    """
+    """A copy of a mapping of JSON values; empty for None."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -133,20 +89,12 @@ def json_mapping(value: object, what: str) -> dict[str, Any]:
 
 
 def folder_path(value: object, what: str) -> Path:
-    """The path of a folder, with ``~`` expanded.
-
-    Raises:
-        InvalidInputError: it is not a path.
-    """
+    """The path of a folder, with ``~`` expanded."""
     return _path(value, what, "folder").expanduser()
 
 
 def file_path(value: object, what: str = "path") -> Path:
-    """The path of a file.
-
-    Raises:
-        InvalidInputError: for what is not a path, or names no file.
-    """
+    """The path of a file."""
     path = _path(value, what, "file")
     if not path.name:
         raise InvalidInputError(f"{what} = {shown(str(value))} names no file; give the path of a file")
@@ -162,13 +110,7 @@ def _path(value: object, what: str, kind: str) -> Path:
 
 
 def check_message_size(draft: MessageDraft, metadata: Mapping[str, Any], position: int, limit: int) -> None:
-    """Check the size of a message: of everything that is stored of it, in UTF-8.
-
-    The searched text (``index_text``) counts only if it differs from the text.
-
-    Raises:
-        InvalidInputError: naming the message, its size and the limit in bytes.
-    """
+    """Check the size of a message: of everything that is stored of it, in UTF-8."""
     plain = not (draft.blocks or draft.tool_calls or draft.media or draft.reasoning or draft.metadata or metadata)
     if plain and 4 * (len(draft.text) + len(draft.index_text) + len(draft.name or "")) <= limit:
         return  # no character takes more than 4 bytes

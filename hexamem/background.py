@@ -29,17 +29,6 @@ from hexamem.stores.ledger import jobs as queue
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor
 
-__all__ = [
-    "BackgroundWorker",
-    "JobContext",
-    "JobError",
-    "JobHandler",
-    "JobHandlers",
-    "JobLostError",
-    "JobOutcome",
-    "JobRunner",
-]
-
 _log = logging.getLogger("hexamem")
 # All in seconds.
 _PAUSE = 30.0  # after the queue could not be read
@@ -116,11 +105,6 @@ class JobContext(Generic[UserT]):
         self._guard = threading.RLock()  # held while the handler writes, and while the job changes owners
         self._lost = self._completing = self._settled = False
 
-    @property
-    def stopping(self) -> bool:
-        """Whether the memory is being closed: a long handler checks this and returns :meth:`JobOutcome.retry`."""
-        return self._lost or self._runner.closing()
-
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """A write transaction for the job's user, committed only if the handler still owns the job. Renews the claim.
@@ -194,16 +178,7 @@ class JobHandlers:
 
 
 class JobRunner:
-    """Runs the due jobs of a ledger, one at a time in this process, whichever thread asks.
-
-    Args:
-        home: the id of the home, which distinguishes its claims from others' on a shared ledger.
-        user_of: returns the memory of a user.
-        closing: whether the memory is being closed; then no further job is started.
-        lease: how long a claim is valid without a write by the job.
-        max_attempts: after so many failed attempts a job is parked.
-        clock: the time.
-    """
+    """Runs the due jobs of a ledger, one at a time in this process, whichever thread asks."""
 
     def __init__(
         self,
@@ -227,14 +202,7 @@ class JobRunner:
         self._current: JobContext | None = None
 
     def run_one(self, user: str | None = None, *, timeout: float = 0.0) -> bool | None:
-        """Run the oldest due job, of one user or of any.
-
-        Args:
-            timeout: seconds to wait for a job of another thread to end; -1 waits as long as it takes.
-
-        Returns:
-            Whether there was one; None if another thread runs jobs.
-        """
+        """Run the oldest due job, of one user or of any."""
         if not self._turn.acquire(timeout=timeout):
             return None
         try:
@@ -255,10 +223,7 @@ class JobRunner:
             self._turn.release()
 
     def run_due(self, user: str | None = None, deadline: float | None = None) -> None:
-        """Run due jobs until none is left, the memory is closing, or ``time.monotonic()`` passes the deadline.
-
-        A running job is not interrupted: the deadline is checked between two jobs. Called by a handler, it does nothing.
-        """
+        """Run due jobs until none is left, the memory is closing, or ``time.monotonic()`` passes the deadline."""
         current = self._current
         if os.getpid() != self._process or (current is not None and current.thread == threading.get_ident()):
             return  # in a forked process the lock may be held by a thread that does not exist there
@@ -362,10 +327,6 @@ class BackgroundWorker:
 
     An error in an index is logged here, and the next recall repairs or raises it. The thread starts when it is first
     needed, and never keeps the process alive.
-
-    Args:
-        brought_up: called with each user whose indexes were brought up.
-        idle: called with each such user when there is nothing else to do, for work that no call waits for.
     """
 
     def __init__(

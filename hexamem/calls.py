@@ -9,14 +9,15 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from hexamem.errors import HomeInUseError, StoreClosedError
+from hexamem.arguments import check_text
+from hexamem.errors import HomeInUseError, InvalidInputError, StoreClosedError
+from hexamem.memory_types.times import shown
 from hexamem.stores.redaction import safe_errors
 from hexamem.stores.vectors.client import disk_errors
-
-__all__ = ["Calls", "class_in_thread", "in_thread", "public"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Owner = TypeVar("Owner")
@@ -25,14 +26,7 @@ Result = TypeVar("Result")
 
 
 class Calls:
-    """Which threads are in a call of one memory. Re-entrant: a call may make others, and may close the memory.
-
-    ``with calls:`` encloses each call; :meth:`begin_closing` and :meth:`end_closing` enclose the closing.
-
-    Args:
-        closed: the message of the StoreClosedError for calls after closing has begun.
-        home: the folder of the memory.
-    """
+    """Which threads are in a call of one memory. Re-entrant: a call may make others, and may close the memory."""
 
     def __init__(self, closed: str, home: Path) -> None:
         self._closed_message, self.home = closed, home
@@ -41,11 +35,6 @@ class Calls:
         self._running: Counter[int] = Counter()  # thread → depth of nested calls
         self._closer: int | None = None
         self._closed = False
-
-    @property
-    def busy(self) -> bool:
-        """Whether any call is running."""
-        return bool(self._running)
 
     @property
     def closing(self) -> bool:
@@ -109,18 +98,33 @@ class Calls:
 
 
 def public(call: F) -> F:
-    """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets.
+    """As :func:`counted`, and arguments that are annotated as text, or as True or False, are checked first."""
+    kinds = {name: kind for name, kind in call.__annotations__.items() if kind in ("str", "str | None", "bool")}
+    names = tuple(signature(call).parameters)[1:]
 
-    The object has the memory's :class:`Calls` as ``_calls``. See also :func:`~hexamem.stores.redaction.safe_errors`.
-    """
+    @wraps(call)
+    def checked(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+            kind = kinds.get(name)
+            if kind == "bool" and not isinstance(value, bool):
+                raise InvalidInputError(f"{name} = {shown(value)}: pass True or False")
+            if kind == "str" or (kind == "str | None" and value is not None):
+                check_text(value, name)
+        return call(self, *args, **kwargs)
+
+    return counted(cast(F, checked))
+
+
+def counted(call: F) -> F:
+    """Decorate a public method: closing refuses it or waits for it, and its errors contain no secrets."""
     safe = safe_errors(call)
 
     @wraps(call)
-    def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def count(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         with self._calls, disk_errors(self._calls.home):
             return safe(self, *args, **kwargs)
 
-    return cast(F, counted)
+    return cast(F, count)
 
 
 def in_thread(

@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = [
-    "ChatContext",
-    "chat_graph",
-]
-
 _PROMPT = (
     "You are a helpful assistant with a memory that lasts over conversations. Use what it holds where it bears on what is "
     "said, name dates as they stand there, and say so when you do not know. Answer in the user's language, briefly."
@@ -125,20 +120,14 @@ def _evidence_graph(
         write({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
         if research is None:
             return {}
-        reply = AIMessage(_reply(user, research), additional_kwargs={NOT_STORED: True})
-        return {"messages": [reply]}
+        reply = reply_by_evidence(user, research)
+        return {"messages": [AIMessage(reply, additional_kwargs={NOT_STORED: True})]}
 
     graph = StateGraph(MessagesState, context_schema=ChatContext)
     graph.add_node("answer", answer)
     graph.add_edge(START, "answer")
     graph.add_edge("answer", END)
     return graph.compile(checkpointer=checkpointer, name="chat")
-
-
-def _reply(user: UserMemory, research: Research | str) -> str:
-    if isinstance(research, str):
-        return f"{_STORED} Memory could not be read: {research}"
-    return reply_by_evidence(user, research)
 
 
 def research_as_recall(research: Research | str | None) -> dict[str, Any]:
@@ -158,11 +147,10 @@ _STORED = "Your message is stored."
 _NEAREST = 3
 
 
-def reply_by_evidence(user: UserMemory, research: Research) -> str:
-    """The extracted sentences, each with its day and speaker; without any, the lines nearest to the question.
-
-    A message without a question mark may be a statement: the reply begins with the note that it is stored.
-    """
+def reply_by_evidence(user: UserMemory, research: Research | str) -> str:
+    """The extracted sentences, each with its day and speaker; without any, the lines nearest to the question."""
+    if isinstance(research, str):
+        return f"{_STORED} Memory could not be read: {research}"
     is_question = any(mark in research.question for mark in QUESTION_MARKS)
     if research.answerable and research.evidence:
         head = "From memory:" if is_question else f"{_STORED} Near to it in memory:"

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from hexamem.memory_types.settings import check_zone, validated_settings
 
-__all__ = ["DEFAULT_HOME", "IngestMode", "LabelTier", "ModelMethod", "Settings"]
-
 DEFAULT_HOME = "~/.hexamem"
 LabelTier = Literal["embedded", "off"]
 IngestMode = Literal["auto", "embedded", "single_call", "agents", "off"]
@@ -55,7 +53,7 @@ class Settings:
             and ``flush`` do the first, ``flush`` the second.
         max_job_attempts: after so many failed attempts a job of the queue is parked.
         job_lease: seconds for which a job may run without writing before another home on the same ledger takes it over.
-        job_stop: seconds that closing gives a job of the background thread to end before it is put back.
+        job_stop: seconds that closing waits for a job of the background thread to end before it is put back.
         recall_log: how many recalls are gathered before they are written to the ledger.
         max_message_bytes: a longer message is refused. Everything that is stored of it counts, in UTF-8: text,
             blocks, reasoning, metadata and tool calls as JSON, the bytes of its media, and what is searched where that

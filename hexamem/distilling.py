@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from hexamem.experience.model_calls import ExperienceModel
     from hexamem.models import StructuredResult
 
-__all__ = ["KIND", "SWITCHED_OFF", "WAITS", "Distilling"]
-
 KIND = "distil"
 WAITS = "distilling waits for a model: open the memory with model='openai:…' (or models={'distiller': …, 'judge': …})"
 _OWN_MODEL = ("distiller", "judge")  # agents that may have a model of their own
@@ -65,13 +63,8 @@ class Distilling:
         models = self._tier.models
         return WAITS if models.of("distiller") is None or models.of("judge") is None else ""
 
-    def queue(self, tx: Transaction, run_id: str) -> str:
-        """Queue the distilling of a run in this transaction; returns why it waits, or ""."""
-        enqueue(tx, KIND, {"run": run_id}, key=run_id, due_at=None if self.ready else NEVER)
-        return self.waits
-
-    def queue_explored(self, tx: Transaction, run_ids: Sequence[str], mode: str) -> str:
-        """The same for the runs of an exploration, the chosen run first."""
+    def queue(self, tx: Transaction, run_ids: Sequence[str], mode: str | None = None) -> str:
+        """Queue the distilling of a run, or of those of an exploration, the chosen run first; returns why it waits, or ""."""
         payload = {"run": run_ids[0], "runs": list(run_ids), "mode": mode}
         enqueue(tx, KIND, payload, key=run_ids[0], due_at=None if self.ready else NEVER)
         return self.waits
@@ -124,7 +117,7 @@ class Distilling:
 
     def _read(self, job: JobContext) -> list[Run]:
         """The runs of a job that were not forgotten since, in its order."""
-        run_ids: list[str] = job.payload.get("runs") or [job.payload["run"]]
+        run_ids: list[str] = job.payload["runs"]
         with self._ledger.read(job.user_name) as tx:
             runs = {run.id: run for run in read_runs(tx)}
         return [runs[run_id] for run_id in run_ids if run_id in runs]

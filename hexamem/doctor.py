@@ -28,8 +28,6 @@ from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
 if TYPE_CHECKING:
     from hexamem.memory import Memory
 
-__all__ = ["Finding", "count_records", "examine", "examine_home"]
-
 Status = Literal["ok", "note", "wrong"]
 _WAITS = {
     "describe": "the memory is opened with describe=, a function for pictures",
@@ -73,12 +71,7 @@ def examine_home(home: Path) -> list[Finding]:
 
 
 def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: None) -> list[Finding]:
-    """Examine an open home: embedder, ledger, vault key, indexes, jobs, repairs.
-
-    Args:
-        memory: the open memory; nothing in it is changed.
-        progress: called with the name of each examined user.
-    """
+    """Examine an open home: embedder, ledger, vault key, indexes, jobs, repairs."""
     embedder = memory.embedder
     return [
         Finding(
@@ -94,10 +87,7 @@ def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: 
 
 
 def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any]]:
-    """``{"user", "steps", "items"}`` of each user in order of their first write, or of the one named (none if unknown).
-
-    Forgotten and removed records do not count.
-    """
+    """``{"user", "steps", "items"}`` of each user in order of their first write, or of the one named (none if unknown)."""
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         chosen = select(users.c.id, users.c.name).order_by(users.c.id)
         rows = connection.execute(chosen if user is None else chosen.where(users.c.name == user)).all()

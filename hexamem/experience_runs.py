@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 
 from langgraph.errors import GraphBubbleUp
 
-from hexamem.arguments import check_choice, check_count, check_text
+from hexamem.arguments import check_choice, check_count
 from hexamem.distilling import Distilling
 from hexamem.errors import HexamemError, InvalidInputError
 from hexamem.experience import limits
@@ -32,8 +32,6 @@ from hexamem.stores.ledger.runs import (
 from hexamem.stores.redaction import Redactor, strings_in
 from hexamem.stores.vault_writes import store_in_vault
 
-__all__ = ["OFF", "UserRuns"]
-
 OFF = "experience is switched off by Settings.experience: runs are recorded, and nothing is recalled or learned"
 T = TypeVar("T")
 _SOURCES = tuple(source for source in get_args(OutcomeSource) if source != "judge")
@@ -46,12 +44,7 @@ class UserRuns:
     def __init__(
         self, home: Home, distilling: Distilling, wrote: Callable[[str], object], user: str, timezone: str
     ) -> None:
-        """Created for each :class:`~hexamem.learning.UserExperience`.
-
-        Args:
-            wrote: called with the user after a change that the background thread has to process.
-            timezone: of the user, stored if the user's first write is a run.
-        """
+        """Created for each :class:`~hexamem.learning.UserExperience`."""
         self.home, self.distilling, self.user = home, distilling, user
         self.on = home.settings.experience
         self._wrote, self._timezone = wrote, timezone
@@ -66,30 +59,19 @@ class UserRuns:
 
     @contextmanager
     def write(self, *, create: bool = False, wakes: bool = True) -> Iterator[Transaction]:
-        """A write transaction of the user.
-
-        Args:
-            create: whether a user who has stored nothing yet is registered.
-            wakes: whether the background thread is notified.
-        """
+        """A write transaction of the user."""
         with self.home.ledger.write(self.user, create=create, timezone=self._timezone) as tx:
             yield tx
         if wakes:
             self._wrote(self.user)
 
     def run(self, run_id: str) -> Run:
-        """A run by its id.
-
-        Raises:
-            NotFoundError: if the user has none of that id.
-        """
-        check_text(run_id, "run_id")
+        """A run by its id."""
         with self.read() as tx:
             return get_run(tx, run_id)
 
     def steps(self, run_id: str) -> tuple[RunStep, ...]:
         """The steps of a run in order; errors as :meth:`run`."""
-        check_text(run_id, "run_id")
         with self.read() as tx:
             get_run(tx, run_id)
             return tuple(read_run_steps(tx, [run_id])[run_id])
@@ -114,14 +96,7 @@ class UserRuns:
         again: bool = False,
         queue: bool = True,
     ) -> RunReceipt:
-        """See :meth:`~hexamem.run_recorder.RunRecorder.finish`.
-
-        Args:
-            again: whether the outcome of a finished run may be replaced.
-            queue: whether a distilling job is queued.
-        """
-        check_text(run_id, "run_id")
-        check_text(evidence, "evidence")
+        """See :meth:`~hexamem.run_recorder.RunRecorder.finish`."""
         if outcome is not None and not isinstance(outcome, bool):
             raise InvalidInputError(f"outcome = {outcome!r}: pass True, False, or None if it is unknown")
         check_choice(source, "source", _SOURCES)
@@ -143,7 +118,7 @@ class UserRuns:
                 retire_mistaken(tx, run_id)
             if label is not None and not label.label:
                 retire_hurting(tx, finished.shown)
-            waits = "" if finished.distilled or not queue else self.distilling.queue(tx, run_id)
+            waits = "" if finished.distilled or not queue else self.distilling.queue(tx, [run_id])
             steps = read_run_steps(tx, [run_id])[run_id]
         return RunReceipt(run=finished, digest=digest_of(finished, steps), distilling=waits)
 
@@ -157,14 +132,7 @@ class UserRuns:
                 set_run(tx, run.changed(shown=tuple(dict.fromkeys([*run.shown, *ids]))))
 
     def prepared(self, values: dict[str, Any], what: str) -> Callable[[Transaction], dict[str, Any]]:
-        """Find the secrets in values to be written: outside of a transaction, since millions of characters take seconds.
-
-        Returns:
-            A function of a write transaction: the values as they may be written, each secret stored in the vault.
-
-        Raises:
-            InvalidInputError: for more bytes than a message may have.
-        """
+        """Find the secrets in values to be written: outside of a transaction, since millions of characters take seconds."""
         settings, cipher = self.home.settings, self.home.cipher
         texts = strings_in(values)
         size, limit = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts), settings.max_message_bytes

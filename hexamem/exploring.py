@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from hexamem.graphs.experience_recording import RunRecordingHandler
 
-__all__ = ["Attempt", "Exploring", "Runner"]
-
 _EARLIER_TOKENS = 2_000  # of the run so far, in a re-examination
 
 
@@ -81,7 +79,7 @@ Runner: TypeAlias = "Callable[[Attempt], AttemptResult | bool | float | Awaitabl
 """The caller's agent: it attempts the task and returns how that ended."""
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Exploring:
     """One exploration of a task; see :meth:`~hexamem.learning.UserExperience.explore` for the arguments."""
 
@@ -236,7 +234,7 @@ class Exploring:
         best = tried[choice.at].run
         ids = [best.id, *(other.run.id for other in tried if other.run.id != best.id)]
         with self.runs.write() as tx:
-            waits = self.runs.distilling.queue_explored(tx, ids, mode)
+            waits = self.runs.distilling.queue(tx, ids, mode)
         return Exploration(
             mode=mode,
             runs=tuple(other.run for other in tried),

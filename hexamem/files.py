@@ -19,8 +19,6 @@ from hexamem.stores.ledger import Transaction, get_items, get_steps, user_key
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.media_texts import FILE_KINDS, MEDIA_JOBS, NEVER, job_for, make_due, store_media_text
 
-__all__ = ["MediaReader", "MediaReaders", "read_file", "tree_levels"]
-
 MediaReader = Callable[[bytes, str], str]
 """``(data, mime_type) -> text``: describes a picture or transcribes a recording.
 
@@ -29,17 +27,7 @@ If it raises, the job is retried, and parked after the last attempt.
 
 
 class MediaReaders:
-    """The functions that describe pictures and transcribe recordings, and the jobs of a home that call them.
-
-    Args:
-        wrote: called with a user after a text was stored.
-
-    Attributes:
-        ready: the kinds of job ("describe", "transcribe") that have a function.
-
-    Raises:
-        ConfigError: for what is not callable.
-    """
+    """The functions that describe pictures and transcribe recordings, and the jobs of a home that call them."""
 
     def __init__(
         self,
@@ -122,11 +110,7 @@ def _checked_text(text: object, kind: str) -> str:
 
 
 def read_file(data: bytes, name: str, max_bytes: int, readers: Mapping[str, MediaReader | None]) -> ReadFile:
-    """A file with its text; of a picture or recording with the result of a call's own reader, by the kind of job.
-
-    Raises:
-        InvalidInputError: for a damaged file, or a reader that cannot be called or returns no text.
-    """
+    """A file with its text; of a picture or recording with the result of a call's own reader, by the kind of job."""
     for kind, given in readers.items():
         check_reader(given, kind)
     read = read_data(data, name, max_bytes=max_bytes)
@@ -140,11 +124,7 @@ def read_file(data: bytes, name: str, max_bytes: int, readers: Mapping[str, Medi
 
 
 def tree_levels(place: Path, root: str | os.PathLike[str] | None, tree_path: Sequence[str] | None) -> tuple[str, ...]:
-    """The categories of a file: ``tree_path``, or the folders between ``root`` and the file.
-
-    Raises:
-        InvalidInputError: for both at once, or a root that is no folder above the file.
-    """
+    """The categories of a file: ``tree_path``, or the folders between ``root`` and the file."""
     if tree_path is not None:
         if root is not None:
             raise InvalidInputError("root and tree_path exclude each other; pass one of them")

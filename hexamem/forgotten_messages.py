@@ -15,18 +15,12 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.memory_types.cutting import FORGOTTEN, trimmed
 
-__all__ = ["as_read_now"]
-
 
 def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) -> list[AnyMessage]:
     """The messages with marks in place of what was forgotten; the same objects where nothing was.
 
     Results of the memory's tools before the last call of ``forget`` may repeat what was forgotten, and are replaced too;
     of a list of records to forget the ids stay, for further calls. The user's last message stays: the model answers it.
-
-    Args:
-        messages: the host's conversation.
-        forgotten: message id → remaining text, "" if all of it is forgotten.
     """
     last = max((index for index, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
     until = max((index for index, message in enumerate(messages[:last]) if _forgot(message)), default=-1)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = ["hide_secrets", "redact_messages"]
-
 T = TypeVar("T")
 _FIELDS = ("content", "tool_calls", "additional_kwargs", "artifact")
 _REASON = "a secret was found and taken out"
@@ -27,9 +25,6 @@ def hide_secrets(user: UserMemory, value: T) -> T:
 
     Secrets are detected as in ``UserMemory.remember``. A new one is first stored in the vault, so nothing is lost:
     ``UserMemory.reveal`` returns it.
-
-    Args:
-        value: any JSON value. It is not changed.
     """
     memory = user.memory
     if not memory.settings.find_secrets:

@@ -38,8 +38,6 @@ from hexamem.stores.vectors.client import disk_errors
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-__all__ = ["Home", "Notices", "embedder_identity"]
-
 _log = logging.getLogger("hexamem")
 _WRITABLE = (
     "reading needs write access too, for the lock and the indexes; check its permissions, copy it to a writable place, "
@@ -48,11 +46,7 @@ _WRITABLE = (
 
 
 class Notices:
-    """Repairs and fallbacks since a home was opened: a line each, with the user it concerns.
-
-    Attributes:
-        entries: (user, line) in order; the user is None for what concerns the whole home.
-    """
+    """Repairs and fallbacks since a home was opened: a line each, with the user it concerns."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str | None, str]] = []
@@ -69,20 +63,13 @@ class Notices:
 
 @dataclass(frozen=True, kw_only=True)
 class Home:
-    """The open stores of a home folder and the settings. Created by :meth:`open`.
+    """The open stores of a home folder and the settings. Created by :meth:`open`."""
 
-    Attributes:
-        folder: the folder.
-        id: distinguishes its indexes from those of other homes on the same ledger or vector database.
-        embedder: computes the vectors that are searched.
-        reading_embedder: computes the vectors that labelling and extraction read.
-    """
-
-    folder: Path
-    id: str
+    folder: Path  # the folder
+    id: str  # distinguishes its indexes from those of other homes on the same ledger or vector database
     settings: Settings
-    embedder: Embedder
-    reading_embedder: Embedder
+    embedder: Embedder  # computes the vectors that are searched
+    reading_embedder: Embedder  # computes the vectors that labelling and extraction read
     ledger: Ledger
     vectors: VectorIndex
     lexical: LexicalStore
@@ -104,11 +91,7 @@ class Home:
         vector_store: VectorStore | None,
         check_embedder: bool = True,
     ) -> Home:
-        """Lock a folder and open its stores; see :meth:`hexamem.Memory.open`.
-
-        Args:
-            check_embedder: False opens a home whose vectors another embedder computed, to compute them anew.
-        """
+        """Lock a folder and open its stores; see :meth:`hexamem.Memory.open`."""
         with disk_errors(folder), ExitStack() as opened:
             lock = _hold(folder)
             opened.callback(lock.release)
@@ -180,12 +163,7 @@ class Home:
 
 
 def _hold(folder: Path) -> FileLock:
-    """Lock a home folder, creating it if it does not exist.
-
-    Raises:
-        HomeInUseError: if this or another process holds it.
-        HomeNotWritableError: if it cannot be created or written.
-    """
+    """Lock a home folder, creating it if it does not exist."""
     if folder.exists() and not folder.is_dir():
         raise HomeNotWritableError(f"the home {folder} is a file, not a folder: name the folder of a memory")
     try:
@@ -208,11 +186,7 @@ def _hold(folder: Path) -> FileLock:
 
 
 def _check_ledger(folder: Path) -> None:
-    """Refuse a home whose ledger is gone, rather than create an empty one beside what was derived from the old one.
-
-    Raises:
-        CorruptFileError: there is no ledger, or an empty file, in a home that was opened before.
-    """
+    """Refuse a home whose ledger is gone, rather than create an empty one beside what was derived from the old one."""
     ledger = folder / "ledger.sqlite3"
     if (folder / "home.id").is_file() and not (ledger.exists() and (ledger.is_dir() or ledger.stat().st_size)):
         raise CorruptFileError(
@@ -223,11 +197,7 @@ def _check_ledger(folder: Path) -> None:
 
 
 def _vector_store(folder: Path, chroma: Any | None, store: VectorStore | None) -> VectorStore:
-    """The vector database: Chroma in the folder, Chroma behind the client, or the store.
-
-    Raises:
-        ConfigError: if both a client and a store are passed, or the store lacks a method.
-    """
+    """The vector database: Chroma in the folder, Chroma behind the client, or the store."""
     if store is None:
         return ChromaVectorStore(folder / "chroma" if chroma is None else chroma)
     if chroma is not None:
@@ -250,11 +220,7 @@ def embedder_identity(embedder: Embedder) -> dict[str, str]:
 
 
 def _other_embedder(ledger: Ledger, stored: Mapping[str, str], embedder: Embedder) -> str | None:
-    """Why this home's vectors do not fit the embedder; in a new home the embedder is written to the settings.
-
-    Args:
-        stored: the ledger's settings.
-    """
+    """Why this home's vectors do not fit the embedder; in a new home the embedder is written to the settings."""
     if "embedder_fingerprint" not in stored:
         ledger.set_settings(embedder_identity(embedder))
         return None
@@ -268,13 +234,7 @@ def _other_embedder(ledger: Ledger, stored: Mapping[str, str], embedder: Embedde
 
 
 def _other_key(ledger: Ledger, stored: Mapping[str, str], cipher: Cipher) -> str | None:
-    """What to report if the vault's key is not the one the secrets were encrypted with.
-
-    A home's own ledger works all the same, with new secrets under the new key. A shared one has one key.
-
-    Args:
-        stored: the ledger's settings.
-    """
+    """What to report if the vault's key is not the one the secrets were encrypted with."""
     key_id = stored.get("vault_key_id")
     if key_id == cipher.key_id:
         return None

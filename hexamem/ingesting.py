@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from hexamem.graphs.ingest_nodes import IngestParts
     from hexamem.graphs.ingest_state import IngestContext
     from hexamem.intent.contract import Embed
-
-__all__ = ["KIND", "Ingesting"]
 
 KIND = "manage"
 _KEY = "batch"
@@ -73,13 +72,7 @@ class Ingesting:
         remember: Callable[[str, Any, str], Remembered],
         wrote: Callable[[str], object],
     ) -> None:
-        """Registers the handler of ``manage`` jobs.
-
-        Args:
-            managers: the host's own managers, by memory type.
-            remember: stores messages of a user in a thread, for a graph whose input is messages.
-            wrote: called with a user after items or jobs were written.
-        """
+        """Registers the handler of ``manage`` jobs."""
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
         self._projector, self._paging, self._tier = projector, paging, tier
         self._managers, self._runner = managers, runner
@@ -93,7 +86,7 @@ class Ingesting:
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._guard = threading.Lock()
         self._building = threading.Lock()
-        self._flushing: dict[str, int] = {}  # user → how many threads are flushing
+        self._flushing: Counter[str] = Counter()  # user → how many threads are flushing
         if self.on:
             handlers.register(KIND, self.run)
 
@@ -132,15 +125,13 @@ class Ingesting:
     def flushing(self, user: str) -> Iterator[None]:
         """Within this context a user's waiting steps are managed batch after batch, also while the conversation goes on."""
         with self._guard:
-            self._flushing[user] = self._flushing.get(user, 0) + 1
+            self._flushing[user] += 1
         try:
             self.hurry(user)
             yield
         finally:
             with self._guard:
                 self._flushing[user] -= 1
-                if not self._flushing[user]:
-                    del self._flushing[user]
 
     def waiting(self, user: str) -> int:
         """How many steps of a user the managers have not seen."""
@@ -152,12 +143,7 @@ class Ingesting:
     def manage_all(
         self, user: str, progress: Callable[[int], object] = lambda steps: None, *, timeout: float | None = None
     ) -> bool:
-        """Manage all waiting steps of a user in this thread; returns whether none is left.
-
-        Args:
-            progress: called after each batch with its number of steps.
-            timeout: seconds after which no further batch is begun; None for no limit.
-        """
+        """Manage all waiting steps of a user in this thread; returns whether none is left."""
         deadline = None if timeout is None else time.monotonic() + timeout
         if not self.on:
             return True
@@ -236,7 +222,7 @@ class Ingesting:
     def _closed(self, user: str, waiting: Waiting) -> bool:
         """Whether the steps that wait are a batch."""
         with self._guard:
-            return user in self._flushing or waiting.more or len(waiting.step_ids) >= self.full
+            return self._flushing[user] > 0 or waiting.more or len(waiting.step_ids) >= self.full
 
     def _refusal(self) -> tuple[str, timedelta] | None:
         """Why the budget does not allow a batch, and how long to wait; None if it does."""

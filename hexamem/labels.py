@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import get_args
 
-from hexamem.arguments import check_choice, check_text, check_texts
+from hexamem.arguments import check_choice, check_texts
 from hexamem.calls import Calls, in_thread, public
-from hexamem.errors import InvalidInputError, NotFoundError
+from hexamem.errors import NotFoundError
 from hexamem.home import Home
 from hexamem.memory_types import (
     ContextualIntent,
@@ -22,8 +22,6 @@ from hexamem.stores.label_writes import merge_labels, move_steps, pin_label, ren
 from hexamem.stores.ledger import Ledger, Transaction, get_steps, read_items
 from hexamem.stores.ledger.labels import StepIntent, get_intents, read_intents
 from hexamem.stores.vocabulary import Vocabulary
-
-__all__ = ["UserLabels", "label_paths", "refuse_unknown"]
 
 _LATEST = 50
 
@@ -48,12 +46,7 @@ class UserLabels:
         catch_up: Callable[[str], object],
         wrote: Callable[[str], object],
     ) -> None:
-        """Created by :attr:`hexamem.UserMemory.labels`.
-
-        Args:
-            catch_up: labels and indexes the steps that a user has stored.
-            wrote: called with the user after a change.
-        """
+        """Created by :attr:`hexamem.UserMemory.labels`."""
         self._home, self._user, self._calls = home, user, calls
         self._catch_up, self._wrote = catch_up, wrote
 
@@ -78,16 +71,9 @@ class UserLabels:
             and (label.id in below or label.pinned)
         )
 
-    alist = in_thread(list)  # noqa: A003
-
     @public
     def show(self, label: str) -> LabelView:
-        """One label, with the latest steps that carry it.
-
-        Raises:
-            NotFoundError: if there is none. InvalidInputError: if the name is ambiguous.
-        """
-        check_text(label, "label")
+        """One label, with the latest steps that carry it."""
         with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             label_id = vocabulary.one(label).id
@@ -97,8 +83,6 @@ class UserLabels:
         view = _view(vocabulary, label_id, own.get(label_id, 0), below.get(label_id, 0))
         return view.model_copy(update={"step_ids": tuple(steps[-_LATEST:])})
 
-    ashow = in_thread(show)
-
     @public
     def of(self, step_id: str) -> LabeledSnippet:
         """A step's labels by id and name, with its resolved text and summary.
@@ -106,7 +90,6 @@ class UserLabels:
         Raises:
             NotFoundError: if this user has no such step, or it has no labels.
         """
-        check_text(step_id, "step_id")
         with self._reading() as tx:
             step = get_steps(tx, [step_id]).get(step_id)
             intent = get_intents(tx, [step_id]).get(step_id)
@@ -130,16 +113,12 @@ class UserLabels:
             provisional=intent.provisional,
         )
 
-    aof = in_thread(of)
-
     @public
     def induced(self) -> dict[str, InducedLabels]:
         """The label ids of every labelled step, in the order in which the steps were stored: step id → labels."""
         with self._reading() as tx:
             vocabulary = vocabulary_of(tx)
             return {intent.step_id: _induced(vocabulary, intent) for intent in read_intents(tx)}
-
-    ainduced = in_thread(induced)
 
     # -- correcting ---------------------------------------------------------------------------------------------
 
@@ -148,30 +127,22 @@ class UserLabels:
         """Rename a label and pin it, so that only a person changes it again. The former name still finds it.
 
         Raises:
-            NotFoundError, InvalidInputError: as :meth:`show`.
             InvalidInputError: if another label of its kind (a scope: of the same parent) has that name; merge the two.
         """
-        _check(label=label, name=name, actor=actor, reason=reason)
         with self._changing() as tx:
             name, actor, reason = self._home.redacted(tx, name, actor, reason)
             return rename_label(tx, label, name, actor=actor, reason=reason)
-
-    arename = in_thread(rename)
 
     @public
     def merge(self, label: str, into: str, *, actor: str = "user", reason: str = "") -> Operation:
         """Merge a label into another of its kind: steps that carry either are found by both names.
 
         Raises:
-            NotFoundError, InvalidInputError: as :meth:`show`.
             InvalidInputError: if ``label`` is pinned (merge the other way, or unpin it), or is a parent of ``into``.
         """
-        _check(label=label, into=into, actor=actor, reason=reason)
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return merge_labels(tx, label, into, actor=actor, reason=reason)
-
-    amerge = in_thread(merge)
 
     @public
     def split(
@@ -185,14 +156,11 @@ class UserLabels:
         Raises:
             NotFoundError: if a step does not exist. InvalidInputError: if one does not carry the label.
         """
-        _check(label=label, name=name, actor=actor, reason=reason)
         chosen = check_texts(step_ids, "step_ids")
         with self._changing() as tx:
             name, actor, reason = self._home.redacted(tx, name, actor, reason)
             label_id, _ = split_label(tx, label, chosen, name, actor=actor, reason=reason)
         return self.show(label_id)
-
-    asplit = in_thread(split)
 
     @public
     def move(
@@ -214,30 +182,18 @@ class UserLabels:
         Raises:
             NotFoundError: if a step or the label does not exist. InvalidInputError: if nothing would change.
         """
-        _check(label=label, actor=actor, reason=reason)
         _check_kind(kind)
         chosen = check_texts(step_ids, "step_ids")
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return move_steps(tx, chosen, label, kind=kind, actor=actor, reason=reason)
 
-    amove = in_thread(move)
-
     @public
     def pin(self, label: str, pinned: bool = True, *, actor: str = "user", reason: str = "") -> Operation:
-        """Protect a label from classifiers, models and merges, or release it with ``pinned=False``.
-
-        Raises:
-            NotFoundError, InvalidInputError: as :meth:`show`, and if it is so already.
-        """
-        _check(label=label, actor=actor, reason=reason)
-        if not isinstance(pinned, bool):
-            raise InvalidInputError(f"pinned = {pinned!r}: pass True or False")
+        """Protect a label from classifiers, models and merges, or release it with ``pinned=False``, not twice."""
         with self._changing() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return pin_label(tx, label, pinned, actor=actor, reason=reason)
-
-    apin = in_thread(pin)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -254,6 +210,17 @@ class UserLabels:
             yield tx
         self._wrote(self._user)
 
+    # The twins for asyncio.
+    alist = in_thread(list)  # noqa: A003
+    ashow = in_thread(show)
+    aof = in_thread(of)
+    ainduced = in_thread(induced)
+    arename = in_thread(rename)
+    amerge = in_thread(merge)
+    asplit = in_thread(split)
+    amove = in_thread(move)
+    apin = in_thread(pin)
+
 
 def label_paths(ledger: Ledger, user: str) -> dict[str, str]:
     """The current path of each label: id of a label or alias → its name after its parents' names."""
@@ -265,16 +232,7 @@ def label_paths(ledger: Ledger, user: str) -> dict[str, str]:
 def refuse_unknown(
     ledger: Ledger, catch_up: Callable[[str], object], user: str, names: Collection[str], *, of_items: bool = False
 ) -> None:
-    """Check that each name in a filter is a label.
-
-    Args:
-        catch_up: labels the steps that a user has stored.
-        names: as in ``Where.labels``.
-        of_items: whether only items' own labels count, not those of steps.
-
-    Raises:
-        NotFoundError: naming the first unknown one, and the nearest labels.
-    """
+    """Check that each name in a filter is a label."""
     if not names:
         return
     catch_up(user)
@@ -290,21 +248,13 @@ def refuse_unknown(
             raise NotFoundError(f"no item has the label {name!r}{whose}; {Vocabulary(()).nearest(name, more=tags)}")
 
 
-def _check(**texts: object) -> None:
-    for what, value in texts.items():
-        check_text(value, what)
-
-
 def _check_kind(kind: object) -> None:
     if kind is not None:
         check_choice(kind, "kind", get_args(LabelKind))
 
 
 def _counts(tx: Transaction, vocabulary: Vocabulary) -> tuple[dict[str, int], dict[str, int]]:
-    """How many steps carry each label, and how many carry it or one under it; aliases resolved.
-
-    A step counts once for a label, even if it carries two that were merged.
-    """
+    """How many steps carry each label, and how many carry it or one under it; aliases resolved."""
     own: dict[str, set[str]] = {}
     below: dict[str, set[str]] = {}
     for intent in read_intents(tx):

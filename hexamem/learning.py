@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from hexamem.arguments import check_choice, check_count, check_text, check_texts, json_mapping
+from hexamem.arguments import check_choice, check_count, check_number, check_text, check_texts, json_mapping
 from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.experience import limits
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
     from hexamem.exploring import Runner
     from hexamem.graphs.experience_recording import RunRecordingHandler
 
-__all__ = ["RunRecorder", "UserExperience"]
-
 _NO_MODEL = "focus points need a model: open the memory with model='openai:…' (or models={'experience': …})"
 
 
@@ -58,7 +55,8 @@ class UserExperience:
     Experience belongs to one user and one environment (``env``; "" by default) until a person promotes it. Without a
     model, runs are recorded and recalled by their digests; with one, the durable job ``distil`` distils experience from
     them. Secrets are removed before anything is written, and the user's ``redact``, ``erase``, ``export`` and
-    ``import_`` include runs and experience. Each method has an ``a…`` twin that runs it in a thread.
+    ``import_`` include runs and experience. An unknown run or experience raises NotFoundError. Each method has an
+    ``a…`` twin that runs it in a thread.
     """
 
     def __init__(self, runs: UserRuns, calls: Calls) -> None:
@@ -102,34 +100,21 @@ class UserExperience:
         run = self._runs.begin(task, env, fields, advice.ids)
         return RunRecorder(self._runs, self._calls, run, advice, same_task=same_task)
 
-    astart = in_thread(start)
-
     @public
     def resume(self, run_id: str) -> RunRecorder:
-        """Continue recording an unfinished run.
-
-        Raises:
-            NotFoundError: if there is no such run. InvalidInputError: if it is finished.
-        """
+        """Continue recording an unfinished run; a finished one raises InvalidInputError."""
         run = self._runs.run(run_id)
         if run.status == "finished":
             raise InvalidInputError(f"run {run_id} is finished: start another, or set its outcome with decide()")
         return RunRecorder(self._runs, self._calls, run, Advice())
-
-    aresume = in_thread(resume)
 
     @public
     def decide(self, run_id: str, outcome: bool, *, evidence: str = "", source: OutcomeSource = "user") -> RunReceipt:
         """Set the outcome of a run, finished or not; a former outcome is replaced.
 
         If the outcome changes, what was learned from this run alone is retired, and the run is distilled anew.
-
-        Raises:
-            NotFoundError: if there is no such run.
         """
         return self._runs.finish(run_id, outcome, evidence, source, again=True)
-
-    adecide = in_thread(decide)
 
     # -- recalling ----------------------------------------------------------------------------------------------
 
@@ -168,8 +153,6 @@ class UserExperience:
         if not self._runs.on:
             return Advice(degraded=(OFF,))
         return self._runs.advice(task, env, k, include, facet, same_task)
-
-    arecall = in_thread(recall)
 
     # -- agents -------------------------------------------------------------------------------------------------
 
@@ -244,8 +227,6 @@ class UserExperience:
                 add_item(tx, item_values(point), home.cipher, actor=ACTOR, reason=reason, find=find)
         return Focus(points=self._focus_points(env), degraded=(*degraded, *without_vectors))
 
-    afocus = in_thread(focus)
-
     @public
     def explore(
         self,
@@ -295,24 +276,9 @@ class UserExperience:
         check_choice(mode, "mode", MODES)
         if not callable(runner):
             raise InvalidInputError(f"runner is {type(runner).__name__}; pass a function that takes an attempt")
-        if not isinstance(success_from, int | float) or isinstance(success_from, bool) or not isfinite(success_from):
-            raise InvalidInputError(
-                f"success_from = {success_from!r}: pass the lowest reward that is a success, a number"
-            )
-        exploring = Exploring(
-            runs=self._runs,
-            calls=self._calls,
-            task=task,
-            runner=runner,
-            env=env,
-            tools=tools,
-            include=include,
-            same_task=same_task,
-            success_from=success_from,
-        )
+        check_number(success_from, "success_from")
+        exploring = Exploring(self._runs, self._calls, task, runner, env, tools, include, same_task, success_from)
         return exploring.parallel(k) if mode == "parallel" else exploring.sequential(k)
-
-    aexplore = in_thread(explore)
 
     # -- listing ------------------------------------------------------------------------------------------------
 
@@ -331,29 +297,15 @@ class UserExperience:
         with self._runs.read() as tx:
             return read_runs(tx, env, limit=limit)
 
-    aruns = in_thread(runs)
-
     @public
     def steps(self, run_id: str) -> tuple[RunStep, ...]:
-        """The steps of a run, in order.
-
-        Raises:
-            NotFoundError: if there is no such run.
-        """
+        """The steps of a run, in order."""
         return self._runs.steps(run_id)
-
-    asteps = in_thread(steps)
 
     @public
     def digest(self, run_id: str) -> RunDigest:
-        """A summary of a run in a few lines, made without a model.
-
-        Raises:
-            NotFoundError: if there is no such run.
-        """
+        """A summary of a run in a few lines, made without a model."""
         return digest_of(self._runs.run(run_id), self._runs.steps(run_id))
-
-    adigest = in_thread(digest)
 
     @public
     def items(self, env: str | None = None, *, retired: bool = False) -> tuple[Experience, ...]:
@@ -368,16 +320,9 @@ class UserExperience:
         with self._runs.read() as tx:
             return tuple(read_experience(tx, env, retired=retired))
 
-    aitems = in_thread(items)
-
     @public
     def show(self, experience_id: str) -> Experience:
-        """One experience, retired or not.
-
-        Raises:
-            NotFoundError: if there is none with this id.
-        """
-        check_text(experience_id, "experience_id")
+        """One experience, retired or not."""
         for experience in self.items(retired=True):
             if experience.id == experience_id:
                 return experience
@@ -385,40 +330,24 @@ class UserExperience:
             f"no experience {experience_id!r} for user {self._runs.user!r}; `hexamem experience list` lists them"
         )
 
-    ashow = in_thread(show)
-
     @public
     def stats(self, env: str | None = None) -> ExperienceStats:
         """Counts of runs, of their outcomes with and without advice, and of what was learned from them."""
         return stats_of(env, self.runs(env), self.items(env, retired=True), self._runs.distilling.waits)
 
-    astats = in_thread(stats)
-
     # -- correcting ---------------------------------------------------------------------------------------------
 
     @public
     def retire(self, experience_id: str, *, reason: str = "") -> Operation:
-        """Retire an experience: it is not recalled any more. ``user.undo`` of the returned operation restores it.
-
-        Raises:
-            NotFoundError: if there is no such experience, or it is retired already.
-        """
-        check_text(reason, "reason")
+        """Retire an experience: it is not recalled any more. ``user.undo`` of the returned operation restores it."""
         self.show(experience_id)
         with self._runs.write() as tx:
             (reason,) = self._runs.home.redacted(tx, reason)
             return remove_item(tx, experience_id, reason=reason or "retired")
 
-    aretire = in_thread(retire)
-
     @public
     def promote(self, experience_id: str, *, reason: str = "") -> Experience:
-        """Make an experience count in every environment of the user; ``user.undo`` reverses that.
-
-        Raises:
-            NotFoundError: if there is no such experience, or it is retired.
-        """
-        check_text(reason, "reason")
+        """Make an experience count in every environment of the user; ``user.undo`` reverses that."""
         experience = self.show(experience_id)
         if not experience.environment:
             return experience
@@ -431,8 +360,6 @@ class UserExperience:
             edit_item(tx, experience_id, fields, home.cipher, reason=reason or "promoted", find=find)
         return self.show(experience_id)
 
-    apromote = in_thread(promote)
-
     @public
     def forget(self, run_id: str) -> int:
         """Delete a run with its steps physically, and remove the experience that was learned from it alone.
@@ -441,18 +368,12 @@ class UserExperience:
 
         Returns:
             How many experiences were removed.
-
-        Raises:
-            NotFoundError: if there is no such run.
         """
-        check_text(run_id, "run_id")
         with self._runs.write() as tx:
             get_run(tx, run_id)
             _, learned = forget_runs(tx, [run_id])
         self._runs.home.ledger.checkpoint()
         return learned
-
-    aforget = in_thread(forget)
 
     @public
     def distil(self, env: str | None = None) -> int:
@@ -462,10 +383,8 @@ class UserExperience:
         with self._runs.write() as tx:
             waiting = [run for run in read_runs(tx, env, finished=True) if not run.distilled]
             for run in reversed(waiting):
-                self._runs.distilling.queue(tx, run.id)
+                self._runs.distilling.queue(tx, [run.id])
         return len(waiting)
-
-    adistil = in_thread(distil)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -473,12 +392,30 @@ class UserExperience:
         with self._runs.read() as tx:
             return tuple(point for point in read_experience(tx, env) if point.origin == "focus")
 
+    # The twins for asyncio.
+    astart = in_thread(start)
+    aresume = in_thread(resume)
+    adecide = in_thread(decide)
+    arecall = in_thread(recall)
+    afocus = in_thread(focus)
+    aexplore = in_thread(explore)
+    aruns = in_thread(runs)
+    asteps = in_thread(steps)
+    adigest = in_thread(digest)
+    aitems = in_thread(items)
+    ashow = in_thread(show)
+    astats = in_thread(stats)
+    aretire = in_thread(retire)
+    apromote = in_thread(promote)
+    aforget = in_thread(forget)
+    adistil = in_thread(distil)
 
-def _check_task(task: object) -> None:
-    if not check_text(task, "task").strip():
+
+def _check_task(task: str) -> None:
+    if not task.strip():
         raise InvalidInputError(f"task = {task!r} is blank; describe the task")
 
 
-def _check_env(env: object) -> None:
-    if len(check_text(env, "env")) > 200:
+def _check_env(env: str) -> None:
+    if len(env) > 200:
         raise InvalidInputError("env has more than 200 characters; give the environment a short name")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hexamem.agents.labelling.label_stage import IntentLabeling
 from hexamem.arguments import folder_path
 from hexamem.background import BackgroundWorker, JobHandlers, JobRunner
-from hexamem.calls import Calls, class_in_thread, in_thread, public
+from hexamem.calls import Calls, class_in_thread, counted, in_thread
 from hexamem.config import DEFAULT_HOME, Settings
 from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, CorruptFileError, HexamemError
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Memory", "check_memory"]
-
 
 class Memory:
     """The stores of one home folder, opened once and shared by all users and threads of a process.
@@ -84,7 +82,6 @@ class Memory:
         prompts: PromptLoader,
         managers: Mapping[str, Any],
         strategies: Mapping[str, Strategy],
-        *,
         labeler: Callable[[str], Labeler] | None,
         describe: MediaReader | None,
         transcribe: MediaReader | None,
@@ -104,7 +101,7 @@ class Memory:
         self.handlers = handlers = JobHandlers()
         self.model_tier = tier = ModelTier(home, models, prompts)
         self.labelling = _labelling(home, labeler)
-        self.query_intent = self.labelling.query if self.labelling is not None else _no_labels
+        self.query_intent = self.labelling.query if self.labelling is not None else lambda user, query: QueryFilter()
         self.projector = projector = Projector(
             home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
         )
@@ -232,23 +229,12 @@ class Memory:
             check_embedder=cls._check_embedder,
         )
         try:
-            return cls(
-                opened,
-                chat_models,
-                load_prompts,
-                runnables,
-                strategies,
-                labeler=labeler,
-                describe=describe,
-                transcribe=transcribe,
-            )
+            return cls(opened, chat_models, load_prompts, runnables, strategies, labeler, describe, transcribe)
         except BaseException:
             opened.close()
             raise
 
-    aopen = class_in_thread(open)  # noqa: A003
-
-    @public
+    @counted
     def user(self, name: str, *, timezone: str | None = None) -> UserMemory:
         """Everything bound to one user: the same object at each call. The user is registered at the first write.
 
@@ -278,14 +264,10 @@ class Memory:
             self._users[name] = user
         return user
 
-    auser = in_thread(user)
-
-    @public
+    @counted
     def users(self) -> list[str]:
         """The names of all users who have stored something, in order of their first write. For administration."""
         return self.ledger.users()
-
-    ausers = in_thread(users)
 
     @property
     def notices(self) -> list[str]:
@@ -307,7 +289,7 @@ class Memory:
         if self._worker is not None:
             self._worker.wake()
 
-    @public
+    @counted
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything acknowledged is in the indexes and every due job was run, for all users.
 
@@ -341,16 +323,12 @@ class Memory:
                     self._home.notices.add(name, f"user {name!r} could not be indexed: {error}")
         return not (damaged or job_queue.unfinished(self.ledger, self.runner.clock()))
 
-    aflush = in_thread(flush)
-
-    @public
+    @counted
     def jobs(self) -> list[Job]:
         """The jobs of all users that are not done, the first due first. For administration."""
         return job_queue.list_jobs(self.ledger)
 
-    ajobs = in_thread(jobs)
-
-    @public
+    @counted
     def retry_job(self, job_id: str, *, user: str) -> None:
         """Run a job that is parked, deferred or in its pause as soon as possible, with all its attempts again.
 
@@ -361,9 +339,7 @@ class Memory:
             job_queue.retry(tx, job_id)
         self.wrote(user)
 
-    aretry_job = in_thread(retry_job)
-
-    @public
+    @counted
     def drop_job(self, job_id: str, *, user: str) -> None:
         """Delete a job from the queue without running it.
 
@@ -374,15 +350,11 @@ class Memory:
         with self.ledger.write(check_name(user, "user"), create=False) as tx:
             job_queue.drop(tx, job_id)
 
-    adrop_job = in_thread(drop_job)
-
-    @public
+    @counted
     def reindex(self, user: str | None = None, progress: Progress | None = None) -> int:
         """Delete indexes and build them from the ledger, for one user or all; returns how many records were written."""
         names = [check_name(user, "user")] if user is not None else self.ledger.users()
         return sum(self.projector.rebuild(name, progress) for name in names)
-
-    areindex = in_thread(reindex)
 
     @classmethod
     def reembed(
@@ -405,8 +377,6 @@ class Memory:
             memory.ledger.set_settings(embedder_identity(memory.embedder))
         return written
 
-    areembed = class_in_thread(reembed)
-
     def close(self) -> None:
         """Finish running calls and release the home. Nothing acknowledged is lost; a second call does nothing.
 
@@ -426,8 +396,6 @@ class Memory:
                 last_to_first.callback(user.write_recalls)
             if self._worker is not None:
                 last_to_first.callback(self._worker.stop, self.settings.job_stop)
-
-    aclose = in_thread(close)
 
     def __enter__(self) -> Memory:
         return self
@@ -474,6 +442,18 @@ class Memory:
             self.reading_embedder.forget()
             forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is
 
+    # The twins for asyncio.
+    aopen = class_in_thread(open)  # noqa: A003
+    auser = in_thread(user)
+    ausers = in_thread(users)
+    aflush = in_thread(flush)
+    ajobs = in_thread(jobs)
+    aretry_job = in_thread(retry_job)
+    adrop_job = in_thread(drop_job)
+    areindex = in_thread(reindex)
+    areembed = class_in_thread(reembed)
+    aclose = in_thread(close)
+
 
 def _labelling(home: Home, labeler_of: Callable[[str], Labeler] | None) -> IntentLabeling | None:
     """What labels steps by the settings; None with labels "off"."""
@@ -489,16 +469,8 @@ def _labelling(home: Home, labeler_of: Callable[[str], Labeler] | None) -> Inten
     return IntentLabeling(home.ledger, labeler_of or embedded, embedder.embed_documents, home.notices.add)
 
 
-def _no_labels(user: str, query: str) -> QueryFilter:
-    return QueryFilter()
-
-
 def check_memory(memory: object, caller: str) -> None:
-    """Check that a graph, middleware or tool gets an open memory, rather than a folder or the memory of one user.
-
-    Raises:
-        ConfigError: it is of another type.
-    """
+    """Check that a graph, middleware or tool gets an open memory, rather than a folder or the memory of one user."""
     if not isinstance(memory, Memory):
         raise ConfigError(
             f"{caller}: memory = {shown(memory)} is of type {type(memory).__name__}; give the Memory that Memory.open "

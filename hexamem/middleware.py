@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = ["MemoryAgentState", "MemoryMiddleware", "MiddlewareSettings", "topic_likeness"]
-
 _TOPIC = 2_000  # characters of the current topic
 _CHANGING = frozenset({"forget", "update_core"})  # tools after which memory is recalled again
 
@@ -62,18 +60,14 @@ class MiddlewareSettings:
 
 
 class MemoryAgentState(AgentState[Any]):
-    """The middleware's private part of an agent's state, in neither its input nor its output.
+    """The middleware's private part of an agent's state, in neither its input nor its output."""
 
-    Attributes:
-        memory_text: the delimited data for the system message; only the day if memory holds nothing for it.
-        memory_topics: the queries recalled so far: the user's message first, then topics of the run.
-        memory_visible: ids of the steps that are in the conversation.
-        memory_forgotten: message id → remaining text, for messages that are forgotten in whole or in part.
-    """
-
+    # the delimited data for the system message; only the day if memory holds nothing for it
     memory_text: NotRequired[Annotated[str, PrivateStateAttr]]
+    # the queries recalled so far: the user's message first, then topics of the run
     memory_topics: NotRequired[Annotated[list[str], PrivateStateAttr]]
-    memory_visible: NotRequired[Annotated[list[str], PrivateStateAttr]]
+    memory_visible: NotRequired[Annotated[list[str], PrivateStateAttr]]  # ids of the steps that are in the conversation
+    # message id → remaining text, for messages that are forgotten in whole or in part
     memory_forgotten: NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
 
 

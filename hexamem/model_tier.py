@@ -21,20 +21,12 @@ if TYPE_CHECKING:
     from hexamem.models import Models
     from hexamem.prompts import PromptLoader
 
-__all__ = ["ModelTier", "manager_runnables", "resolved_settings"]
-
 _BATCH, _SINGLE_CALL_BATCH = 10, 30  # steps that are read together
 _MANAGERS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
 
 
 def resolved_settings(settings: Settings, models: Models, strategies: Mapping[str, Strategy]) -> Settings:
-    """The settings with their mode and batch size resolved.
-
-    Mode "auto" is "embedded" without a model for the managers, otherwise "single_call".
-
-    Raises:
-        ConfigError: for an unknown strategy, or a mode that needs a model where there is none.
-    """
+    """The settings with their mode and batch size resolved."""
     if settings.strategy not in strategies:
         raise ConfigError(f"Settings.strategy = {settings.strategy!r}: use one of {', '.join(strategies)}")
     mode: Any = settings.mode
@@ -55,11 +47,7 @@ def resolved_settings(settings: Settings, models: Models, strategies: Mapping[st
 
 
 def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -> dict[str, Runnable[Any, Any]]:
-    """Managers as runnables.
-
-    Raises:
-        ConfigError: for an unknown memory type, or a manager that cannot be a runnable.
-    """
+    """Managers as runnables."""
     if not managers:
         return {}
     from langchain_core.runnables.base import coerce_to_runnable
@@ -78,13 +66,7 @@ def manager_runnables(managers: Mapping[str, Any] | None, types: TypeRegistry) -
 
 
 class ModelTier:
-    """The chat models of a memory, and what they may spend.
-
-    Attributes:
-        models: which model each agent uses.
-        prompts: loads the prompt of each agent.
-        budget: shared by all of them while the memory is open.
-    """
+    """The chat models of a memory, and what they may spend."""
 
     def __init__(self, home: Home, models: Models, prompts: PromptLoader) -> None:
         """Created by :class:`hexamem.Memory`."""

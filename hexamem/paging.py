@@ -23,8 +23,6 @@ from hexamem.stores.page_index import PageIndex
 from hexamem.stores.projections import Projector
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["Paging"]
-
 
 class Paging:
     """The pages of a home's users. Each call first brings them up to the stored steps."""

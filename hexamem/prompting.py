@@ -29,17 +29,6 @@ from hexamem.stores.redaction import Redactor
 if TYPE_CHECKING:
     from hexamem.user import UserMemory
 
-__all__ = [
-    "PromptMemory",
-    "PromptSettings",
-    "as_data",
-    "core_line",
-    "prompt_memory",
-    "recall_for_prompt",
-    "search_for_prompt",
-    "shown_hit",
-]
-
 RecallOrError: TypeAlias = "Recall | str"  # a recall, or why it failed
 
 _OPEN, _CLOSE = "<memory>", "</memory>"
@@ -79,30 +68,18 @@ class PromptSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PromptMemory:
-    """The memory part of a prompt.
+    """The memory part of a prompt."""
 
-    Attributes:
-        text: the delimited data, with ``today`` in it; empty if memory holds nothing for the prompt.
-        recall: the recall's id, the query, hits (id, kind, text, score, why) and probability, as JSON.
-        degraded: what fell back.
-        today: the line with the day, for a prompt without ``text``; empty if the settings exclude it.
-    """
-
-    text: str = ""
-    recall: Mapping[str, Any]
-    degraded: tuple[str, ...] = ()
-    today: str = ""
+    text: str = ""  # the delimited data, with `today` in it; empty if memory holds nothing for the prompt
+    recall: Mapping[str, Any]  # the recall's id, the query, hits (id, kind, text, score, why) and probability, as JSON
+    degraded: tuple[str, ...] = ()  # what fell back
+    today: str = ""  # the line with the day, for a prompt without `text`; empty if the settings exclude it
 
 
 def recall_for_prompt(
     user: UserMemory, query: str, settings: PromptSettings, *, visible: Collection[str] = ()
 ) -> PromptMemory:
-    """Core memory and what is recalled for a query, as delimited data. No LLM call.
-
-    Args:
-        query: the user's message.
-        visible: ids of steps that are in the conversation already; they are left out.
-    """
+    """Core memory and what is recalled for a query, as delimited data. No LLM call."""
     part = prompt_memory(user, [search_for_prompt(user, query, settings, visible)], settings, visible=visible)
     if not part.recall:
         return part
@@ -116,9 +93,6 @@ def search_for_prompt(
     """The recall of :func:`recall_for_prompt`, which may run before it is known which steps are in the prompt.
 
     A failure is returned as its message, not raised: an agent continues without memory.
-
-    Args:
-        visible: ids of steps that are known to be in the conversation.
     """
     try:
         return user.recall_without(
@@ -150,12 +124,7 @@ def _out_of_prompts(query: str, settings: PromptSettings, visible: frozenset[str
 def prompt_memory(
     user: UserMemory, results: Sequence[RecallOrError], settings: PromptSettings, *, visible: Collection[str] = ()
 ) -> PromptMemory:
-    """Core memory and the hits of recalls, as delimited data. The hits of several recalls are interleaved.
-
-    Args:
-        results: of :func:`search_for_prompt`; the first is the one that ``PromptMemory.recall`` reports.
-        visible: ids of steps that are in the conversation already; they are left out.
-    """
+    """Core memory and the hits of recalls, as delimited data. The hits of several recalls are interleaved."""
     in_prompt = set(visible)
     recalls = [result for result in results if isinstance(result, Recall)]
     queries = {_normalized(recall.query) for recall in recalls}
@@ -196,12 +165,7 @@ def _normalized(text: str) -> str:
 
 
 def as_data(core: str, recalled: str, today: str = "") -> str:
-    """The delimited block; empty without contents. Delimiters within the contents are escaped, so they cannot end it.
-
-    Args:
-        core, recalled: the contents.
-        today: a line with the day.
-    """
+    """The delimited block; empty without contents. Delimiters within the contents are escaped, so they cannot end it."""
     parts = [_OPEN, f"{_RULE} {today}".rstrip()]
     for name, text in (("core", core), ("recalled", recalled)):
         if text:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from hexamem.arguments import check_count, check_query, check_text, kinds_in
+from hexamem.arguments import check_count, check_number, check_query, kinds_in
 from hexamem.errors import (
     CorruptFileError,
     HexamemError,
@@ -35,8 +35,6 @@ from hexamem.stores.ledger.recalls import RecallRow
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor
 
-__all__ = ["RecallLog", "Recalling"]
-
 _SCORED = 100
 """Candidates that a host's own ranking scores, or ``k`` if that is more."""
 
@@ -56,11 +54,7 @@ class RecallLog:
         return self._erasures
 
     def add(self, row: RecallRow, erasures: int) -> None:
-        """Add a recall, unless the user was erased since it began.
-
-        Args:
-            erasures: :attr:`erasures` when the recall began.
-        """
+        """Add a recall, unless the user was erased since it began."""
         settings = self._home.settings
         redactor = Redactor(None, settings.find_secrets)
         row["query"] = redactor.clean(row["query"], redactor.scan(row["query"]))
@@ -131,19 +125,19 @@ class Recalling:
         leave_out: LeaveOut | None = None,
         packed: bool = True,
     ) -> Recall:
-        """As :meth:`hexamem.UserMemory.recall`, with times and conditions parsed.
-
-        Args:
-            log: the user's log, to which this recall is added.
-            leave_out: whether a record is left out of the hits; the next best takes its place.
-            packed: whether to pack the hits into ``text``; False leaves it empty.
-        """
+        """As :meth:`hexamem.UserMemory.recall`, with times and conditions parsed."""
         began = time.perf_counter()
         erasures = log.erasures
         check_query(query)
-        preset = self._preset(strategy, operations)
+        preset = strategy_named(self._settings.strategy if strategy is None else strategy, self._strategies)
+        if operations is not None:
+            preset = with_operations(preset, operations)
         if min_probability is not None:
-            check_probability(min_probability, preset)
+            if not preset.learned:
+                raise InvalidInputError(
+                    f"min_probability = {min_probability!r}: strategy {preset.name!r} estimates no probability"
+                )
+            check_number(min_probability, "min_probability", 0, 1)
         elif preset.operations.get("threshold_filtering"):
             min_probability = ABSTAIN
         token_budget = preset.token_budget if token_budget is None else check_count(token_budget, "token_budget")
@@ -193,15 +187,6 @@ class Recalling:
             degraded=tuple(degraded),
             elapsed_ms=(time.perf_counter() - began) * 1_000,
         )
-
-    def _preset(self, strategy: str | None, operations: Mapping[str, bool] | None) -> Strategy:
-        """The strategy of a recall, with the operations that the call switches."""
-        settings = self._settings
-        name = settings.strategy if strategy is None else check_text(strategy, "strategy")
-        preset = strategy_named(name, self._strategies)
-        if operations is not None:
-            preset = with_operations(preset, operations)
-        return preset
 
     def _find(self, user: str, request: Request, strategy: Strategy, leave_out: LeaveOut | None) -> SearchResult:
         """Bring the indexes up to the ledger and search them, as the strategy asks."""
@@ -259,11 +244,7 @@ class Recalling:
 
 
 def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strategy:
-    """A strategy with some of its operations switched on or off, whatever its gate decides.
-
-    Raises:
-        InvalidInputError: if the strategy has no operations, or a name is not one of them.
-    """
+    """A strategy with some of its operations switched on or off, whatever its gate decides."""
     if not isinstance(operations, Mapping):
         raise InvalidInputError(f"operations = {operations!r}: pass a mapping of names to True or False")
     if not strategy.learned:
@@ -279,12 +260,7 @@ def with_operations(strategy: Strategy, operations: Mapping[str, bool]) -> Strat
 def shown_operations(
     result: SearchResult, switched: Mapping[str, bool], min_probability: float | None
 ) -> tuple[RankingOperation, ...]:
-    """The operations of a recall, with the reason for each.
-
-    Args:
-        switched: those that the call switched on or off.
-        min_probability: the threshold below which there were no hits; None where there was none.
-    """
+    """The operations of a recall, with the reason for each."""
     if result.gate is None:
         return ()
     on, reasons = set(result.on), {**result.reasons, **dict.fromkeys(switched, "by the call")}
@@ -297,15 +273,3 @@ def shown_operations(
         RankingOperation.of_fields(name=name, on=name in on, gate=weight, reason=reasons[name])
         for name, weight in result.gate.items()
     )
-
-
-def check_probability(value: object, strategy: Strategy) -> None:
-    """Check ``min_probability`` for a recall by this strategy.
-
-    Raises:
-        InvalidInputError: if the strategy estimates no probability, or the value is not one.
-    """
-    if not strategy.learned:
-        raise InvalidInputError(f"min_probability = {value!r}: strategy {strategy.name!r} estimates no probability")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInputError(f"min_probability = {value!r}: give a number from 0 to 1")

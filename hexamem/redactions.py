@@ -8,8 +8,6 @@ from hexamem.home import Home
 from hexamem.stores import privacy
 from hexamem.stores.projections import Projector
 
-__all__ = ["Redactions"]
-
 
 class Redactions:
     """Completes unfinished redactions, for all users of a home."""

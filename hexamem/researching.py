@@ -31,15 +31,12 @@ if TYPE_CHECKING:
     from hexamem.models.encoder import EncodedText
     from hexamem.retrieval.label_density import QueryIntent
 
-__all__ = ["Researching"]
-
 _SCOPES = 40  # shown to the planner at most
 _RECALLED = 60  # hits of a plain recall, whose order is one of two in which research reads
 
 
 class Researching:
-    """Implements :meth:`hexamem.UserMemory.research` for all users of a home. Safe to use from several threads; the graph
-    is built when it is first used."""
+    """Implements :meth:`hexamem.UserMemory.research` for all users of a home."""
 
     def __init__(
         self,
@@ -51,9 +48,6 @@ class Researching:
         redactions: Redactions,
         query_intent: QueryIntent,
     ) -> None:
-        """Args:
-        query_intent: classifies which labels a user's question names.
-        """
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
         self._projector, self._searcher, self._paging = projector, searcher, paging
         self._tier, self._redactions, self._query_intent = tier, redactions, query_intent
@@ -201,10 +195,7 @@ class Researching:
         return self._paging.light_memory(user, tokens, filters.among if filters else None)
 
     def _scopes(self, user: str) -> tuple[str, ...]:
-        """Paths of the scopes that a planner may search by, those with most steps first.
-
-        Scopes of a single step, which a keyword search finds as well, are left out unless a person pinned them.
-        """
+        """Paths of the scopes that a planner may search by, those with most steps first."""
         with self._ledger.read(user) as tx:
             if not tx.user_id:
                 return ()

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hexamem.arguments import check_optional_text, check_text
 from hexamem.calls import Calls, in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.experience import limits
@@ -24,8 +23,6 @@ from hexamem.experience.trouble import TroubleSettings, Turn, tool_of, trouble_i
 from hexamem.experience_runs import OFF, UserRuns
 from hexamem.memory_types.experience import Advice, AdvicePart, OutcomeSource, Run, RunReceipt, RunStep
 from hexamem.stores.ledger.runs import append_run_step, get_run
-
-__all__ = ["RunRecorder"]
 
 _MOST_ASKED = 3  # times that a model looks back at a run
 
@@ -63,7 +60,6 @@ class RunRecorder:
             NotFoundError: if the run was forgotten.
         """
         values = {"thought": thought, "action": action, "observation": observation, "error": error}
-        check_optional_text(**values)
         if not any(value and value.strip() for value in values.values()):
             raise InvalidInputError("the step is empty: pass a thought, an action, an observation or an error")
         clean = self._runs.prepared(dict(values), "the step")
@@ -71,8 +67,6 @@ class RunRecorder:
             if get_run(tx, self.id).status == "finished":
                 raise InvalidInputError(f"run {self.id} is finished and takes no more steps; start another run")
             return append_run_step(tx, RunStep(run_id=self.id, position=0, **clean(tx)))
-
-    astep = in_thread(step)
 
     @public
     def finish(
@@ -90,8 +84,6 @@ class RunRecorder:
             NotFoundError: if it was forgotten.
         """
         return self._runs.finish(self.id, outcome, evidence, source, queue=self._queue)
-
-    afinish = in_thread(finish)
 
     @public
     def reflect(self, error: str = "") -> Reflection:
@@ -112,7 +104,6 @@ class RunRecorder:
             InvalidInputError: if neither the error nor a step says what went wrong.
             NotFoundError: if the run was forgotten.
         """
-        check_text(error, "error")
         runs, same_task = self._runs, self._same_task
         run, steps = runs.run(self.id), runs.steps(self.id)
         wrong = runs.home.without_secrets(runs.user, error).strip() or _trouble(steps)
@@ -170,8 +161,6 @@ class RunRecorder:
             degraded=degraded,
         )
 
-    areflect = in_thread(reflect)
-
     def _may_ask(self) -> bool:
         """Whether a model may be asked once more; counts it."""
         with self._guard:
@@ -189,9 +178,8 @@ class RunRecorder:
         Returns:
             Items of the facet "tool" that name it or are near; without those that the run was shown before.
         """
-        if not check_text(tool, "tool").strip():
+        if not tool.strip():
             raise InvalidInputError(f"tool = {tool!r} is blank; pass its name")
-        check_text(error, "error")
         runs = self._runs
         run = runs.run(self.id)
         if not runs.on:
@@ -205,6 +193,10 @@ class RunRecorder:
         runs.add_shown(self.id, advice.ids)
         return advice.changed(degraded=degraded) if degraded else advice
 
+    # The twins for asyncio.
+    astep = in_thread(step)
+    afinish = in_thread(finish)
+    areflect = in_thread(reflect)
     atool_advice = in_thread(tool_advice)
 
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
 
-__all__ = ["Manage", "ingest_graph", "memory_graph", "mirror_items", "research_graph"]
-
 Manage = Literal["background", "full", "now"]
 """When items are extracted from stored messages: in the background, in the run that fills a batch, or in every run."""
 _NEVER = 1 << 31
@@ -68,13 +66,9 @@ class MemoryInput(TypedDict, total=False):
 
 
 class MemoryNodeInput(MemoryInput, total=False):
-    """The input of ``memory_graph``.
+    """The input of ``memory_graph``."""
 
-    Attributes:
-        memory: what an earlier entry of the run wrote.
-    """
-
-    memory: str
+    memory: str  # what an earlier entry of the run wrote
 
 
 class IngestNodeOutput(TypedDict, total=False):
@@ -115,14 +109,10 @@ class ResearchNodeState(ResearchInput, ResearchOutput, total=False):
 class HistoryContext(IngestContext):
     """The context of the write path of one entry. The history is in it and not in the state, so that no checkpoint of the
     write path holds it a second time; a run that resumes gets it from the parent's state again.
-
-    Attributes:
-        history: the parent's messages.
-        thread_id, agent_id: of the steps.
     """
 
-    history: Sequence[Any] = ()
-    thread_id: str = "default"
+    history: Sequence[Any] = ()  # the parent's messages
+    thread_id: str = "default"  # of the steps
     agent_id: str | None = None
 
 

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, get_args
 
-from hexamem.arguments import check_optional_text, check_text, file_path
+from hexamem.arguments import file_path
 from hexamem.calls import in_thread, public
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import EraseReceipt, RedactReceipt, Sensitivity
@@ -22,8 +22,6 @@ from hexamem.user_writing import UserWriting
 if TYPE_CHECKING:
     from hexamem.labels import UserLabels
     from hexamem.learning import UserExperience
-
-__all__ = ["UserMemory", "UserPrivacy"]
 
 
 class UserPrivacy(UserBase):
@@ -42,23 +40,15 @@ class UserPrivacy(UserBase):
             NotFoundError: if there is no such secret. InvalidInputError: without a reason.
             SecretKeyError: if the vault's key is not the one that encrypted it.
         """
-        check_text(record_id, "record_id")
-        check_text(actor, "actor")
         with self.memory.ledger.write(self.name, create=False) as tx:
-            if isinstance(reason, str):  # privacy.reveal raises for anything else
-                actor, reason = self._home.redacted(tx, actor, reason)
+            actor, reason = self._home.redacted(tx, actor, reason)
             return privacy.reveal(tx, self.memory.cipher, record_id, reason=reason, actor=actor)
-
-    areveal = in_thread(reveal)
 
     @public
     def reveals(self, secret_id: str | None = None) -> list[Reveal]:
         """The audit of revealed secrets, oldest first."""
-        check_optional_text(secret_id=secret_id)
         with self.memory.ledger.read(self.name) as tx:
             return read_reveals(tx, secret_id)
-
-    areveals = in_thread(reveals)
 
     @public
     def redact(
@@ -87,8 +77,6 @@ class UserPrivacy(UserBase):
             InvalidInputError: for empty words, or a caption that contains them.
             NotFoundError: if they occur nowhere.
         """
-        for name, value in {"caption": caption, "kind": kind, "reason": reason}.items():
-            check_text(value, name)
         if sensitivity not in get_args(Sensitivity):
             raise InvalidInputError(f"sensitivity = {sensitivity!r}: use one of {', '.join(get_args(Sensitivity))}")
         self.write_recalls()
@@ -102,8 +90,6 @@ class UserPrivacy(UserBase):
             self.name, memory.ledger, memory.projector, memory.media, memory.cipher, request, find=find
         )
 
-    aredact = in_thread(redact)
-
     @public
     def erase(self) -> EraseReceipt:
         """Delete everything of this user from ledger, indexes, media and logs, physically. This cannot be undone.
@@ -113,8 +99,6 @@ class UserPrivacy(UserBase):
         """
         self._recalls.forget()
         return privacy.erase(self.name, self.memory.ledger, self.memory.projector, self.memory.media)
-
-    aerase = in_thread(erase)
 
     @public
     def export(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
@@ -134,13 +118,10 @@ class UserPrivacy(UserBase):
         target = file_path(path)
         if target.resolve().is_relative_to(self.memory.home.resolve()):
             raise InvalidInputError(f"path = {str(target)!r} is inside the home folder; give a path outside of it")
-        check_optional_text(passphrase=passphrase)
         self.write_recalls()
         return export_file(
             target, self.name, self.memory.ledger, self.memory.cipher, self.memory.media, passphrase=passphrase
         )
-
-    aexport = in_thread(export)
 
     @public
     def import_(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
@@ -160,7 +141,6 @@ class UserPrivacy(UserBase):
                 nothing is imported then.
             InvalidInputError: if it holds secrets and no passphrase is passed, or conflicts with an existing thread.
         """
-        check_optional_text(passphrase=passphrase)
         none_waits = not self.memory.ingesting.waiting(self.name)
         counts = import_file(
             file_path(path),
@@ -178,13 +158,20 @@ class UserPrivacy(UserBase):
         self.memory.wrote(self.name)
         return counts
 
+    # The twins for asyncio.
+    areveal = in_thread(reveal)
+    areveals = in_thread(reveals)
+    aredact = in_thread(redact)
+    aerase = in_thread(erase)
+    aexport = in_thread(export)
     aimport_ = in_thread(import_)
 
 
 class UserMemory(UserWriting, UserReading, UserPrivacy):
     """One user's memory. No method reads, counts or changes anything of another user.
 
-    Created by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing.
+    Created by :meth:`Memory.user`. Safe to use from several threads. A failed call stores nothing and loses nothing. An
+    id that is not this user's raises NotFoundError, and an argument of a wrong form InvalidInputError, with the rule.
 
     Attributes:
         name: the user.
@@ -215,18 +202,7 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
 
     @public
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything acknowledged is in the indexes and this user's due jobs were run.
-
-        Jobs that are parked, deferred, in their pause after a failure, run by another process or of a kind without a
-        handler are not waited for.
-
-        Args:
-            timeout: seconds to wait for jobs at most; None waits as long as it takes. A running job is not interrupted,
-                and the indexes are brought up completely.
-
-        Returns:
-            Whether all is done; where not, :meth:`jobs` lists what is left.
-        """
+        """As :meth:`hexamem.Memory.flush`, for this user; the timeout is for jobs: the indexes are brought up completely."""
         deadline = None if timeout is None else time.monotonic() + timeout
         memory = self.memory
         self.write_recalls()
@@ -237,11 +213,11 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         memory.projector.catch_up(self.name)  # a job may have written records
         return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
 
-    aflush = in_thread(flush)
-
     @public
     def jobs(self) -> list[Job]:
         """This user's jobs that are not done, the first due first: waiting, running, deferred, parked, and why."""
         return job_queue.list_jobs(self.memory.ledger, self.name)
 
+    # The twins for asyncio.
+    aflush = in_thread(flush)
     ajobs = in_thread(jobs)

@@ -19,8 +19,6 @@ from hexamem.stores.ledger import Transaction, user_key
 if TYPE_CHECKING:
     from hexamem.memory import Memory
 
-__all__ = ["Time", "UserBase"]
-
 Time = datetime | str | int | float
 _LOCKS = 16
 
@@ -41,6 +39,13 @@ class UserBase:
         """A read transaction on the user's ledger; closing the memory waits for its end."""
         with self._calls, self._home.ledger.read(self.name) as tx:
             yield tx
+
+    @contextmanager
+    def change(self, *, create: bool = False) -> Iterator[Transaction]:
+        """A write transaction on the user's ledger; the background thread is notified of it."""
+        with self._home.ledger.write(self.name, create=create, timezone=self.timezone) as tx:
+            yield tx
+        self.memory.wrote(self.name)
 
     def thread_lock(self, thread_id: str) -> threading.Lock:
         """The lock for comparing a history with a thread and storing the new messages: one caller at a time."""

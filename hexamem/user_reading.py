@@ -9,9 +9,8 @@ from typing import Any, Literal, get_args
 from hexamem.arguments import (
     check_choice,
     check_count,
-    check_optional_text,
+    check_number,
     check_query,
-    check_text,
     check_texts,
     kinds_in,
 )
@@ -25,8 +24,6 @@ from hexamem.stores.ledger import get_items, get_steps, read_items, thread_steps
 from hexamem.stores.media import carries_media
 from hexamem.user_base import Time, UserBase
 
-__all__ = ["UserReading"]
-
 _MOST_ROUNDS, _MOST_PASSAGES = 20, 200
 
 
@@ -35,19 +32,12 @@ class UserReading(UserBase):
 
     @public
     def get(self, record_id: str) -> Step | MemoryItem:
-        """A step or item by its id, in whatever status, unless it is forgotten.
-
-        Raises:
-            NotFoundError: if this user has none with that id.
-        """
-        check_text(record_id, "record_id")
+        """A step or item by its id, in whatever status, unless it is forgotten."""
         with self.read() as tx:
             record = get_steps(tx, [record_id]).get(record_id) or get_items(tx, [record_id]).get(record_id)
         if record is None:
             raise NotFoundError(f"no step or item {record_id!r} for user {self.name!r}")
         return record
-
-    aget = in_thread(get)
 
     @public
     def items(
@@ -78,16 +68,11 @@ class UserReading(UserBase):
                 superseded=superseded,
             )
 
-    aitems = in_thread(items)
-
     @public
     def steps(self, thread_id: str | None = None) -> list[Step]:
         """The steps of a thread in their order, or all in the order in which they were stored."""
-        check_optional_text(thread_id=thread_id)
         with self.read() as tx:
             return thread_steps(tx, thread_id)
-
-    asteps = in_thread(steps)
 
     @public
     def media(self, sha256: str) -> bytes:
@@ -97,7 +82,6 @@ class UserReading(UserBase):
             NotFoundError: if no step or item of this user that is not forgotten or removed has media of this hash.
             CorruptFileError: if the stored file does not have this hash.
         """
-        check_text(sha256, "sha256")
         with self.read() as tx:
             if not carries_media(tx, sha256):
                 raise NotFoundError(f"no step or item of user {self.name!r} has media with SHA-256 {shown(sha256)}")
@@ -108,8 +92,6 @@ class UserReading(UserBase):
                 "the file from a copy"
             )
         return data
-
-    amedia = in_thread(media)
 
     @public
     def recall(
@@ -143,9 +125,6 @@ class UserReading(UserBase):
             min_probability: no hits where an answer is less likely; needs a strategy that estimates probabilities.
             operations: switches ``temporal_ordering``, ``latest_filtering``, ``multi_step``, ``threshold_filtering`` and
                 ``semantic_reranking`` on (True) or off (False), whatever the gate of a learned strategy decides.
-
-        Raises:
-            InvalidInputError: for an invalid argument, with the rule.
         """
         return self.memory.recalling.recall(
             self.name,
@@ -161,8 +140,6 @@ class UserReading(UserBase):
             min_probability=min_probability,
             operations=operations,
         )
-
-    arecall = in_thread(recall)
 
     @public
     def recall_without(
@@ -186,10 +163,8 @@ class UserReading(UserBase):
         """Store which hits of a recall helped and which hurt: judgements to export and evaluate by.
 
         Raises:
-            NotFoundError: if there was no such recall.
             InvalidInputError: if an id was not among its hits, or is in both lists.
         """
-        check_text(recall_id, "recall_id")
         good, bad = set(check_texts(helped, "helped")), set(check_texts(hurt, "hurt"))
         if good & bad:
             raise InvalidInputError(f"{', '.join(sorted(good & bad))} is in helped and in hurt; name it once")
@@ -197,8 +172,6 @@ class UserReading(UserBase):
         verdicts: dict[str, Literal["helped", "hurt"]] = {**dict.fromkeys(good, "helped"), **dict.fromkeys(bad, "hurt")}
         with self.memory.ledger.write(self.name, create=False) as tx:
             write_feedback(tx, recall_id, verdicts)
-
-    afeedback = in_thread(feedback)
 
     @public
     def research(
@@ -237,20 +210,17 @@ class UserReading(UserBase):
             as_of: only what had happened, or was true, at that time. known_at: only what was stored at that time, in
                 the version of then. "Yesterday" in the question is relative to ``as_of``, else to ``known_at``.
             on_event: called with every plan, search and decision.
-
-        Raises:
-            InvalidInputError: for an invalid argument, with the rule.
         """
         from hexamem.graphs.research_state import ResearchInput, ResearchSettings
 
         check_query(question, "question")
         check_choice(tier, "tier", TIERS)
         check_choice(form, "form", get_args(AnswerForm))
-        limits = {"calls": calls, "tokens": tokens, "seconds": seconds}
-        for name, value in limits.items():
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if value is not None and not (number and value >= 0 and (name == "seconds" or int(value) == value)):
-                raise InvalidInputError(f"{name} = {value!r}: pass a number of at least 0, or None for no limit")
+        for name, limit in {"calls": calls, "tokens": tokens}.items():
+            if limit is not None:
+                check_count(limit, name, lowest=0)
+        if seconds is not None:
+            check_number(seconds, "seconds", 0)
         if lanes is not None and (isinstance(lanes, str) or not lanes or set(lanes) - set(LANES)):
             raise InvalidInputError(f"lanes = {lanes!r}: pass some of {', '.join(LANES)}")
         condition, moments, chosen = self._where(where), (as_of, known_at), kinds_in(kinds, self.memory.types)
@@ -271,8 +241,6 @@ class UserReading(UserBase):
         settings = ResearchSettings(lanes=used, calls=calls, tokens=tokens, seconds=seconds)
         return self.memory.researching.research(self.name, self._recalls, graph_input, settings, on_event)
 
-    aresearch = in_thread(research)
-
     @public
     def pages(self, thread_id: str | None = None, scope: str | None = None) -> list[Page]:
         """The pages of a thread, or all: consecutive steps with a header and a memo, in the order of their first steps.
@@ -282,14 +250,8 @@ class UserReading(UserBase):
         Args:
             thread_id: of this conversation only.
             scope: pages most of whose steps are in this scope or one under it; an id, a name or a path.
-
-        Raises:
-            NotFoundError: if there is no such scope. InvalidInputError: if the name is ambiguous.
         """
-        check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.pages(self.name, thread_id, scope)
-
-    apages = in_thread(pages)
 
     @public
     def page(self, page_id: str) -> PageWithSteps:
@@ -301,9 +263,7 @@ class UserReading(UserBase):
         Raises:
             NotFoundError: if this user has no such page, or all its steps are forgotten.
         """
-        return self.memory.paging.page(self.name, check_text(page_id, "page_id"))
-
-    apage = in_thread(page)
+        return self.memory.paging.page(self.name, page_id)
 
     @public
     def search_pages(
@@ -331,7 +291,6 @@ class UserReading(UserBase):
             exclude: ids of pages to leave out.
         """
         check_query(query)
-        check_optional_text(thread_id=thread_id, scope=scope)
         return self.memory.paging.search(
             self.name,
             query,
@@ -342,8 +301,6 @@ class UserReading(UserBase):
             scope=scope,
             exclude=check_texts(exclude, "exclude"),
         )
-
-    asearch_pages = in_thread(search_pages)
 
     @public
     def light_memory(self, token_budget: int = 1_500) -> LightMemory:
@@ -357,4 +314,15 @@ class UserReading(UserBase):
         """
         return self.memory.paging.light_memory(self.name, check_count(token_budget, "token_budget"))
 
+    # The twins for asyncio.
+    aget = in_thread(get)
+    aitems = in_thread(items)
+    asteps = in_thread(steps)
+    amedia = in_thread(media)
+    arecall = in_thread(recall)
+    afeedback = in_thread(feedback)
+    aresearch = in_thread(research)
+    apages = in_thread(pages)
+    apage = in_thread(page)
+    asearch_pages = in_thread(search_pages)
     alight_memory = in_thread(light_memory)

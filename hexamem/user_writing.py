@@ -9,7 +9,6 @@ from typing import Any
 from hexamem.arguments import (
     check_count,
     check_message_size,
-    check_optional_text,
     check_text,
     check_texts,
     file_path,
@@ -29,8 +28,6 @@ from hexamem.stores.forgetting import forget_records
 from hexamem.stores.ledger import check_name, history_of, undo
 from hexamem.stores.recording import record
 from hexamem.user_base import UserBase
-
-__all__ = ["UserWriting"]
 
 
 class UserWriting(UserBase):
@@ -90,8 +87,6 @@ class UserWriting(UserBase):
         self.memory.wrote(self.name)
         return receipt
 
-    aremember = in_thread(remember)
-
     @public
     def add(
         self,
@@ -117,11 +112,8 @@ class UserWriting(UserBase):
             InvalidInputError: for invalid fields, or a source step that does not exist.
             NotFoundError: if ``supersedes`` names no item.
         """
-        check_text(actor, "actor")
-        check_text(reason, "reason")
-        check_optional_text(secret=secret, supersedes=supersedes)
-        with self.memory.ledger.write(self.name, timezone=self.timezone) as tx:
-            stored = changing.add_item(
+        with self.change(create=True) as tx:
+            return changing.add_item(
                 tx,
                 item,
                 self.memory.cipher,
@@ -131,10 +123,6 @@ class UserWriting(UserBase):
                 reason=reason,
                 find=self.memory.settings.find_secrets,
             )
-        self.memory.wrote(self.name)
-        return stored
-
-    aadd = in_thread(add)
 
     @public
     def add_file(
@@ -177,10 +165,8 @@ class UserWriting(UserBase):
         """
         home, settings = self._home, self.memory.settings
         place = file_path(path)
-        if title is not None and not check_text(title, "title").strip():
+        if title is not None and not title.strip():
             raise InvalidInputError("title is blank; pass a title or None")
-        if not isinstance(keep_bytes, bool):
-            raise InvalidInputError(f"keep_bytes = {keep_bytes!r}: pass True or False")
         fields = json_mapping(metadata, "metadata")
         if "file" in fields:
             raise InvalidInputError("metadata has a field 'file', which add_file sets; rename it")
@@ -199,8 +185,8 @@ class UserWriting(UserBase):
             labels=tuple(check_texts(labels, "labels")),
             metadata=fields,
             keep_bytes=keep_bytes,
-            actor=check_text(actor, "actor"),
-            reason=check_text(reason, "reason"),
+            actor=actor,
+            reason=reason,
         )
         added = add_file(
             home.ledger,
@@ -215,8 +201,6 @@ class UserWriting(UserBase):
         if not added.repeated:
             self.memory.wrote(self.name)
         return added
-
-    aadd_file = in_thread(add_file)
 
     @public
     def edit(
@@ -243,14 +227,10 @@ class UserWriting(UserBase):
             NotFoundError: if there is no such item.
             InvalidInputError: for a field that the kind does not have or that may not be set, or an invalid value.
         """
-        check_text(item_id, "item_id")
-        check_text(actor, "actor")
-        check_text(reason, "reason")
-        check_optional_text(secret=secret)
         if changes is not None and not isinstance(changes, Mapping):
             raise InvalidInputError(f"changes = {shown(changes)}: give a mapping of fields to their new values")
-        with self.memory.ledger.write(self.name, create=False) as tx:
-            stored = changing.edit_item(
+        with self.change() as tx:
+            return changing.edit_item(
                 tx,
                 item_id,
                 {**{str(name): value for name, value in (changes or {}).items()}, **fields},
@@ -260,28 +240,13 @@ class UserWriting(UserBase):
                 reason=reason,
                 find=self.memory.settings.find_secrets,
             )
-        self.memory.wrote(self.name)
-        return stored
-
-    aedit = in_thread(edit)
 
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
-        """Remove an item; ``undo`` of the returned operation restores it.
-
-        Raises:
-            NotFoundError: if there is no such item, or it was removed already.
-        """
-        check_text(item_id, "item_id")
-        check_text(actor, "actor")
-        check_text(reason, "reason")
-        with self.memory.ledger.write(self.name, create=False) as tx:
+        """Remove an item; ``undo`` of the returned operation restores it."""
+        with self.change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
-            operation = changing.remove_item(tx, item_id, actor=actor, reason=reason)
-        self.memory.wrote(self.name)
-        return operation
-
-    aremove = in_thread(remove)
+            return changing.remove_item(tx, item_id, actor=actor, reason=reason)
 
     @public
     def forget(
@@ -315,29 +280,21 @@ class UserWriting(UserBase):
         ids = [] if ids is None else check_texts(ids, "ids")
         conditions = self._where(where)
         if thread_id is not None:
-            conditions = (conditions or Where()).changed(thread_id=check_text(thread_id, "thread_id"))
+            conditions = (conditions or Where()).changed(thread_id=thread_id)
         words_by_step = _parts_of_steps(parts)
-        check_text(actor, "actor")
-        check_text(reason, "reason")
-        with self.memory.ledger.write(self.name, create=False) as tx:
+        with self.change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             operation = forget_records(tx, ids, conditions, words_by_step, actor=actor, reason=reason)
         self.memory.drop_caches(self.name)
-        self.memory.wrote(self.name)
         return operation
-
-    aforget = in_thread(forget)
 
     @public
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
         """The operations on one step, item or label, or on all, oldest first; with ``limit`` only the newest."""
-        check_optional_text(record_id=record_id)
         if limit is not None:
             check_count(limit, "limit")
         with self.read() as tx:
             return history_of(tx, record_id, limit)
-
-    ahistory = in_thread(history)
 
     @public
     def undo(self, operation_id: str, *, cascade: bool = False, actor: str = "user") -> list[Operation]:
@@ -347,15 +304,20 @@ class UserWriting(UserBase):
             NotFoundError: if there is no such operation.
             UndoRefusedError: if later operations build on it (named in ``blockers``), or it cannot be undone.
         """
-        check_text(operation_id, "operation_id")
-        check_text(actor, "actor")
-        with self.memory.ledger.write(self.name, create=False) as tx:
+        with self.change() as tx:
             [actor] = self._home.redacted(tx, actor)
             operations = undo(tx, operation_id, cascade=cascade, actor=actor)
         self.memory.drop_caches(self.name)
-        self.memory.wrote(self.name)
         return operations
 
+    # The twins for asyncio.
+    aremember = in_thread(remember)
+    aadd = in_thread(add)
+    aadd_file = in_thread(add_file)
+    aedit = in_thread(edit)
+    aremove = in_thread(remove)
+    aforget = in_thread(forget)
+    ahistory = in_thread(history)
     aundo = in_thread(undo)
 
 

@@ -60,13 +60,6 @@ class DateSpan:
     precision: Precision = "day"
     explicit: bool = False
 
-    @property
-    def iso(self) -> str:
-        """``2025-03-04``, ``2025-03-04 15:30``, ``2025-06-20 to 2025-06-24``, ``2025-03``, ``2015 to 2018``."""
-        shown = {"year": 4, "month": 7}.get(self.precision, 10)
-        first, last = self.day.isoformat()[:shown], self.last_day.isoformat()[:shown]
-        return (first if first == last else f"{first} to {last}") + (f" {self.clock:%H:%M}" if self.clock else "")
-
 
 def find_dates(text: str, reference_time: datetime, zone: tzinfo, *, prefer: Prefer = "near") -> tuple[DateSpan, ...]:
     """All dates in a text, in order, none overlapping.

@@ -51,8 +51,8 @@ class MessageDraft:
 
     Attributes:
         message_id: the id of the host application.
-        role: ``other`` for a role outside the usual four; ``metadata["role"]`` is then the original one, and so is ``name``
-            if the message has none.
+        role: ``other`` for the own role of a LangChain ``ChatMessage``; ``metadata["role"]`` is then the original one, and
+            so is ``name`` if the message has none.
         name: the name of the speaker.
         text: the text blocks joined by newlines, or the results of a message with results only.
         blocks: the content as JSON blocks in LangChain's standard form, unless it is a single string; without reasoning
@@ -132,6 +132,7 @@ class _Raw:
     time: tuple[str, Any] | None = None
     metadata: Any = None
     extra: dict[str, Any] = field(default_factory=dict)
+    any_role: bool = False  # of a ChatMessage, whose role may be any word
 
 
 _WANTED = "a message is text, a LangChain message, a mapping with role and content, or a (role, content) pair"
@@ -192,6 +193,7 @@ def _from_langchain(message: BaseMessage, place: Place) -> _Raw:
         tool_call_id=getattr(message, "tool_call_id", None),
         metadata=extra.pop("metadata", None) if isinstance(extra.get("metadata"), Mapping) else None,
         extra=extra,
+        any_role=message.type == "chat",
     )
 
 
@@ -232,7 +234,7 @@ def _from_mapping(message: Mapping[Any, Any], place: Place) -> _Raw:
 
 
 def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> MessageDraft:
-    role, word = _role(raw.role, place)
+    role, word = _role(raw, place)
     name = _word(raw.name, "name", place) or (word if role == "other" else None)
     reader = BlockReader(place=place, keep_reasoning=keep_reasoning)
     plain = isinstance(raw.content, str)
@@ -251,7 +253,7 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
             tool_call_id = reader.result_ids[0]
     text = "\n".join(reader.text)
     reasoning = "\n".join(reader.reasoning) or None
-    holds = text.strip() or reader.media or calls or reader.results or reader.result_ids or reader.kept_unread
+    holds = text.strip() or reader.media or calls or reader.results or reader.result_ids or reader.stored_unread
     if not holds and not reasoning and not (role == "tool" and (tool_call_id or name)):
         hint = ", or keep_reasoning=True: it holds only reasoning" if reader.reasoning_dropped else ""
         raise InvalidInputError(f"{place} is empty: no text, media or tool call; leave it out{hint}")
@@ -274,14 +276,16 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
     )
 
 
-def _role(value: Any, place: Place) -> tuple[MessageRole, str | None]:
+def _role(raw: _Raw, place: Place) -> tuple[MessageRole, str | None]:
     """The canonical role, and the original one if that is not a mere synonym."""
-    if not isinstance(value, str) or not value.strip():
-        raise place.error(f"role = {shown(value)} must be a word such as 'user' or 'assistant'")
-    word = value.strip()
+    word = raw.role.strip() if isinstance(raw.role, str) else ""
     role = _ROLES.get(word.lower())
-    if role is None:
+    if role is None and word and raw.any_role:
         return "other", word
+    if role is None:
+        raise place.error(
+            f"role = {shown(raw.role)}: use one of {', '.join(_ROLES)}, or a LangChain ChatMessage for a role of your own"
+        )
     return role, None if word.lower() in (role, *_SYNONYMS) else word
 
 
@@ -370,11 +374,11 @@ def _metadata(raw: _Raw, word: str | None, place: Place) -> dict[str, Any]:
             json.dumps(artifact, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
             del raw.extra["artifact"]
-            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not kept")
+            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not stored")
     extra = to_json({key: value for key, value in raw.extra.items() if value not in (None, {}, [])}, "metadata", place)
     if word is not None:
         extra["role"] = word
     for key, value in extra.items():
         if metadata.setdefault(key, value) != value:
-            place.note(f"its {shown(key)} was not kept: its metadata holds another value of that name")
+            place.note(f"its {shown(key)} was not stored: its metadata holds another value of that name")
     return metadata

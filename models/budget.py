@@ -84,11 +84,6 @@ class Budget:
         """Whether this budget or an ancestor has a limit on tokens."""
         return any(budget.tokens is not None for budget in self._line())
 
-    def remaining_tokens(self) -> int | None:
-        """Tokens that may still be reserved, by the tightest of this budget and its ancestors; None for no limit."""
-        with self._lock:
-            return self._tokens_left()
-
     def remaining_seconds(self) -> float | None:
         """Seconds that are left, by the tightest of this budget and its ancestors; None for no limit."""
         left = [

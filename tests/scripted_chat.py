@@ -7,11 +7,14 @@ from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
+from hexamem import Memory
+
 Reply = str | AIMessage | Exception
+ALICE: Any = {"user": "alice"}  # the context of a run
 
 
 class ScriptedChat(BaseChatModel):
@@ -51,7 +54,7 @@ class ScriptedChat(BaseChatModel):
         message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
         return ChatResult(generations=[ChatGeneration(message=message.model_copy(update={"id": None}))])
 
-    def said(self) -> str:
+    def shown(self) -> str:
         """Everything it was ever shown, as one text."""
         return "\n".join(
             f"{one.content!r} {getattr(one, 'tool_calls', '')!r}" for asked in self.prompts for one in asked
@@ -63,3 +66,18 @@ def calls(name: str, **arguments: Any) -> AIMessage:
     return AIMessage(
         "", tool_calls=[{"name": name, "args": arguments, "id": f"call_{name}_{abs(hash(str(arguments))) % 9999}"}]
     )
+
+
+def thread(name: str = "t") -> Any:
+    """The configuration of a run in a conversation."""
+    return {"configurable": {"thread_id": name}}
+
+
+def ask(text: str) -> Any:
+    """The input of a run: one message of the user."""
+    return {"messages": [HumanMessage(text)]}
+
+
+def stored(memory: Memory, user: str = "alice", thread_id: str | None = None) -> list[str]:
+    """The contents of a user's steps."""
+    return [step.content for step in memory.user(user).steps(thread_id)]

@@ -263,6 +263,17 @@ WRONG: dict[str, str] = {
     "recall('x', where={'since': '2024-02-01', 'until': '2024-01-01'})": "lies before since",
     **{f"recall('x', as_of={value!r})": "cannot be read" for value in ("soon", True, math.nan, 10**30)},
     "items('step')": "kinds = ['step']",
+    "items(superseded='yes')": "superseded = 'yes': pass True or False",
+    "steps(5)": "thread_id = 5 is of type int; give text",
+    "remove('item_x', reason=5)": "reason = 5 is of type int; give text",
+    **{f"research({value!r})": "question = " for value in (" ", 7)},
+    **{
+        f"research('x', {argument})": argument.partition("=")[0] + " = "
+        for argument in (
+            "max_rounds=0", "max_rounds=21", "tier='deepest'", "form='poem'", "passages=0", "lanes=['telepathy']",
+            "lanes=[]", "calls=-1", "calls=1.5", "tokens=True", "seconds=-0.5", "seconds=nan",
+        )
+    },
     "remember('x', thread_id='')": "thread_id = ''",
     "remember('x', agent_id=5)": "agent_id = 5",
     "remember('x', metadata={'a': object()})": "metadata is not JSON",
@@ -286,7 +297,7 @@ WRONG: dict[str, str] = {
     "export('')": "names no file",
     "export(folder / 'x', passphrase='')": "passphrase is empty",
     "import_(folder / 'nowhere')": "cannot be read",
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

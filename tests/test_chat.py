@@ -19,7 +19,7 @@ from langchain_core.messages import HumanMessage
 
 import hexamem.served as served
 from hexamem import Memory, Settings, UserMemory, chat_graph
-from hexamem.errors import ConfigError, MissingUserError
+from hexamem.errors import ConfigError
 
 from .commands import hexamem
 from .scripted_chat import ScriptedChat
@@ -100,9 +100,6 @@ def test_with_a_model_the_graph_answers_by_it_from_what_is_stored(tmp_path: Path
         assert ask(chat_graph(memory, False), "Hi").startswith("Your message is stored.")
         with pytest.raises(ConfigError, match="provider"):
             chat_graph(memory, "gpt")
-        for given in (None, False):
-            with pytest.raises(MissingUserError, match="context="):
-                chat_graph(memory, given).invoke({"messages": [HumanMessage("Hi")]})
 
 
 def test_without_a_model_what_asks_nothing_is_stored_and_not_answered(memory: Memory, alice: UserMemory) -> None:

@@ -228,13 +228,6 @@ def test_ingest_refuses_or_notes_what_is_no_conversation(alice: At, tmp_path: Pa
     assert (empty.code, f"note: {files['empty.jsonl']} holds no message" in empty.err) == (0, True)
 
 
-def test_a_picture_is_captioned(alice: At, tmp_path: Path) -> None:
-    picture = tmp_path / "cat.png"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
-    alice("add", picture, "--caption", "A cat on a mat.")
-    assert [item["content"] for item in alice.json("items")] == ["A cat on a mat."]
-
-
 # Reading.
 
 
@@ -323,6 +316,11 @@ def test_history_describes_what_changed_in_words(alice: At) -> None:
 
 
 def test_an_item_is_added_edited_removed_and_brought_back(alice: At) -> None:
+    picture = alice.home.parent / "cat.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    captioned = alice.json("add", picture, "--caption", "A cat on a mat.")[0]["item"]
+    assert captioned["content"] == "A cat on a mat."
+    alice("remove", captioned["id"])
     words = ("--kind", "semantic", "name=Mia", "summary=daughter", "labels=kin", "labels=school")
     added = alice.json("add", *words, "valid_from=2024-09-01")
     assert (added["labels"], added["valid_from"]) == (["kin", "school"], "2024-09-01T00:00:00Z")
@@ -337,19 +335,6 @@ def test_an_item_is_added_edited_removed_and_brought_back(alice: At) -> None:
     assert "--cascade" in alice("undo", first).error
     alice("undo", first, "--cascade")
     assert alice.json("items") == []
-
-
-def test_an_item_of_each_kind_is_added_by_its_fields(alice: At) -> None:
-    for kind, *fields in (
-        ("core", "label=persona", "value=kind and brief", "limit=500"),
-        ("episodic", "summary=moved", "occurred_at=2024-05-01 10:00", "actor=Ann"),
-        ("semantic", "name=Mia", "summary=daughter", "tree_path=family"),
-        ("resource", "title=lease", "content=The tenant …", "resource_type=contract"),
-        ("vault", "caption=locker code", "sensitivity=low"),
-    ):
-        assert alice.json("add", "--kind", kind, *fields)["kind"] == kind
-    added = alice.json("add", "--kind", "procedural", "summary=tea", "steps=boil water", "steps=wait, then pour")
-    assert added["steps"] == ["boil water", "wait, then pour"]
 
 
 def test_a_secret_comes_from_stdin_and_is_seen_nowhere_but_in_reveal(alice: At) -> None:
@@ -411,16 +396,12 @@ def test_an_export_is_imported_for_another_user_with_secrets_under_their_passphr
 # Upkeep.
 
 
-def findings(report: Finished) -> dict[str, dict[str, Any]]:
-    return {finding["name"]: finding for finding in json.loads(report.out)["findings"]}
-
-
 def test_doctor_names_a_readable_key_a_parked_job_and_a_lost_vector_and_reindex_repairs(alice: At, chat: Path) -> None:
     def doctor(*words: str) -> Finished:
         return hexamem("doctor", "--home", alice.home, *words)
 
     alice("add", "--kind", "semantic", "name=Mia", "summary=daughter")
-    assert findings(doctor("--json"))["indexes"]["status"] == "note"
+    assert ("indexes", "note") in [(found["name"], found["status"]) for found in doctor("--json").json["findings"]]
     alice("ingest", chat, "--mode", "off")
     (alice.home / "vault.key").chmod(0o644)
     report = doctor()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import json
 import os
 import re
@@ -54,6 +56,18 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path
     assert done.returncode == 0, done.stderr
     for line in PRINTS.get(page.name, ()):
         assert line in done.stdout
+
+
+def test_each_example_of_extending_is_complete_but_the_one_that_continues_another() -> None:
+    incomplete = []
+    for block in blocks(ROOT / "docs" / "extending.md", "python"):
+        names = [node for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Name)]
+        bound = set(re.findall(r"(?:class|def|import|as|,|\() *(\w+)", block)) | {
+            node.id for node in names if isinstance(node.ctx, ast.Store)
+        }
+        missing = {node.id for node in names} - bound - set(dir(builtins))
+        incomplete += [block] if missing else []
+    assert [block.count("HumanInTheLoopMiddleware(") for block in incomplete] == [1]
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash")], ids=lambda page: page.name)

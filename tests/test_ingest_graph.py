@@ -7,17 +7,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from blockbuster import blockbuster_ctx
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
 from hexamem import Memory, Settings, UserMemory, memory_graph
-from hexamem.errors import ConfigError, MissingUserError
+from hexamem.errors import ConfigError
 from hexamem.graphs.ingest import ingest_graph
 from hexamem.graphs.ingest_state import IngestContext, IngestState
 
@@ -67,28 +64,6 @@ def test_the_graph_shows_its_nodes_and_managers_as_agents(tmp_path: Path, script
         inner = {f"{manager}:{node}" for manager in MANAGERS for node in ("model", "tools")}
         assert (inner <= set(deep.nodes)) == (mode == "agents")
         assert ("remember:core_manager:tools" in whole.nodes) == (mode == "agents")
-
-
-def test_agents_leave_no_secret_in_the_hosts_checkpoints_and_stream(
-    tmp_path: Path, scripted_server: ServerFactory
-) -> None:
-    server = scripted_server(answer)
-    with opened(tmp_path, mode="agents", model=server.chat_model()) as memory:
-        memory.user("alice").remember(["FACT Orla: is a vet", "CODE garage: swordfish#77"])
-        host = StateGraph(IngestState, SimpleNamespace)
-        host.add_node("memory", memory.ingesting.graph())
-        host.add_edge(START, "memory")
-        saver = InMemorySaver()
-        run: Any = {"configurable": {"thread_id": "1"}}
-        streamed = list(
-            host.compile(checkpointer=saver).stream(
-                {"close": True}, run, context=SimpleNamespace(user="alice"), stream_mode=["messages", "values"]
-            )
-        )
-        assert {item.kind for item in memory.user("alice").items()} == {"semantic", "vault"}
-    assert "Orla" in repr(saver.blobs)
-    assert "swordfish" not in repr([*saver.list(None), saver.blobs, saver.writes, streamed])
-    assert {mode for mode, _ in streamed} == {"values"}
 
 
 def test_an_interrupt_passes_through_the_agent_of_a_manager(tmp_path: Path, scripted_server: ServerFactory) -> None:
@@ -196,22 +171,6 @@ def test_a_batch_is_30_steps_up_to_40_if_these_are_the_last_or_24_000_characters
             assert user.flush()
         assert len(user.items("semantic")) == 97
     assert [len(steps_in(request)) for request in server.requests] == [40, 30, 11, 6, 3, 6, 1]
-
-
-def test_as_a_subgraph_it_needs_no_more_than_a_context_with_a_user(memory: Memory, alice: UserMemory) -> None:
-    host = StateGraph(IngestState, SimpleNamespace)
-    host.add_node("memory", memory.ingesting.graph())
-    host.add_edge(START, "memory")
-    graph = host.compile(checkpointer=InMemorySaver())
-    given = {"messages": [INTRODUCTION], "close": True}
-    done = graph.invoke(given, {"configurable": {"thread_id": "1"}}, context=SimpleNamespace(user="alice"))
-    assert any("Cork" in item["text"] for item in done["remembered"])
-    assert any("Cork" in text for text in texts(alice))
-    contexts: list[Any] = [SimpleNamespace(), SimpleNamespace(user=" "), {}, None]
-    for context in contexts:
-        with pytest.raises(MissingUserError, match="does not know whose memory"):
-            memory.ingesting.graph().invoke({"messages": ["hi"]}, context=context)
-    assert memory.users() == ["alice"]
 
 
 @pytest.mark.parametrize("mode", ["embedded", "agents", "single_call"])

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from hexamem import (
     memory_tools,
     research_graph,
 )
-from hexamem.errors import HexamemError
+from hexamem.errors import MissingUserError
 
 from .commands import hexamem
 from .scripted_chat import ScriptedChat, calls
@@ -102,7 +103,7 @@ class Middleware(Interface):
         self._run(user, text, "t")
 
     def ask(self, user: str, text: str) -> str:
-        return self._run(user, text, "later").said()
+        return self._run(user, text, "later").shown()
 
 
 class Tools(Interface):
@@ -179,16 +180,13 @@ def test_what_a_user_wrote_is_found_by_that_user_alone_until_forgotten(interface
     assert "password" in shown
 
 
-def test_no_interface_works_without_a_user(memory: Memory) -> None:
-    memory.user("alice").remember(FACT)
+@pytest.mark.parametrize("context", [None, {}, {"user": " "}, SimpleNamespace()])
+def test_no_interface_works_without_a_user_and_each_says_what_to_pass(memory: Memory, context: Any) -> None:
     given: Any = {"messages": [HumanMessage("x")], "question": "x"}
     middleware = create_agent(ScriptedChat(["x"]), middleware=[MemoryMiddleware(memory)])
     tools = create_agent(ScriptedChat([calls("list_memory")]), memory_tools(memory))
-    with pytest.raises(HexamemError, match="user"):
-        memory.user("")
-    for build in (memory_graph, ingest_graph, research_graph, chat_graph):
-        with pytest.raises(HexamemError, match="user"):
-            build(memory).invoke(given)
-    for agent in (middleware, tools):
-        with pytest.raises(HexamemError, match="user"):
-            agent.invoke(given)
+    graphs = [build(memory) for build in (memory_graph, ingest_graph, research_graph, chat_graph)]
+    for graph in (*graphs, chat_graph(memory, False), memory.ingesting.graph(), middleware, tools):
+        with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
+            graph.invoke(given, context=context)
+    assert memory.users() == []

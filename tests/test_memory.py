@@ -32,19 +32,19 @@ def opened(home: Path) -> Memory:
 
 def in_thread(call: Any) -> list[Any]:
     """Run a call in another thread to its end; its result, or what it raised."""
-    told: list[Any] = []
+    outcome: list[Any] = []
 
     def run() -> None:
         try:
-            told.append(call())
+            outcome.append(call())
         except Exception as error:  # noqa: BLE001 - handed to the test
-            told.append(error)
+            outcome.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join(30)
     assert not thread.is_alive()
-    return told
+    return outcome
 
 
 def queries(user: UserMemory) -> list[str]:
@@ -62,8 +62,8 @@ def queries(user: UserMemory) -> list[str]:
 def test_a_memory_can_be_closed_from_inside_one_of_its_calls(tmp_path: Path) -> None:
     memory = opened(tmp_path / "home")
     memory.user("alice").remember("a heron")
-    told = in_thread(lambda: memory.reindex(progress=lambda *_: memory.close()))
-    assert len(told) == 1
+    outcome = in_thread(lambda: memory.reindex(progress=lambda *_: memory.close()))
+    assert len(outcome) == 1
     with pytest.raises(StoreClosedError):
         memory.users()
     # Another thread than the one that opened the home has released it.
@@ -73,7 +73,7 @@ def test_a_memory_can_be_closed_from_inside_one_of_its_calls(tmp_path: Path) -> 
 
 def test_many_threads_that_write_while_it_closes_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     memory = Memory.open(tmp_path / "home", embedder="static")
-    kept: list[str] = []
+    acknowledged: list[str] = []
     started = threading.Barrier(5, timeout=30)
 
     def write(number: int) -> None:
@@ -81,7 +81,7 @@ def test_many_threads_that_write_while_it_closes_lose_nothing_that_was_acknowled
         started.wait()
         try:
             while True:
-                kept.extend(user.remember(f"note of {number}").step_ids)
+                acknowledged.extend(user.remember(f"note of {number}").step_ids)
         except StoreClosedError:
             pass
 
@@ -89,20 +89,20 @@ def test_many_threads_that_write_while_it_closes_lose_nothing_that_was_acknowled
     for thread in threads:
         thread.start()
     started.wait()
-    while len(kept) < 8:
+    while len(acknowledged) < 8:
         pass
     memory.close()
     for thread in threads:
         thread.join(30)
     with opened(tmp_path / "home") as again:
         stored = {step.id for name in again.users() for step in again.user(name).steps()}
-    assert stored == set(kept)
+    assert stored == set(acknowledged)
 
 
 # One object a user.
 
 
-def test_another_timezone_is_kept_in_the_one_object_of_the_user_and_in_the_ledger(tmp_path: Path) -> None:
+def test_another_timezone_is_stored_in_the_one_object_of_the_user_and_in_the_ledger(tmp_path: Path) -> None:
     with opened(tmp_path / "home") as memory:
         first = memory.user("alice", timezone="Europe/Lisbon")
         first.remember("hello")

@@ -30,9 +30,10 @@ from hexamem import (
     mirror_items,
     research_graph,
 )
-from hexamem.errors import ConfigError, MissingUserError
+from hexamem.errors import ConfigError
 
-ALICE = {"user": "alice"}
+from .scripted_chat import ALICE, stored, thread
+
 AGENT_NODES = {"record", "label", "route", "apply", "project"}
 
 
@@ -67,15 +68,7 @@ def parent(memory: Memory, *, save: bool = True, **options: Any) -> Any:
     return builder
 
 
-def thread(name: str = "t") -> Any:
-    return {"configurable": {"thread_id": name}}
-
-
-def said(memory: Memory, user: str = "alice", thread_id: str | None = None) -> list[str]:
-    return [step.content for step in memory.user(user).steps(thread_id)]
-
-
-def test_it_recalls_what_was_said_in_another_thread_and_not_what_stands_in_the_conversation(memory: Memory) -> None:
+def test_it_recalls_from_other_threads_and_leaves_out_what_the_conversation_shows(memory: Memory) -> None:
     graph = parent(memory).compile(checkpointer=InMemorySaver())
     graph.invoke(
         {"messages": [HumanMessage("My daughter Mia goes to school in Hangzhou.")]}, thread("one"), context=ALICE
@@ -85,15 +78,15 @@ def test_it_recalls_what_was_said_in_another_thread_and_not_what_stands_in_the_c
     out = graph.invoke(question, thread("two"), context=ALICE)
     assert re.fullmatch(r"<memory>.*Mia goes to school in Hangzhou.*</memory>", out["memory"], re.DOTALL)
     assert out["memory_report"]["recall"]["hits"][0]["why"]
-    assert said(memory, thread_id="two") == ["Where does Mia go to school?", "Noted: Where does Mia go to school?"]
+    assert stored(memory, thread_id="two") == ["Where does Mia go to school?", "Noted: Where does Mia go to school?"]
 
 
 def test_with_memory_alone_the_reply_is_stored_at_the_next_turn_or_loop(memory: Memory) -> None:
     graph = parent(memory, save=False).compile(checkpointer=InMemorySaver())
     graph.invoke({"messages": [HumanMessage("one")]}, thread(), context=ALICE)
-    assert said(memory) == ["one"]
+    assert stored(memory) == ["one"]
     graph.invoke({"messages": [HumanMessage("two")]}, thread(), context=ALICE)
-    assert said(memory) == ["one", "Noted: one", "two"]
+    assert stored(memory) == ["one", "Noted: one", "two"]
     builder = StateGraph(State)
     builder.add_node("memory", memory_graph(memory))
     builder.add_node("agent", reply)
@@ -102,7 +95,7 @@ def test_with_memory_alone_the_reply_is_stored_at_the_next_turn_or_loop(memory: 
     builder.add_conditional_edges("agent", lambda state: "memory" if state["turns"] < 3 else END, ["memory", END])
     out = builder.compile().invoke({"messages": [HumanMessage("go")]}, context={"user": "bob"})
     assert len(out["messages"]) == 4
-    assert said(memory, "bob") == ["go", "Noted: go", "Noted: Noted: go"]
+    assert stored(memory, "bob") == ["go", "Noted: go", "Noted: Noted: go"]
 
 
 HISTORY = [("user", "Hi"), ("assistant", "Hello"), ("user", "ok"), ("assistant", "A city."), ("user", "ok")]
@@ -118,7 +111,7 @@ PASSWORD = [("user", "My mail password is hunter2-Xy99."), ("assistant", "Noted.
 
 
 @pytest.mark.parametrize(
-    ("runs", "stored"),
+    ("runs", "contents"),
     [
         ([[("system", "Be brief."), *HISTORY[:end]] for end in range(1, 6)], [text for _, text in HISTORY]),
         (WINDOWS, [f"{role} {number}" for number in range(7) for role in ("user", "assistant")]),
@@ -132,19 +125,11 @@ PASSWORD = [("user", "My mail password is hunter2-Xy99."), ("assistant", "Noted.
     ],
     ids=["a whole history", "a window behind a summary", "without its tools", "an edit", "alike beginnings", "a secret"],
 )  # fmt: skip
-def test_what_is_sent_again_without_ids_is_stored_once(ann: UserMemory, runs: list[Any], stored: list[str]) -> None:
+def test_what_is_sent_again_without_ids_is_stored_once(ann: UserMemory, runs: list[Any], contents: list[str]) -> None:
     graph = ingest_graph(ann.memory)
     for messages in runs:
         graph.invoke({"messages": messages}, context={"user": ann.name})
-    assert [text.partition("{")[0] + "{" * ("{" in text) for text in said(ann.memory, ann.name)] == stored
-
-
-@pytest.mark.parametrize("build", [memory_graph, ingest_graph, research_graph])
-@pytest.mark.parametrize("context", [None, {"user": ""}])
-def test_a_context_without_a_user_fails_and_says_what_to_pass(memory: Memory, build: Any, context: Any) -> None:
-    with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
-        build(memory).invoke({"messages": [HumanMessage("x")], "question": "x"}, context=context)
-    assert memory.users() == []
+    assert [text.partition("{")[0] + "{" * ("{" in text) for text in stored(ann.memory, ann.name)] == contents
 
 
 @pytest.mark.parametrize(
@@ -203,7 +188,7 @@ def test_a_run_that_resumes_does_not_recall_its_own_messages(memory: Memory, mon
     out = graph.invoke(None, thread(), context=ALICE)
     assert "Mia lives in Porto" in out["memory"]
     assert "Ann moved" not in out["memory"]
-    assert said(memory, thread_id="t") == [*(message.text for message in messages), "Noted: Who lives in Porto?"]
+    assert stored(memory, thread_id="t") == [*(message.text for message in messages), "Noted: Who lives in Porto?"]
 
 
 def test_a_resolver_takes_the_place_of_the_context(memory: Memory) -> None:
@@ -230,14 +215,6 @@ def test_its_nodes_schemas_and_custom_events_are_seen_by_the_host(memory: Memory
     given = {"messages": [HumanMessage("Hi")]}
     events = parent(memory).compile().stream(given, context=ALICE, stream_mode="custom", subgraphs=True)
     assert [event["stage"] for _, event in events] == ["record", "label", "recall", "record", "label"]
-
-
-def test_items_are_learned_in_the_run_where_that_is_asked_for(labelling_memory: Memory) -> None:
-    memory = labelling_memory  # with the bundled encoder
-    graph = parent(memory, manage="now").compile()
-    out = graph.invoke({"messages": [HumanMessage("I'm allergic to walnuts.")]}, context={"user": "ann"})
-    assert "core" in [item.kind for item in memory.user("ann").items()]
-    assert "walnuts" in str(out["memory"])  # core memory stands in every prompt
 
 
 def test_data_in_the_prompt_cannot_end_its_block_and_keeps_its_budget(memory: Memory) -> None:
@@ -281,7 +258,7 @@ def test_an_odd_message_stops_neither_the_others_nor_the_agent(memory: Memory) -
     from hexamem.aligning import catch_up_thread
 
     caught = catch_up_thread(memory.user("alice"), ["one", {"role": "user", "content": 7}, "two"], "t")
-    assert said(memory) == ["one", "two"]
+    assert stored(memory) == ["one", "two"]
     assert "could not be read" in caught.degraded[0]
 
 
@@ -289,10 +266,9 @@ def test_what_was_learned_from_the_conversation_itself_is_not_recalled_into_it(l
     memory, bob = labelling_memory, {"user": "bob"}
     learned_only = PromptSettings(kinds=("semantic",))  # beside its step it would say nothing new
     graph = parent(memory, save=False, manage="now", settings=learned_only).compile(checkpointer=InMemorySaver())
-    said_once = "My daughter Mia is allergic to walnuts."
-    graph.invoke({"messages": [HumanMessage(said_once)]}, thread(), context=bob)
-    learned = {item.kind for item in memory.user("bob").items()}
-    assert "semantic" in learned
+    statement = "My daughter Mia is allergic to walnuts."
+    graph.invoke({"messages": [HumanMessage(statement)]}, thread(), context=bob)
+    assert "semantic" in {item.kind for item in memory.user("bob").items()}
     here = graph.invoke({"messages": [HumanMessage("And Mia?")]}, thread(), context=bob)
     there = graph.invoke({"messages": [HumanMessage("And Mia?")]}, thread("new"), context=bob)
     kinds = [{hit["kind"] for hit in out["memory_report"]["recall"]["hits"]} for out in (here, there)]

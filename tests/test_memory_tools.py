@@ -33,7 +33,7 @@ def use(memory: Memory, name: str, user: str = "alice", **arguments: Any) -> Too
     out = create_agent(model, memory_tools(memory)).invoke(
         {"messages": [HumanMessage("Go.")]}, {"configurable": {"thread_id": "t"}}, context={"user": user}
     )
-    assert SECRET not in model.said()
+    assert SECRET not in model.shown()
     return out["messages"][2]
 
 
@@ -85,7 +85,7 @@ def test_every_operation_describes_itself_and_returns_only_what_there_is(memory:
     assert stored["id"] not in {item.id for item in alice.items()}
 
 
-def test_what_was_just_said_can_be_found_and_forgotten_by_its_id(memory: Memory) -> None:
+def test_a_message_of_this_conversation_is_searched_and_forgotten_by_its_id(memory: Memory) -> None:
     def script(messages: list[Any]) -> Any:
         last = messages[-1]
         if last.type == "human" and "Dahl" in last.text:
@@ -113,10 +113,10 @@ def test_what_a_model_remembers_rests_on_the_message_that_it_answers(memory: Mem
         ask(agent, text)
     alice = memory.user("alice")
     [item] = alice.items("semantic")
-    said = {step.content: step.id for step in alice.steps()}
-    assert [entry.step_id for entry in item.sources] == [said["Keep it: jasmine."]]
-    assert "jasmine tea" not in model.prompts[-1][0].text  # it stands in the conversation
-    alice.forget([said["Keep it: jasmine."]])
+    steps = {step.content: step.id for step in alice.steps()}
+    assert [entry.step_id for entry in item.sources] == [steps["Keep it: jasmine."]]
+    assert "jasmine tea" not in model.prompts[-1][0].text  # the conversation shows it
+    alice.forget([steps["Keep it: jasmine."]])
     assert alice.items("semantic") == []
 
 
@@ -174,13 +174,13 @@ def test_a_secret_comes_as_its_reference_only(memory: Memory) -> None:
 
 def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memory: Memory) -> None:
     alice = memory.user("alice", timezone="Europe/Copenhagen")
-    said = {"role": "user", "content": "Sofie starts at the bakery.", "timestamp": "2026-11-22T23:30:00+00:00"}
-    [step] = alice.remember(said, "old").step_ids
+    message = {"role": "user", "content": "Sofie starts at the bakery.", "timestamp": "2026-11-22T23:30:00+00:00"}
+    [step] = alice.remember(message, "old").step_ids
     rests = {"sources": [{"step_id": step}]}
     alice.add({"kind": "episodic", "summary": "Sofie begins her time", "occurred_at": "2026-12-07", **rests})
     alice.add({"kind": "episodic", "summary": "Sofie's party", "occurred_at": "2026-12-07T19:30", **rests})
     alice.add({"kind": "semantic", "name": "Sofie", "summary": "Sofie is an apprentice", **rests})
-    told = {
+    times = {
         "Sofie starts at the bakery.": "2026-11-23T00:30+01:00",
         "Sofie begins her time": "2026-12-07",
         "Sofie's party": "2026-12-07T19:30+01:00",
@@ -188,8 +188,8 @@ def test_every_tool_tells_times_by_the_users_clock_and_whole_days_as_dates(memor
     }
     outcome = result(memory, "search_memory", query="Sofie", kinds=["step", "episodic", "semantic"])["results"]
     listed = result(memory, "list_memory")["items"]
-    assert {entry["text"]: entry["when"] for entry in outcome} == told
-    assert {entry["text"]: entry["when"] for entry in listed}.items() <= told.items()
+    assert {entry["text"]: entry["when"] for entry in outcome} == times
+    assert {entry["text"]: entry["when"] for entry in listed}.items() <= times.items()
     assert len(listed) == 3
     assert result(memory, "read_resource", id=step)["title"] == "user, 2026-11-23T00:30+01:00"
     evidence = result(memory, "research_memory", question="Where does Sofie start?")["evidence"]

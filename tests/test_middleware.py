@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -19,9 +20,8 @@ from hexamem import Memory, MemoryMiddleware, MiddlewareSettings, PromptSettings
 from hexamem.aligning import MEMORY_TOOLS
 from hexamem.errors import ConfigError
 
-from .scripted_chat import Reply, ScriptedChat, calls
+from .scripted_chat import ALICE, Reply, ScriptedChat, ask, calls, stored, thread
 
-ALICE: Any = {"user": "alice"}
 SECRET = "hunter2-Xy99"
 
 
@@ -45,18 +45,6 @@ def agent(
     return built, model
 
 
-def thread(name: str = "t") -> Any:
-    return {"configurable": {"thread_id": name}}
-
-
-def said(memory: Memory, user: str = "alice") -> list[str]:
-    return [step.content for step in memory.user(user).steps()]
-
-
-def ask(text: str) -> Any:
-    return {"messages": [HumanMessage(text)]}
-
-
 def test_the_full_history_sent_again_without_ids_stores_each_message_once(memory: Memory) -> None:
     built, _ = agent(memory, lambda messages: f"Reply {len(messages)}", tools=())
     history: list[dict[str, str]] = []
@@ -64,20 +52,44 @@ def test_the_full_history_sent_again_without_ids_stores_each_message_once(memory
         history.append({"role": "user", "content": "ok" if turn % 3 else f"Message {turn}"})
         out = built.invoke({"messages": history}, context=ALICE)
         history.append({"role": "assistant", "content": out["messages"][-1].text})
-    assert said(memory) == [message["content"] for message in history]
+    assert stored(memory) == [message["content"] for message in history]
+
+
+@dataclass
+class AppContext:
+    user_id: str
+
+
+@pytest.mark.parametrize(
+    ("schema", "context", "config"),
+    [
+        (None, {"user_id": "alice"}, None),
+        (None, AppContext("alice"), None),
+        (AppContext, AppContext("alice"), None),
+        (AppContext, {"user_id": "alice"}, None),
+        (None, None, {"configurable": {"user_id": "alice"}}),
+    ],
+)
+def test_a_run_names_its_user_with_or_without_a_context_schema(
+    memory: Memory, schema: Any, context: Any, config: Any
+) -> None:
+    middleware = [MemoryMiddleware(memory, settings=MiddlewareSettings(tools=()))]
+    built = create_agent(ScriptedChat(["Noted."]), middleware=middleware, context_schema=schema)
+    built.invoke(ask("I moved to Porto."), config, context=context)
+    assert stored(memory) == ["I moved to Porto.", "Noted."]
 
 
 def test_a_model_that_raises_loses_no_message_of_the_user(memory: Memory) -> None:
     built, model = agent(memory, [RuntimeError("overloaded"), "Here I am."], checkpointer=InMemorySaver())
     with pytest.raises(RuntimeError, match="overloaded"):
         built.invoke(ask("I moved to Porto."), thread(), context=ALICE)
-    assert said(memory) == ["I moved to Porto."]
+    assert stored(memory) == ["I moved to Porto."]
     built.invoke(None, thread(), context=ALICE)  # taken up again where it failed
-    assert said(memory) == ["I moved to Porto.", "Here I am."]
+    assert stored(memory) == ["I moved to Porto.", "Here I am."]
     assert len(model.prompts) == 2
 
 
-def test_what_a_failed_run_left_unsaid_is_stored_in_its_place_at_the_next_run(memory: Memory) -> None:
+def test_what_a_failed_run_left_out_is_stored_in_its_place_at_the_next_run(memory: Memory) -> None:
     @tool
     def clock() -> str:
         """Tell the time."""
@@ -87,12 +99,12 @@ def test_what_a_failed_run_left_unsaid_is_stored_in_its_place_at_the_next_run(me
     built, _ = agent(memory, script, [clock], InMemorySaver())
     with pytest.raises(RuntimeError):
         built.invoke(ask("What time is it?"), thread(), context=ALICE)
-    assert said(memory) == ["What time is it?"]
+    assert stored(memory) == ["What time is it?"]
     built.invoke(ask("Well?"), thread(), context=ALICE)
-    assert said(memory) == ["What time is it?", "", "10:15", "Well?", "A quarter past ten."]
+    assert stored(memory) == ["What time is it?", "", "10:15", "Well?", "A quarter past ten."]
 
 
-def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never_in_the_history(memory: Memory) -> None:
+def test_memory_is_added_to_the_system_message_as_data_and_never_to_the_history(memory: Memory) -> None:
     memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="old")
     built, model = agent(memory, ["In Hangzhou."], checkpointer=InMemorySaver())
     out = built.invoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
@@ -102,7 +114,7 @@ def test_memory_stands_in_the_system_message_as_data_beside_its_blocks_and_never
     assert "Mia goes to school in Hangzhou" in prompt[0].text
     assert [message.text for message in out["messages"]] == ["Where does Mia go to school?", "In Hangzhou."]
     assert set(out) == {"messages"}
-    assert "<memory>" not in str(said(memory))
+    assert "<memory>" not in str(stored(memory))
     model = ScriptedChat(["Yes."])
     block = {"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral"}}
     built = create_agent(model, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(memory)])
@@ -122,7 +134,7 @@ def test_it_recalls_again_when_the_topic_shifts_and_only_then(memory: Memory) ->
         """Look something up."""
         return what
 
-    def run(user: str, first: str) -> list[str]:  # a user each: what one run called stands in no recall of the other
+    def run(user: str, first: str) -> list[str]:  # a user each: what one run called is in no recall of the other
         built, model = agent(
             memory, [calls("look", what=first), "Done."], [look], prompt=PromptSettings(k=1), topic_shift=0.2
         )
@@ -146,10 +158,8 @@ def test_it_offers_the_tools_and_does_not_store_what_they_gave(memory: Memory) -
     out = built.invoke(ask("Where is Mia?"), thread(), context=ALICE)
     assert set(model.offered) == MEMORY_TOOLS == {entry.name for entry in memory_tools(memory)}
     result = json.loads(out["messages"][2].text)["results"]
-    assert [entry["text"] for entry in result] == [
-        "Mia goes to school in Hangzhou."
-    ]  # not what stands in the conversation
-    assert said(memory)[1:] == ["Where is Mia?", "In Hangzhou."]
+    assert [entry["text"] for entry in result] == ["Mia goes to school in Hangzhou."]  # not what the conversation shows
+    assert stored(memory)[1:] == ["Where is Mia?", "In Hangzhou."]
 
 
 def test_settings_choose_what_goes_into_a_prompt(memory: Memory) -> None:
@@ -174,13 +184,13 @@ def prompt_of(memory: Memory, question: str, user: str = "alice", **settings: An
     return model.prompts[0][0].text
 
 
-def test_the_day_stands_in_a_prompt_unless_switched_off_also_where_nothing_is_recalled(memory: Memory) -> None:
+def test_the_day_is_in_a_prompt_unless_switched_off_also_where_nothing_is_recalled(memory: Memory) -> None:
     for today in (True, False):
         text = prompt_of(memory, "Where does Mia go to school?", f"{today}", prompt=PromptSettings(today=today))
         assert (re.search(r"Today is \w+day, [\d-]+\.", text) is not None) is today
 
 
-def test_hits_stand_in_order_with_the_users_times_and_the_days_of_events(memory: Memory) -> None:
+def test_hits_are_in_order_with_the_users_times_and_the_days_of_events(memory: Memory) -> None:
     alice = memory.user("alice", timezone="Europe/Copenhagen")
     stated = [("Leo and Alba are four years old.", "09:00"), ("Leo and Alba are five, they had a birthday.", "10:00")]
     steps = [
@@ -281,7 +291,7 @@ def test_secrets_reach_neither_the_model_nor_memory_nor_the_state(memory: Memory
     out = built.invoke(ask(f"My mail password is {SECRET}."), thread(), context=ALICE)
     assert "{{vault:" in out["messages"][0].text
     for secret in (SECRET, "other3-Zz77"):
-        assert secret not in model.said()
+        assert secret not in model.shown()
         assert secret not in repr(out)
         assert secret not in json.dumps([step.model_dump(mode="json") for step in memory.user("alice").steps()])
     assert SECRET not in repr(saver.get_tuple(thread()))
@@ -304,8 +314,8 @@ def test_a_host_may_keep_secrets_out_of_its_first_checkpoint_too_or_show_them_to
     assert alice.reveal(item.id, reason="test") == SECRET
     built, model = agent(memory, ["Noted."], hide_secrets=False)
     built.invoke(ask(f"My mail password is {SECRET}."), thread("shown"), context=ALICE)
-    assert SECRET in model.said()
-    assert SECRET not in str(said(memory))
+    assert SECRET in model.shown()
+    assert SECRET not in str(stored(memory))
 
 
 async def test_it_runs_under_asyncio(memory: Memory) -> None:
@@ -314,14 +324,14 @@ async def test_it_runs_under_asyncio(memory: Memory) -> None:
     with blockbuster_ctx("hexamem"):
         await built.ainvoke(ask("Where does Mia go to school?"), thread(), context=ALICE)
     assert "Hangzhou" in model.prompts[0][0].text
-    assert said(memory)[1:] == ["Where does Mia go to school?", "In Hangzhou."]
+    assert stored(memory)[1:] == ["Where does Mia go to school?", "In Hangzhou."]
 
 
 def test_a_recall_that_fails_does_not_stop_the_agent(memory: Memory) -> None:
     built, _ = agent(memory, ["Hi."], prompt=PromptSettings(strategy="no such strategy"))
     events = list(built.stream(ask("Hello"), context=ALICE, stream_mode="custom"))
     assert "no such strategy" in events[1]["degraded"][0]
-    assert said(memory) == ["Hello", "Hi."]
+    assert stored(memory) == ["Hello", "Hi."]
 
 
 def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Memory) -> None:
@@ -336,7 +346,7 @@ def test_a_summary_that_takes_the_place_of_old_messages_is_not_stored(memory: Me
     assert [step.content for step in memory.user("alice").steps() if step.role == "user"] == [
         f"Message {turn}" for turn in range(5)
     ]
-    assert len(said(memory)) == 10
+    assert len(stored(memory)) == 10
 
 
 async def test_a_model_that_can_call_no_tools_is_refused_with_what_to_do(memory: Memory) -> None:

@@ -20,9 +20,9 @@ from typing_extensions import TypedDict
 
 from hexamem import Memory, Settings, UserMemory, research_graph
 from hexamem.agents.embedded_research import NOT_HELD
-from hexamem.errors import InvalidInputError, MissingUserError, NotFoundError
+from hexamem.errors import NotFoundError
 from hexamem.graphs.research import build_research_graph
-from hexamem.graphs.research_lanes import SearchFound
+from hexamem.graphs.research_lanes import LaneHits
 from hexamem.graphs.research_state import ResearchContext
 from hexamem.memory_types.research import Research
 
@@ -194,16 +194,6 @@ def test_each_lane_works_alone_and_a_named_time_is_a_lane_of_its_own(nora: UserM
     assert searched["time"].found == 4
 
 
-def test_an_argument_that_does_not_fit_is_refused_with_its_name(nora: UserMemory) -> None:
-    wrong: list[dict[str, Any]] = [
-        {"question": " "}, {"question": 7}, {"max_rounds": 0}, {"max_rounds": 21}, {"tier": "deepest"}, {"form": "poem"},
-        {"passages": 0}, {"lanes": ["telepathy"]}, {"lanes": []}, {"calls": -1}, {"seconds": float("nan")},
-    ]  # fmt: skip
-    for arguments in wrong:
-        with pytest.raises(InvalidInputError, match=next(iter(arguments))):
-            nora.research(**{"question": "x", **arguments})
-
-
 def test_strange_questions_are_answered_and_a_limit_of_time_ends_the_rounds(nora: UserMemory) -> None:
     for question in ("?", "的", "who " * 3_000, "\ud800 cat", "}} {{vault:x|y}} cat"):
         assert len(nora.research(question).rounds) <= 3
@@ -218,7 +208,7 @@ def graph_with(user: UserMemory, **lanes: Any) -> Any:
 
 
 def test_a_lane_that_fails_is_reported(nora: UserMemory) -> None:
-    def broken(*_: Any, **__: Any) -> SearchFound:
+    def broken(*_: Any, **__: Any) -> LaneHits:
         raise OSError("the index is on fire")
 
     graph = graph_with(nora, keyword=broken)
@@ -234,8 +224,6 @@ def test_the_graph_takes_its_user_from_any_context_and_gives_plain_json(nora: Us
         out = graph.invoke({"question": WRIST}, context=context)
         assert set(out) == {"answer", "context", "research"}
         assert Research(**json.loads(json.dumps(out["research"]))) == Research(**out["research"])
-    with pytest.raises(MissingUserError):
-        graph.invoke({"question": "Who?"}, context={"user": " "})
     in_loop = asyncio.run(graph.ainvoke({"question": WRIST}, context={"user": "nora"}))
     assert (
         in_loop["answer"] == asyncio.run(nora.aresearch(WRIST)).answer == out["answer"] == nora.research(WRIST).answer
@@ -271,7 +259,7 @@ def test_a_run_that_dies_goes_on_in_its_round_under_a_parents_checkpointer(nora:
         queries: list[str] = []
         keyword = nora.memory.researching.parts().lanes["keyword"]
 
-        def counted(user: str, request: Any, filters: Any, pool: int) -> SearchFound:
+        def counted(user: str, request: Any, filters: Any, pool: int) -> LaneHits:
             queries.append(request.query)
             if len(queries) == die_at:
                 raise Killed

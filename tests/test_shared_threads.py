@@ -13,7 +13,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from hexamem import Memory, MemoryMiddleware, Settings, ingest_graph, memory_graph
 
-from .scripted_chat import ScriptedChat
+from .scripted_chat import ScriptedChat, ask, stored
 
 KIM: Any = {"user": "kim"}
 LEE: Any = {"user": "lee"}
@@ -47,14 +47,6 @@ def agent_of(memory: Memory) -> Any:
     return create_agent(model, middleware=[MemoryMiddleware(memory)], checkpointer=InMemorySaver())
 
 
-def said(memory: Memory, user: str) -> list[str]:
-    return [step.content for step in memory.user(user).steps()]
-
-
-def ask(text: str) -> Any:
-    return {"messages": [HumanMessage(text)]}
-
-
 @pytest.mark.parametrize("build", [graph_of, agent_of])
 def test_each_user_of_a_shared_thread_keeps_their_own_turns(tmp_path: Path, build: Any) -> None:
     of_kim = ("My salary is 5,000 euros.", "I'm allergic to peanuts.")
@@ -66,7 +58,7 @@ def test_each_user_of_a_shared_thread_keeps_their_own_turns(tmp_path: Path, buil
             host.invoke(ask(lee), THREAD, context=LEE)
         learned = {}
         for user, texts in (("kim", of_kim), ("lee", of_lee)):
-            assert said(memory, user) == [line for text in texts for line in (text, f"You said: {text}")]
+            assert stored(memory, user) == [line for text in texts for line in (text, f"You said: {text}")]
             memory.user(user).flush()
             learned[user] = " ".join(item.text for item in memory.user(user).items())
     assert "peanuts" in learned["kim"]
@@ -80,8 +72,8 @@ def test_without_a_node_behind_the_agent_each_turn_goes_to_who_began_it(memory: 
     graph.invoke(ask("My salary is 5,000 euros."), THREAD, context=KIM)
     graph.invoke(ask("Hi there"), THREAD, context=LEE)
     graph.invoke(ask("And now?"), THREAD, context=KIM)
-    assert said(memory, "kim") == ["My salary is 5,000 euros.", "You said: My salary is 5,000 euros.", "And now?"]
-    assert said(memory, "lee") == ["Hi there"]
+    assert stored(memory, "kim") == ["My salary is 5,000 euros.", "You said: My salary is 5,000 euros.", "And now?"]
+    assert stored(memory, "lee") == ["Hi there"]
 
 
 @pytest.mark.parametrize("forgotten", [True, False], ids=["forgotten", "remembered"])
@@ -94,7 +86,7 @@ def test_what_another_stated_or_forgot_is_left_to_them_and_reported_without_word
     if forgotten:
         memory.user("kim").forget(thread_id="room")
     out = graph.invoke(ask("Hi there"), THREAD, context=LEE)
-    assert said(memory, "lee") == ["Hi there", "You said: Hi there"]
+    assert stored(memory, "lee") == ["Hi there", "You said: Hi there"]
     (line,) = out["memory_report"]["degraded"]
     assert "2 messages in thread 'room'" in line
     assert "separate thread ids" in line
@@ -124,5 +116,5 @@ def ingest(memory: Memory, messages: Any, context: Any) -> dict[str, Any]:
 def test_ids_that_two_hosts_threads_share_by_chance_lose_nothing(memory: Memory, name: str, text: str) -> None:
     ingest(memory, history((name, "Hello")), KIM)
     saved = ingest(memory, history((name, text)), LEE)
-    assert said(memory, "lee") == [text, f"Noted: {text}"]
+    assert stored(memory, "lee") == [text, f"Noted: {text}"]
     assert not saved["degraded"]

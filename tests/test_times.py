@@ -160,8 +160,15 @@ TUESDAY = datetime(2025, 3, 4, 9, 15, tzinfo=UTC)
 DUBLIN, SHANGHAI = ZoneInfo("Europe/Dublin"), ZoneInfo("Asia/Shanghai")
 
 
+def shown(span: DateSpan) -> str:
+    """``2025-03-04``, ``2025-03-04 15:30``, ``2025-06-20 to 2025-06-24``, ``2025-03``, ``2015 to 2018``."""
+    exact = {"year": 4, "month": 7}.get(span.precision, 10)
+    first, last = str(span.day)[:exact], str(span.last_day)[:exact]
+    return (first if first == last else f"{first} to {last}") + (f" {span.clock:%H:%M}" if span.clock else "")
+
+
 def resolved(text: str, prefer: Prefer = "near", at: datetime = TUESDAY, zone: ZoneInfo = DUBLIN) -> list[str]:
-    return [span.iso for span in find_dates(text, at, zone, prefer=prefer)]
+    return [shown(span) for span in find_dates(text, at, zone, prefer=prefer)]
 
 
 def is_right(case: dict[str, Any]) -> bool:
@@ -218,8 +225,6 @@ def test_a_date_says_how_exact_and_how_explicit_it_is() -> None:
     }  # fmt: skip
     found = {text: find_dates(text, TUESDAY, DUBLIN)[0] for text in texts}
     assert {text: (span.precision, span.explicit) for text, span in found.items()} == texts
-    first, end = date(2024, 2, 1), date(2024, 2, 29)
-    assert DateSpan(day=first, last_day=end, precision="month").iso == "2024-02"
 
 
 def test_an_open_date_is_read_backwards_in_a_report_and_forwards_in_a_plan_on_the_users_calendar() -> None:

@@ -84,7 +84,7 @@ def test_agents_cost_the_meta_manager_and_those_it_names(tmp_path: Path, scripte
 
 
 @pytest.mark.parametrize("mode", ["single_call", "agents"])
-def test_all_six_kinds_are_kept_with_their_words(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
+def test_all_six_kinds_are_stored_with_their_words(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, server, mode) as memory:
         user = memory.user("ann")
@@ -125,7 +125,9 @@ def test_thirty_kinds_of_secrets_reach_no_prompt_checkpoint_log_notice_or_file(
             host.add_edge("memory", END)
             graph = host.compile(checkpointer=saver)
             place = {"configurable": {"thread_id": "1"}}
-            done = graph.invoke({"close": True}, place, context=SimpleNamespace(user="ann"))
+            context = SimpleNamespace(user="ann")
+            done = list(graph.stream({"close": True}, place, context=context, stream_mode=["messages", "values"]))
+            assert {streamed for streamed, _ in done} == {"values"}  # no words of a model
             user.flush(timeout=20)
             held = [repr(entry) for entry in saver.list(None)]
             assert held

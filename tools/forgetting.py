@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types import Where
     from hexamem.user import UserMemory
 
-__all__ = ["find_to_forget"]
-
 
 def find_to_forget(
     user: UserMemory,
@@ -24,14 +22,7 @@ def find_to_forget(
     where: Where | Mapping[str, object] | None = None,
     without: Collection[str] = (),
 ) -> tuple[Step | MemoryItem, ...]:
-    """The records that match a query, best first, each item followed by its source steps. Nothing is forgotten.
-
-    Args:
-        query: a description of what to forget.
-        most: the most matches; source steps of items are added to these.
-        where: conditions on time or thread, as in ``recall``.
-        without: ids to leave out, such as the message that asks to forget.
-    """
+    """The records that match a query, best first, each item followed by its source steps. Nothing is forgotten."""
     hits = with_attached(user.recall(query, most, where=where).hits)
     names = dict.fromkeys(name for hit in hits for name in (hit.id, *(source.step_id for source in hit.sources)))
     ids = [name for name in names if name not in without]

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
 
-__all__ = ["memory_tools"]
-
-
 def memory_tools(
     memory: Memory, *, names: Collection[str] | None = None, scope: ScopeResolver | None = None
 ) -> list[BaseTool]:

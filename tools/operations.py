@@ -24,13 +24,11 @@ from hexamem.stores.ledger import event_time, has_own_time
 from hexamem.stores.ledger.step_texts import last_stated
 from hexamem.stores.ledger.steps import known_messages
 from hexamem.stores.secrets import reference
-from hexamem.tools.forgetting import find_to_forget
+from hexamem.tools import forgetting
 
 if TYPE_CHECKING:
     from hexamem.graphs.memory_scope import MemoryScope
     from hexamem.user import UserMemory
-
-__all__ = ["OPERATIONS", "MemoryOperation", "OperationCall"]
 
 _BEGINNING, _BRIEF = 80, 300  # characters of a record that the model sees already, and of one in a list
 Kind = Literal["core", "episodic", "semantic", "procedural", "resource", "vault"]
@@ -68,6 +66,10 @@ class MemoryOperation(Generic[I]):
     description: str
     input: type[I]
     run: Callable[[UserMemory, OperationCall, I], Json]
+
+
+OPERATIONS: list[MemoryOperation[Any]] = []
+"""All operations, in the order in which interfaces list them."""
 
 
 class _Input(BaseModel):
@@ -140,6 +142,18 @@ class SecretInput(_Input):
     what: str = Field(min_length=1, description="What the secret is for, such as 'password of the mail account'.")
 
 
+def _operation(input_type: type[I]) -> Callable[[Callable[[UserMemory, OperationCall, I], Json]], MemoryOperation[I]]:
+    """Add a function to :data:`OPERATIONS` under its name; its docstring describes it to models."""
+
+    def add(run: Callable[[UserMemory, OperationCall, I], Json]) -> MemoryOperation[I]:
+        description = " ".join((run.__doc__ or "").split())
+        operation = MemoryOperation(name=run.__name__, description=description, input=input_type, run=run)
+        OPERATIONS.append(operation)
+        return operation
+
+    return add
+
+
 def _given(**values: Any) -> Json:
     """A JSON object of the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
@@ -153,7 +167,11 @@ def _beginning(text: str, most: int = _BEGINNING) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _search(user: UserMemory, call: OperationCall, arguments: SearchInput) -> Json:
+@_operation(SearchInput)
+def search_memory(user: UserMemory, call: OperationCall, arguments: SearchInput) -> Json:
+    """Search the user's long-term memory: what was said in earlier conversations and what was learned from them. Use
+    it when an answer may lie outside this conversation, or to see when something in it was said.
+    """
     most = arguments.k + min(len(call.visible), arguments.k)
     every = with_attached(user.recall(arguments.query, most, kinds=arguments.kinds or None, where=arguments.where).hits)
     seen = [hit for hit in every if hit.id in call.visible][: arguments.k]
@@ -176,7 +194,11 @@ def _found(user: UserMemory, hit: Hit) -> Json:
     )
 
 
-def _research(user: UserMemory, call: OperationCall, arguments: ResearchInput) -> Json:
+@_operation(ResearchInput)
+def research_memory(user: UserMemory, call: OperationCall, arguments: ResearchInput) -> Json:
+    """Answer a question from the user's long-term memory by several rounds of searching. Slower than search_memory:
+    use it for questions that need several facts put together.
+    """
     research = user.research(arguments.question, arguments.max_rounds)
     kinds = {passage.id: passage.kind for passage in research.passages}
     evidence = [
@@ -193,7 +215,11 @@ def _research(user: UserMemory, call: OperationCall, arguments: ResearchInput) -
     )
 
 
-def _remember(user: UserMemory, call: OperationCall, arguments: RememberInput) -> Json:
+@_operation(RememberInput)
+def remember(user: UserMemory, call: OperationCall, arguments: RememberInput) -> Json:
+    """Store a fact, event, procedure or text for later conversations. What the user says is stored anyway: use it for
+    what you concluded or were asked to keep.
+    """
     title, text = arguments.title, arguments.text
     further: Json = {}
     if arguments.kind == "semantic":
@@ -223,11 +249,15 @@ def _sources(user: UserMemory, call: OperationCall) -> list[dict[str, str]]:
     if call.message_id is None:
         return []
     with user.memory.ledger.read(user.name) as tx:
-        found = known_messages(tx, call.scope.thread_id, [call.message_id])
-    return [{"step_id": step_id} for step_id in found.values()]
+        step_ids = known_messages(tx, call.scope.thread_id, [call.message_id]).values()
+    return [{"step_id": step_id} for step_id in step_ids]
 
 
-def _update_core(user: UserMemory, call: OperationCall, arguments: UpdateCoreInput) -> Json:
+@_operation(UpdateCoreInput)
+def update_core(user: UserMemory, call: OperationCall, arguments: UpdateCoreInput) -> Json:
+    """Write a block of core memory, which you see in every conversation: who the user is and how you are to be. The
+    value replaces the whole block of that label.
+    """
     for item in user.items("core"):
         if isinstance(item, CoreItem) and item.label.casefold() == arguments.label.casefold():
             if item.value == arguments.value:
@@ -238,13 +268,23 @@ def _update_core(user: UserMemory, call: OperationCall, arguments: UpdateCoreInp
     return {"id": user.add(values, actor="model", reason="the agent wrote the block").id, "stored": "new"}
 
 
-def _find_to_forget(user: UserMemory, call: OperationCall, arguments: FindToForgetInput) -> Json:
+@_operation(FindToForgetInput)
+def find_to_forget(user: UserMemory, call: OperationCall, arguments: FindToForgetInput) -> Json:
+    """List the records that say what the user wants forgotten: messages, replies and what was learned from them, in
+    this conversation too. Nothing is forgotten by it. Give the ids of those that say it, replies that repeat it
+    among them, to forget; where you doubt which are meant, ask the user.
+    """
     asking = {source["step_id"] for source in _sources(user, call)}
-    records = find_to_forget(user, arguments.query, arguments.k, where=arguments.where, without=asking)
+    records = forgetting.find_to_forget(user, arguments.query, arguments.k, where=arguments.where, without=asking)
     return {"records": [_record(user, record) for record in records]}
 
 
-def _forget(user: UserMemory, call: OperationCall, arguments: ForgetInput) -> Json:
+@_operation(ForgetInput)
+def forget(user: UserMemory, call: OperationCall, arguments: ForgetInput) -> Json:
+    """Forget records by their ids when the user asks for it: all of them or none. Find them with find_to_forget or
+    search_memory first. Each goes as a whole, and with a message what was learned from it alone. Do not repeat what
+    was forgotten: your reply is stored. A person can undo it.
+    """
     done = user.forget(arguments.ids, actor="model", reason=arguments.reason or "the agent was to forget it")
     return {"forgotten": [change.target_id for change in done.changes], "undo_with": [done.id]}
 
@@ -258,7 +298,9 @@ def _record(user: UserMemory, record: Step | MemoryItem) -> Json:
     return _given(id=record.id, kind=record.kind, text=item_text(record.kind, record.text), when=own)
 
 
-def _list(user: UserMemory, call: OperationCall, arguments: ListInput) -> Json:
+@_operation(ListInput)
+def list_memory(user: UserMemory, call: OperationCall, arguments: ListInput) -> Json:
+    """List what was learned, in the order of learning, a page at a time."""
     items = user.items(arguments.kind)
     page = items[arguments.offset : arguments.offset + arguments.limit]
     with user.memory.ledger.read(user.name) as tx:
@@ -271,7 +313,9 @@ def _list(user: UserMemory, call: OperationCall, arguments: ListInput) -> Json:
     return {"items": listed, "total": len(items)}
 
 
-def _read(user: UserMemory, call: OperationCall, arguments: ReadInput) -> Json:
+@_operation(ReadInput)
+def read_resource(user: UserMemory, call: OperationCall, arguments: ReadInput) -> Json:
+    """Read a stored text, or any record, in full by its id, a part at a time."""
     record = user.get(arguments.id)
     if isinstance(record, Step):
         kind, text = "step", record.index_text
@@ -303,10 +347,14 @@ _HOW_TO_STORE = {
 """Whether messages of the conversation are stored in memory → what to do about a missing secret."""
 
 
-def _use_secret(user: UserMemory, call: OperationCall, arguments: SecretInput) -> Json:
+@_operation(SecretInput)
+def use_secret(user: UserMemory, call: OperationCall, arguments: SecretInput) -> Json:
+    """Find the reference of a secret (password, key, number) in the vault. You never see the value: write the
+    reference into the argument of a tool that needs it.
+    """
     secrets = {item.id: item for item in user.items("vault") if isinstance(item, VaultItem) and item.secret_id}
-    found = [secrets[hit.id] for hit in user.recall(arguments.what, 5, kinds="vault").hits if hit.id in secrets]
-    if not found:
+    matches = [secrets[hit.id] for hit in user.recall(arguments.what, 5, kinds="vault").hits if hit.id in secrets]
+    if not matches:
         raise NotFoundError(f"no secret is known for {shown(arguments.what)}. {_HOW_TO_STORE[bool(call.visible)]}")
     references = [
         {
@@ -314,74 +362,6 @@ def _use_secret(user: UserMemory, call: OperationCall, arguments: SecretInput) -
             "caption": item.caption,
             "sensitivity": item.sensitivity,
         }
-        for item in found
+        for item in matches
     ]
     return {"secrets": references}
-
-
-OPERATIONS: tuple[MemoryOperation[Any], ...] = (
-    MemoryOperation(
-        name="search_memory",
-        description="Search the user's long-term memory: what was said in earlier conversations and what was learned from "
-        "them. Use it when an answer may lie outside this conversation, or to see when something in it was said.",
-        input=SearchInput,
-        run=_search,
-    ),
-    MemoryOperation(
-        name="research_memory",
-        description="Answer a question from the user's long-term memory by several rounds of searching. Slower than "
-        "search_memory: use it for questions that need several facts put together.",
-        input=ResearchInput,
-        run=_research,
-    ),
-    MemoryOperation(
-        name="remember",
-        description="Store a fact, event, procedure or text for later conversations. What the user says is stored anyway: "
-        "use it for what you concluded or were asked to keep.",
-        input=RememberInput,
-        run=_remember,
-    ),
-    MemoryOperation(
-        name="update_core",
-        description="Write a block of core memory, which you see in every conversation: who the user is and how you are to be. "
-        "The value replaces the whole block of that label.",
-        input=UpdateCoreInput,
-        run=_update_core,
-    ),
-    MemoryOperation(
-        name="find_to_forget",
-        description="List the records that say what the user wants forgotten: messages, replies and what was learned from "
-        "them, in this conversation too. Nothing is forgotten by it. Give the ids of those that say it, replies that repeat "
-        "it among them, to forget; where you doubt which are meant, ask the user.",
-        input=FindToForgetInput,
-        run=_find_to_forget,
-    ),
-    MemoryOperation(
-        name="forget",
-        description="Forget records by their ids when the user asks for it: all of them or none. Find them with "
-        "find_to_forget or search_memory first. Each goes as a whole, and with a message what was learned from it alone. "
-        "Do not repeat what was forgotten: your reply is stored. A person can undo it.",
-        input=ForgetInput,
-        run=_forget,
-    ),
-    MemoryOperation(
-        name="list_memory",
-        description="List what was learned, in the order of learning, a page at a time.",
-        input=ListInput,
-        run=_list,
-    ),
-    MemoryOperation(
-        name="read_resource",
-        description="Read a stored text, or any record, in full by its id, a part at a time.",
-        input=ReadInput,
-        run=_read,
-    ),
-    MemoryOperation(
-        name="use_secret",
-        description="Find the reference of a secret (password, key, number) in the vault. You never see the value: write the "
-        "reference into the argument of a tool that needs it.",
-        input=SecretInput,
-        run=_use_secret,
-    ),
-)
-"""All operations, in the order in which interfaces list them."""

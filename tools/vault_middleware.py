@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from hexamem.user import UserMemory
 
-__all__ = ["VaultMiddleware"]
-
 T = TypeVar("T")
 # With or without the caption, which models may leave out.
 _REFERENCE = re.compile(r"\{\{\s*vault:([A-Za-z0-9_.:-]{1,80})(?:\|[^{}\r\n]{0,200})?\s*\}\}")

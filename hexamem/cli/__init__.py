@@ -8,11 +8,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 failed or found something wrong, 2 bad input, 130 Ctrl-C.
-
-    Args:
-        arguments: the words after the program's name; those of the process when None.
-    """
+    """Run one command and return its exit code: 0 done, 1 failed or found something wrong, 2 bad input, 130 Ctrl-C."""
     from hexamem.cli.app import run
 
     return run(arguments)

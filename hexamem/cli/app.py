@@ -33,8 +33,6 @@ from hexamem.cli.examples import epilog
 from hexamem.cli.session import Session, shared
 from hexamem.errors import HexamemError
 
-__all__ = ["COMMANDS", "app", "run"]
-
 NAME = "hexamem"
 FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 _HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -49,7 +47,12 @@ _PANELS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
         "items": reading.items,
         "show": reading.show,
         "steps": reading.steps,
-        "pages": reading.PAGES,
+        "pages": {
+            "list": reading.list_pages,
+            "show": reading.show_page,
+            "search": reading.search_pages,
+            "light": reading.light_memory,
+        },
         "users": reading.users,
         "history": reading.history,
     },
@@ -60,18 +63,41 @@ _PANELS: Mapping[str, Mapping[str, Command | Mapping[str, Command]]] = {
         "forget": writing.forget,
         "undo": writing.undo,
         "feedback": writing.feedback,
-        "labels": labels.COMMANDS,
-        "experience": experience.COMMANDS,
+        "labels": {
+            "list": labels.list_labels,
+            "show": labels.show,
+            "rename": labels.rename,
+            "merge": labels.merge,
+            "split": labels.split,
+            "move": labels.move,
+            "pin": labels.pin,
+        },
+        "experience": {
+            "list": experience.list_experience,
+            "show": experience.show,
+            "retire": experience.retire,
+            "promote": experience.promote,
+            "stats": experience.stats,
+        },
     },
     "Keep private": {"redact": privacy.redact, "reveal": privacy.reveal, "erase": privacy.erase},
     "Move": {"export": operations.export, "import": operations.import_},
     "Look after": {
         "doctor": operations.doctor,
-        "jobs": operations.JOBS,
+        "jobs": {"list": operations.list_jobs, "retry": operations.retry_job, "drop": operations.drop_job},
         "flush": operations.flush,
         "reindex": operations.reindex,
         "reembed": operations.reembed,
-        "eval": evaluation.COMMANDS,
+        "eval": {
+            "locomo": evaluation.questions_of("locomo"),
+            "came": evaluation.questions_of("came"),
+            "longmemeval": evaluation.questions_of("longmemeval"),
+            "hotpotqa": evaluation.hotpotqa,
+            "synthetic": evaluation.synthetic,
+            "ruler": evaluation.ruler,
+            "writepath": evaluation.writepath,
+            "study": evaluation.study,
+        },
         "train": evaluation.train,
     },
 }

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types import MemoryItem
     from hexamem.user import UserMemory
 
-__all__ = ["chat"]
-
 _IN_PROMPT = 40  # messages of the conversation that a model is shown; the rest comes back by recall
 _SHOWN = 3  # hits of a recall
 _HELP = (
@@ -140,7 +138,7 @@ class _Chat:
             return output.write_text("Nothing was recalled for the last message.")
         output.write_text(output.clean(f"Recalled for: {self._recall.get('query')}"))
         for number, hit in enumerate(hits, 1):
-            head = [(f"{number:>2}", "bold"), (hit["kind"], "cyan"), (hit["id"], "dim")]
+            head = output.head(number=f"{number:>2}", kind=hit["kind"], id=hit["id"])
             speaker = f"{hit['speaker']}: " if hit["speaker"] else ""
             output.write(output.record(head, output.cut(f"{speaker}{hit['text']}"), (f"why: {hit['why']}", "dim")))
         return None

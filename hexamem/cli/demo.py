@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types import Hit, LabelView, MemoryItem, Recall, Step
     from hexamem.memory_types.research import Research
 
-__all__ = ["demo", "load_demo"]
-
 CUTS = (5, 10)
 _ROUTED, _SCOPES, _QUESTIONS, _HITS, _SOURCES = 6, 4, 4, 2, 4
 _RESEARCHED = "Which man looks after Biscuit during the trip to Spain, and what was his job?"
@@ -169,7 +167,7 @@ def _screen(about: str, played: _Played, why: bool, home: Path | None) -> Iterat
         f"1. Each message goes to the managers of the memory types that it concerns ({len(played.steps)} messages)"
     )
     yield _routing(played, None if why else _ROUTED)
-    yield _rule(f"2. The managers store items ({len(played.items)}); the labeler gives each step a scope")
+    yield _rule(f"2. The managers store items ({len(played.items)}); the labeler assigns each step a scope")
     yield _by_type(played, why)
     yield _rule(
         f"3. Recall, {summary['median_ms']:.0f} ms a question ({len(shown)} of {len(played.asked)}; ✓ is evidence)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from hexamem.evals import Conversation
     from hexamem.evals.report import Section
     from hexamem.user import UserMemory
-
-__all__ = ["COMMANDS", "train"]
 
 _APART = 100
 """Added to the seed of made-up trajectories to train on: those of `hexamem eval synthetic` are others."""
@@ -39,36 +38,70 @@ Weights = Annotated[
 Rounds = Annotated[int, typer.Option(min=1, help="Rounds of research at most.")]
 Seed = Annotated[int, typer.Option(help="Of chance.")]
 Count = Annotated[int, typer.Option(help="Trajectories a family, or samples a task.")]
-Answers = Annotated[bool, typer.Option("--answers", help="Score the answers of research; needs --model.")]
-Judge = Annotated[str | None, typer.Option(metavar="M", help="With --answers, a chat model that judges them.")]
-Questions = Annotated[int | None, typer.Option(min=1, help="With --answers, so many a conversation, evenly spread.")]
-FirstQuestions = Annotated[int | None, typer.Option(min=1, help="The first so many of the file.")]
 
 
-def _questions_of(dataset: Literal["locomo", "came", "longmemeval"]) -> Callable[..., None]:
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How the questions of a data set are asked: by recall, or with ``answers`` by research."""
+
+    strategy: Strategy = None
+    rounds: Rounds = 3
+    answers: Annotated[bool, typer.Option("--answers", help="Score the answers of research; needs --model.")] = False
+    judge: Annotated[str | None, typer.Option(metavar="M", help="With --answers, a chat model that judges them.")] = (
+        None
+    )
+    weights: Weights = None
+    json_out: Json = None
+
+    def measure(
+        self,
+        session: Session,
+        load: Callable[[], Sequence[Conversation]],
+        *,
+        every: bool = False,
+        per_conversation: int | None = None,
+    ) -> None:
+        """Ask the questions of the conversations in an empty memory, and report."""
+        import hexamem.evals.result_tables as tables
+
+        if (self.judge or per_conversation) and not self.answers:
+            raise InvalidInputError("--judge, and --questions a conversation, are of answers: give --answers with them")
+        names = _begun(session, self.json_out, self.strategy, self.weights, answers=self.answers, every=every)
+        conversations = load()
+        if not self.answers:
+            results = _run(session, conversations, names, self.rounds)
+            return _report(self.json_out, results, [tables.retrieval_section(results)])
+        from hexamem.evals.answer_judge import AnswerJudge
+        from hexamem.evals.answers import evaluate_answers
+        from hexamem.models import open_chat_model
+
+        with output.stages("loading") as advance:
+            scored = evaluate_answers(
+                session.scratch,
+                conversations,
+                rounds=self.rounds,
+                per_conversation=per_conversation,
+                judge=None if self.judge is None else AnswerJudge(open_chat_model(self.judge)),
+                progress=advance,
+                facts=_facts(session),
+            )
+        return _report(self.json_out, [scored], [tables.answers_section(scored)])
+
+
+def questions_of(dataset: Literal["locomo", "came", "longmemeval"]) -> Callable[..., None]:
     def measure(
         session: Session,
         *,
         paths: Paths,
-        strategy: Strategy = None,
-        rounds: Rounds = 3,
-        answers: Answers = False,
-        judge: Judge = None,
-        questions: Questions = None,
-        weights: Weights = None,
-        json_out: Json = None,
+        questions: Annotated[
+            int | None, typer.Option(min=1, help="With --answers, so many a conversation, evenly spread.")
+        ] = None,
+        asking: Asking,
     ) -> None:
         from hexamem.evals import load_files
 
-        if (judge or questions) and not answers:
-            raise InvalidInputError(
-                f"--judge and --questions go with --answers; {dataset} is measured on all questions"
-            )
-        names = _begun(session, json_out, strategy, weights, answers=answers, every=dataset == "came")
-        conversations = load_files(paths, dataset)
-        if answers:
-            return _answered(session, conversations, rounds, questions, judge, json_out)
-        return _retrieved(session, conversations, names, rounds, json_out)
+        every = dataset == "came"
+        asking.measure(session, lambda: load_files(paths, dataset), every=every, per_conversation=questions)
 
     measure.__doc__ = f"Measure recall on files of {dataset} with questions whose evidence is known."
     return measure
@@ -78,34 +111,24 @@ def hotpotqa(
     session: Session,
     *,
     paths: Paths,
-    strategy: Strategy = None,
-    rounds: Rounds = 3,
     tokens: Annotated[str | None, typer.Option(metavar="N", help="What the paragraphs come to, such as 56k.")] = None,
-    questions: FirstQuestions = None,
+    questions: Annotated[int | None, typer.Option(min=1, help="The first so many of the file.")] = None,
     seed: Seed = 0,
-    answers: Answers = False,
-    judge: Judge = None,
-    weights: Weights = None,
-    json_out: Json = None,
+    asking: Asking,
 ) -> None:
     """Measure recall of the supporting paragraphs of HotpotQA (its distractor file), or the answers."""
     from hexamem.evals import load_hotpotqa
     from hexamem.evals.ruler import parse_tokens
 
-    if judge and not answers:
-        raise InvalidInputError("--judge judges answers; give --answers with it")
-    names = _begun(session, json_out, strategy, weights, answers=answers)
     length, *more = [None] if tokens is None else parse_tokens(tokens)
     if more:
         raise InvalidInputError(f"--tokens {tokens}: give one length for hotpotqa, and measure the next one after it")
-    conversations = [
-        conversation
-        for path in paths
-        for conversation in load_hotpotqa(path, tokens=length, questions=questions, seed=seed)
-    ]
-    if answers:
-        return _answered(session, conversations, rounds, None, judge, json_out)
-    return _retrieved(session, conversations, names, rounds, json_out)
+
+    def load() -> list[Conversation]:
+        loaded = (load_hotpotqa(path, tokens=length, questions=questions, seed=seed) for path in paths)
+        return [conversation for conversations in loaded for conversation in conversations]
+
+    asking.measure(session, load)
 
 
 def synthetic(
@@ -263,19 +286,6 @@ def study(
         output.write_text(study_markdown(sections, facts))
 
 
-COMMANDS: Mapping[str, Callable[..., Any]] = {
-    "locomo": _questions_of("locomo"),
-    "came": _questions_of("came"),
-    "longmemeval": _questions_of("longmemeval"),
-    "hotpotqa": hotpotqa,
-    "synthetic": synthetic,
-    "ruler": ruler,
-    "writepath": writepath,
-    "study": study,
-}
-"""The commands of the group ``eval`` by name."""
-
-
 def _begun(
     session: Session,
     json_out: str | None,
@@ -285,12 +295,7 @@ def _begun(
     answers: bool = False,
     every: bool = False,
 ) -> list[str]:
-    """Check the options that most measurements share; returns the names of the strategies to measure.
-
-    Args:
-        answers: whether answers are scored.
-        every: whether all rankings are measured where none is named.
-    """
+    """Check the options that most measurements share; returns the names of the strategies to measure."""
     if json_out not in (None, "-") and not Path(json_out).resolve().parent.is_dir():
         raise InvalidInputError(f"--json {json_out}: there is no such folder")
     if session.home is not None and session.exists:
@@ -326,42 +331,6 @@ def _run(
     facts = {**_facts(session), "weights": session.weights}
     with output.stages("loading") as advance:
         return measure(session.scratch, conversations, names, progress=advance, rounds=rounds, facts=facts)
-
-
-def _retrieved(
-    session: Session, conversations: Sequence[Conversation], names: Sequence[str], rounds: int, json_out: str | None
-) -> None:
-    import hexamem.evals.result_tables as tables
-
-    results = _run(session, conversations, names, rounds)
-    _report(json_out, results, [tables.retrieval_section(results)])
-
-
-def _answered(
-    session: Session,
-    conversations: Sequence[Conversation],
-    rounds: int,
-    questions: int | None,
-    judge: str | None,
-    json_out: str | None,
-) -> None:
-    """Ask the questions of research in an empty memory and score its answers."""
-    import hexamem.evals.result_tables as tables
-    from hexamem.evals.answer_judge import AnswerJudge
-    from hexamem.evals.answers import evaluate_answers
-    from hexamem.models import open_chat_model
-
-    with output.stages("loading") as advance:
-        scored = evaluate_answers(
-            session.scratch,
-            conversations,
-            rounds=rounds,
-            per_conversation=questions,
-            judge=None if judge is None else AnswerJudge(open_chat_model(judge)),
-            progress=advance,
-            facts=_facts(session),
-        )
-    _report(json_out, [scored], [tables.answers_section(scored)])
 
 
 def _report(json_out: str | None, results: Sequence[Mapping[str, Any]], sections: Sequence[Section]) -> None:
@@ -416,13 +385,21 @@ def train(
         raise InvalidInputError("Missing option '--out': name a file, or give --cross-validate to measure alone")
     if out is not None and not out.resolve().parent.is_dir():
         raise InvalidInputError(f"--out {out}: there is no such folder")
-    from hexamem.evals import training
+    from hexamem.evals import load_files, training
     from hexamem.evals.asked_questions import ask_all
     from hexamem.evals.learning import LearningSettings
     from hexamem.evals.small_memories import small_memories, with_foreign_questions
+    from hexamem.evals.synthetic import FAMILIES, make_conversations
     from hexamem.retrieval.ranking_weights import save_weights
 
-    conversations = _training_conversations(paths or (), {"S": synthetic, "M": medium}, seed)
+    conversations = load_files(paths or ())
+    sizes: dict[Any, int] = {"S": synthetic, "M": medium}
+    for size, number in sizes.items():
+        if number:
+            conversations += make_conversations(list(FAMILIES), size, seed=_APART + seed, count=number, split="dev")
+    names = [conversation.id for conversation in conversations]
+    if doubles := [name for name in names if names.count(name) > 1]:
+        raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
     further = {name: value for name, value in (("epochs", epochs), ("runs", runs)) if value is not None}
     settings = LearningSettings(seed=seed, **further)
     with output.stages("loading") as advance:
@@ -444,18 +421,3 @@ def train(
         lines.append(f"without {fold['conversation']}: recall {recalls}")
     parameters = None if weights is None else weights.parameters
     return session.show({**card, "parameters": parameters, "cross_validation": folds}, "\n".join(lines))
-
-
-def _training_conversations(paths: Sequence[Path], made_up: Mapping[Any, int], seed: int) -> list[Conversation]:
-    """What to learn from: the files' conversations, and so many made-up ones of each size."""
-    from hexamem.evals import load_files
-    from hexamem.evals.synthetic import FAMILIES, make_conversations
-
-    conversations = load_files(paths)
-    for size, number in made_up.items():
-        if number:
-            conversations += make_conversations(list(FAMILIES), size, seed=_APART + seed, count=number, split="dev")
-    names = [conversation.id for conversation in conversations]
-    if doubles := [name for name in names if names.count(name) > 1]:
-        raise InvalidInputError(f"conversation {doubles[0]!r} is given twice")
-    return conversations

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["EXAMPLES", "epilog"]
-
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "demo": ("hexamem demo",),
     "ingest": ("hexamem ingest chat.jsonl -u alice", "hexamem ingest chat.jsonl -u alice --timezone Asia/Shanghai"),
@@ -32,7 +30,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         'hexamem add -u alice --kind semantic name="Mia\'s school" summary="starts on 1 September"',
     ),
     "edit": ('hexamem edit ITEM -u alice summary="starts on 2 September"',),
-    "remove": ('hexamem remove ITEM -u alice --reason "told in error"',),
+    "remove": ('hexamem remove ITEM -u alice --reason "entered in error"',),
     "forget": ("hexamem forget -u alice STEP", "hexamem forget -u alice --thread family"),
     "undo": ("hexamem undo OPERATION -u alice",),
     "feedback": ("hexamem feedback RECALL -u alice --helped STEP",),

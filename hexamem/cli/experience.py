@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from hexamem.cli import output
 from hexamem.cli.session import Reason, Session, User
-
-__all__ = ["COMMANDS"]
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of an experience, as `hexamem experience list` shows it.")]
 Environment = Annotated[str | None, typer.Option("--env", help="Only of this environment; all when left out.")]
@@ -53,13 +50,9 @@ def show(session: Session, *, experience_id: Id, user: User) -> None:
         known = {run.id for run in memory.experience.runs()}
         digests = [memory.experience.digest(run_id) for run_id in experience.run_ids if run_id in known]
     ended = {True: "done", False: "failed", None: "not judged"}
+    note = "retired" if experience.status == "retired" else ""
     shown = output.record(
-        [
-            (experience.title, "bold"),
-            (experience.facet, "cyan"),
-            ("retired" if experience.status == "retired" else "", "yellow"),
-            (experience.id, "dim"),
-        ],
+        output.head(title=experience.title, kind=experience.facet, note=note, id=experience.id),
         f"when: {experience.description}",
         f"says: {experience.content}",
         f"where: {experience.environment or EVERYWHERE}",
@@ -100,13 +93,3 @@ def stats(session: Session, *, user: User, env: Environment = None) -> None:
 def _share(counts: tuple[int, int]) -> str:
     done, judged = counts
     return f"{done:,} of {judged:,} done ({done / judged:.0%})" if judged else "no run was judged"
-
-
-COMMANDS: Mapping[str, Callable[..., Any]] = {
-    "list": list_experience,
-    "show": show,
-    "retire": retire,
-    "promote": promote,
-    "stats": stats,
-}
-"""The commands of the group by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -10,12 +10,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.session import Reason, Session, User, zone_of
+from hexamem.cli.session import Reason, Session, User
 
 if TYPE_CHECKING:
     from hexamem.memory_types import LabelView, Step
-
-__all__ = ["COMMANDS"]
 
 Label = Annotated[
     str, typer.Argument(metavar="LABEL", help='A name, now or before; a path such as "Trip / Day 2"; or an id.')
@@ -67,7 +65,6 @@ def show(session: Session, *, label: Label, user: User) -> None:
         view = memory.labels.show(label)
         below = [child for child in memory.labels.list(view.kind) if child.parent_id == view.id]
         steps: list[Step] = [memory.get(step_id) for step_id in view.step_ids]  # type: ignore[misc]
-        zone = zone_of(memory)
     fields = {
         "about": view.gist,
         "also found as": ", ".join(view.aliases),
@@ -75,10 +72,10 @@ def show(session: Session, *, label: Label, user: User) -> None:
         "under it": ", ".join(f"{child.name} ({child.steps_below:,})" for child in below),
     }
     shown = output.record(
-        [(view.path, "bold"), (view.kind, "cyan"), ("pinned" if view.pinned else "", "yellow"), (view.id, "dim")],
+        output.head(title=view.path, kind=view.kind, note="pinned" if view.pinned else "", id=view.id),
         *(f"{name}: {value}" for name, value in fields.items() if value),
     )
-    session.show(view, [shown, *(output.step_record(step, zone=zone) for step in steps)])
+    session.show(view, [shown, *(output.step_record(step, zone=session.zone) for step in steps)])
 
 
 def rename(
@@ -136,15 +133,3 @@ def pin(
 ) -> None:
     """Pin a label: neither the classifiers nor a model change it."""
     session.change(user, lambda memory: memory.labels.pin(label, not off, reason=reason))
-
-
-COMMANDS: Mapping[str, Callable[..., Any]] = {
-    "list": list_labels,
-    "show": show,
-    "rename": rename,
-    "merge": merge,
-    "split": split,
-    "move": move,
-    "pin": pin,
-}
-"""The commands of the group by name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,8 +19,6 @@ from hexamem.errors import HexamemError, InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from hexamem.doctor import Finding
-
-__all__ = ["JOBS", "doctor", "export", "flush", "import_", "reembed", "reindex"]
 
 _MARKS = {"ok": ("✓", "green"), "note": ("•", "yellow"), "wrong": ("✗", "bold red")}
 _JOB_STYLES = {"running": "cyan", "deferred": "yellow", "parked": "bold red"}
@@ -81,11 +79,7 @@ def _holds_secrets(file: Path) -> bool:
 
 
 def _passphrase(file: Path | None, *, twice: bool) -> str:
-    """A passphrase: the first line of a file, else typed at the terminal without echo.
-
-    Raises:
-        InvalidInputError: if the line is empty, or there is no terminal to ask at.
-    """
+    """A passphrase: the first line of a file, else typed at the terminal without echo."""
     if file is not None:
         first = file.read_text(encoding="utf-8").partition("\n")[0].removesuffix("\r")
         if not first:
@@ -224,7 +218,3 @@ def drop_job(session: Session, *, job_id: JobId, user: User) -> None:
 
 def _show_job(session: Session, job_id: str, user: str, done: str, outcome: str) -> None:
     session.show({"id": job_id, "user": user, "done": done}, f"job {job_id} of {user} {outcome}")
-
-
-JOBS: Mapping[str, Callable[..., Any]] = {"list": list_jobs, "retry": retry_job, "drop": drop_job}
-"""The commands of the group ``jobs`` by name."""

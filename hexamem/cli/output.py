@@ -27,35 +27,6 @@ if TYPE_CHECKING:
 
     from hexamem.memory_types import Hit, LabeledSnippet, MemoryItem, Operation, Page, Step
 
-__all__ = [
-    "PipeClosed",
-    "body",
-    "clean",
-    "console",
-    "counted",
-    "cut",
-    "dumped",
-    "hit_record",
-    "item_record",
-    "label_lines",
-    "note",
-    "one_line",
-    "operation_records",
-    "page_record",
-    "prepare_streams",
-    "progress_bar",
-    "record",
-    "save_json",
-    "shown_time",
-    "stages",
-    "step_record",
-    "table",
-    "write",
-    "write_file",
-    "write_json",
-    "write_text",
-]
-
 PIPED_WIDTH = 100
 ONE_LINE = 110
 LONGEST = 2_000
@@ -123,11 +94,7 @@ def write_json(value: Any) -> None:
 
 
 def save_json(value: Any, out: str | None) -> None:
-    """Write a measurement to the file that ``--json OUT`` names, to stdout where it is ``-``, nowhere when None.
-
-    Raises:
-        HomeNotWritableError: the file cannot be written.
-    """
+    """Write a measurement to the file that ``--json OUT`` names, to stdout where it is ``-``, nowhere when None."""
     if out == "-":
         write_json(value)
     elif out is not None:
@@ -137,11 +104,7 @@ def save_json(value: Any, out: str | None) -> None:
 
 
 def write_file(option: str, path: Path, writing: Callable[[Path], object]) -> None:
-    """Write a file that an option names.
-
-    Raises:
-        HomeNotWritableError: it cannot be written; names the option, the file and the cause.
-    """
+    """Write a file that an option names."""
     try:
         writing(path)
     except OSError as error:
@@ -224,14 +187,7 @@ def shown_time(moment: datetime | None, zone: tzinfo = UTC) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "", *, keep: str = "") -> Table:
-    """A table without lines; a column of numbers is flush right.
-
-    Args:
-        headings: one a column; no line of headings when all are empty.
-        rows: cells: text, a rich ``Text``, a number (a share with three decimals), or None for a dash.
-        title: above the table.
-        keep: the heading of a column that is not broken, where there is room.
-    """
+    """A table without lines; a column of numbers is flush right."""
     cells = [list(row) for row in rows]
     built = Table(
         box=None,
@@ -262,11 +218,16 @@ def _cell(value: Any) -> Text:
     return Text("–" if value is None else clean(value))
 
 
-def record(head: Iterable[tuple[str, str]], *lines: str | tuple[str, str]) -> Group:
-    """A record: a first line of parts with their styles, then lines set in below it, each text or (text, style).
+_STYLES = {"title": "bold", "number": "bold", "kind": "cyan", "at": "green", "who": "magenta", "note": "yellow"}
 
-    Empty parts and lines are left out.
-    """
+
+def head(**parts: str | None) -> list[tuple[str, str]]:
+    """The first line of a :func:`record`: its parts in order, each in the style of its name, dim for any other."""
+    return [(text or "", _STYLES.get(name, "dim")) for name, text in parts.items()]
+
+
+def record(head: Iterable[tuple[str, str]], *lines: str | tuple[str, str]) -> Group:
+    """A record: a first line of parts with their styles, then lines set in below it, each text or (text, style)."""
     first = Text("  ").join(Text(clean(text), style=style) for text, style in head if text)
     texts = ((line, "") if isinstance(line, str) else line for line in lines)
     return Group(first, *(body(text, style) for text, style in texts if text))
@@ -278,25 +239,12 @@ def body(text: str, style: str = "") -> Padding:
 
 
 def hit_record(number: int, hit: Hit, *, zone: tzinfo, why: bool = False, past: bool = False) -> Group:
-    """One hit of a recall.
-
-    Args:
-        number: its rank.
-        zone: of the times.
-        why: whether its signals and the labels of a step are shown too.
-        past: whether a time in the past was asked for, see :func:`item_record`.
-    """
+    """One hit of a recall."""
     labels = {"scope": hit.scope, "events": ", ".join(hit.events), "entities": ", ".join(hit.entities)}
+    at, thread = shown_time(hit.occurred_at, zone), f"[{hit.thread_id}]" if hit.thread_id else ""
+    note = "superseded" if hit.superseded and not past else ""
     shown = record(
-        [
-            (f"{number:>2}", "bold"),
-            (hit.kind, "cyan"),
-            (shown_time(hit.occurred_at, zone), "green"),
-            (hit.speaker or "", "magenta"),
-            (f"[{hit.thread_id}]" if hit.thread_id else "", "dim"),
-            ("superseded" if hit.superseded and not past else "", "yellow"),
-            (hit.id, "dim"),
-        ],
+        head(number=f"{number:>2}", kind=hit.kind, at=at, who=hit.speaker, thread=thread, note=note, id=hit.id),
         cut(hit.text),
         (f"why: {hit.explain()}" if why else "", "dim"),
         (" · ".join(f"{name}: {value}" for name, value in labels.items() if value) if why else "", "dim"),
@@ -307,16 +255,9 @@ def hit_record(number: int, hit: Hit, *, zone: tzinfo, why: bool = False, past: 
 def step_record(step: Step, *, zone: tzinfo, full: bool = False) -> Group:
     """One step of a thread; a very long one is cut unless ``full``."""
     content = step.index_text or step.content
-    return record(
-        [
-            (f"{step.turn:>3}", "bold"),
-            (shown_time(step.occurred_at, zone), "green"),
-            (step.speaker, "magenta"),
-            (f"[{step.thread_id}]", "dim"),
-            (step.id, "dim"),
-        ],
-        content if full else cut(content),
-    )
+    at, thread = shown_time(step.occurred_at, zone), f"[{step.thread_id}]"
+    first = head(number=f"{step.turn:>3}", at=at, who=step.speaker, thread=thread, id=step.id)
+    return record(first, content if full else cut(content))
 
 
 def label_lines(labelled: LabeledSnippet | None) -> Padding:
@@ -337,10 +278,7 @@ def label_lines(labelled: LabeledSnippet | None) -> Padding:
 
 
 def item_record(item: MemoryItem, *, zone: tzinfo, full: bool = False, past: bool = False) -> Group:
-    """One item: the fields of its kind and its sources; with ``full`` every field that is set.
-
-    In an answer about a time in the ``past`` that it was superseded later is left out: only when it ended is shown.
-    """
+    """One item: the fields of its kind and its sources; with ``full`` every field that is set."""
     payload = item.payload
     if full:
         lines = _fields({**payload, **item.model_dump(mode="json", exclude={"id", "kind", "sources", *payload})})
@@ -349,15 +287,10 @@ def item_record(item: MemoryItem, *, zone: tzinfo, full: bool = False, past: boo
     lines += [
         f"from {source.step_id}{f': {source.quote!r}' if source.quote and full else ''}" for source in item.sources
     ]
+    status = "" if item.status == "active" or past else item.status
+    labels = " ".join(f"#{label}" for label in item.labels)
     return record(
-        [
-            (item.id, "bold"),
-            (item.kind, "cyan"),
-            (_item_time(item, zone), "green"),
-            ("" if item.status == "active" or past else item.status, "yellow"),
-            (" ".join(f"#{label}" for label in item.labels), "magenta"),
-        ],
-        "\n".join(lines),
+        head(title=item.id, kind=item.kind, at=_item_time(item, zone), note=status, who=labels), "\n".join(lines)
     )
 
 
@@ -389,36 +322,25 @@ def _fields(values: Mapping[str, Any]) -> list[str]:
 
 def page_record(page: Page, *, zone: tzinfo) -> Group:
     """One page: when, in which thread, its size, its header and its memo."""
-    head = [
-        (page.id, "bold"),
-        (shown_time(page.started_at, zone), "green"),
-        (f"[{page.thread_id}]", "dim"),
-        (counted(len(page.step_ids), "step"), "cyan"),
-        ("" if page.closed else "open", "yellow"),
-    ]
-    return record(head, (page.header, "dim"), page.memo or "")
+    at, size, note = (
+        shown_time(page.started_at, zone),
+        counted(len(page.step_ids), "step"),
+        "" if page.closed else "open",
+    )
+    first = head(title=page.id, at=at, thread=f"[{page.thread_id}]", kind=size, note=note)
+    return record(first, (page.header, "dim"), page.memo or "")
 
 
 def operation_records(
     operations: Sequence[Operation], *, zone: tzinfo, names: Mapping[str, str]
 ) -> Iterator[RenderableType]:
-    """Operations, oldest first: who did what and when, and each record that it changed, field by field.
-
-    Args:
-        operations: see there.
-        zone: of the times.
-        names: label id → its path now, shown in place of the id.
-    """
+    """Operations, oldest first: who did what and when, and each record that it changed, field by field."""
     for operation in operations:
+        at, actor = shown_time(operation.created_at, zone), f"by {operation.actor}"
+        undone = f"undone by {operation.undone_by}" if operation.undone_by else ""
+        note = "  ".join(filter(None, (undone, f"undoes {operation.undoes}" if operation.undoes else "")))
         yield record(
-            [
-                (operation.id, "bold"),
-                (operation.kind, "cyan"),
-                (shown_time(operation.created_at, zone), "green"),
-                (f"by {operation.actor}", "magenta"),
-                (f"undone by {operation.undone_by}" if operation.undone_by else "", "yellow"),
-                (f"undoes {operation.undoes}" if operation.undoes else "", "yellow"),
-            ],
+            head(title=operation.id, kind=operation.kind, at=at, who=actor, note=note),
             operation.reason,
             *(
                 _change(change.target, change.target_id, change.before or {}, change.after or {}, names)

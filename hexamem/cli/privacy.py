@@ -12,8 +12,6 @@ from hexamem.cli import output
 from hexamem.cli.session import Reason, Session, User, read_stdin
 from hexamem.errors import InvalidInputError
 
-__all__ = ["erase", "redact", "reveal"]
-
 
 def redact(
     session: Session,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -17,7 +17,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from hexamem.cli import output
-from hexamem.cli.session import Session, User, Zone, zone_of
+from hexamem.cli.session import Session, User, Zone
 from hexamem.cli.writing import split_pairs
 from hexamem.errors import InvalidInputError, NotFoundError
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from hexamem.memory_types import MemoryItem, Recall, Step
     from hexamem.memory_types.research import Research, Round
     from hexamem.user import UserMemory
-
-__all__ = ["PAGES", "ask", "history", "items", "recall", "show", "steps", "users"]
 
 _NAMED_THREADS = 8
 Form = Literal["text", "passages", "pages"]
@@ -65,12 +63,7 @@ class Filters:
     known_at: Annotated[str | None, typer.Option(metavar="TIME", help="What was believed at that time.")] = None
 
     def conditions(self, memory: UserMemory, *, of_items: bool = False) -> dict[str, Any]:
-        """The arguments ``where``, ``as_of`` and ``known_at`` of a memory's methods.
-
-        Raises:
-            InvalidInputError: for a time that cannot be read, naming the option.
-            NotFoundError: for a label or thread that the user does not have.
-        """
+        """The arguments ``where``, ``as_of`` and ``known_at`` of a memory's methods."""
         from hexamem.labels import refuse_unknown
         from hexamem.memory_types.times import parse_time
 
@@ -155,14 +148,14 @@ def recall(
             token_budget=token_budget,
             operations={**dict.fromkeys(switch_on or (), True), **dict.fromkeys(switch_off or (), False)} or None,
         )
-        blocks = result.text if text or token_budget is not None else _recall_blocks(memory, result, filters, why)
+        blocks = result.text if text or token_budget is not None else _recall_blocks(result, filters, session.zone, why)
         session.show(result, blocks, f"nothing found for user {user!r}", text=True)
 
 
-def _recall_blocks(memory: UserMemory, result: Recall, filters: Filters, why: bool) -> Iterator[RenderableType]:
+def _recall_blocks(result: Recall, filters: Filters, zone: tzinfo, why: bool) -> Iterator[RenderableType]:
     past = filters.as_of is not None
     for number, hit in enumerate(result.hits, 1):
-        yield output.hit_record(number, hit, zone=zone_of(memory), why=why, past=past)
+        yield output.hit_record(number, hit, zone=zone, why=why, past=past)
     if why and result.operations:
         yield output.record([("operations", "")], *((operation.explain(), "dim") for operation in result.operations))
         yield Text("")
@@ -213,11 +206,10 @@ def ask(
             **filters.conditions(memory),
             kinds=kind,
         )
-        zone = zone_of(memory)
     if not session.as_json:
         for line in research.degraded:
             output.note(f"note: {line}")
-    session.show(research, _research_blocks(research, form, zone, trace=trace))
+    session.show(research, _research_blocks(research, form, session.zone, trace=trace))
 
 
 def _research_blocks(research: Research, form: Form, zone: tzinfo, *, trace: bool) -> Iterator[RenderableType]:
@@ -229,12 +221,8 @@ def _research_blocks(research: Research, form: Form, zone: tzinfo, *, trace: boo
             yield output.body(research.reason)
         yield Text("")
         for claim in research.evidence:
-            head = [
-                ("•", "bold"),
-                (output.shown_time(claim.occurred_at, zone), "green"),
-                (claim.speaker or "", "magenta"),
-                (claim.passage_id, "dim"),
-            ]
+            at = output.shown_time(claim.occurred_at, zone)
+            head = output.head(number="•", at=at, who=claim.speaker, id=claim.passage_id)
             yield output.record(head, f"“{claim.quote}”")
     else:
         yield Text(output.clean(research.context))
@@ -282,10 +270,10 @@ def items(
     """List a user's items in order of creation."""
     with session.reader(user, timezone) as memory:
         listed = memory.items(kind, **filters.conditions(memory, of_items=True), superseded=superseded)
-        zone, past = zone_of(memory), filters.as_of is not None
+        past = filters.as_of is not None
         waits = not listed and bool(memory.jobs())
     more = f"; what was stored last is not read yet: hexamem flush -u {shlex.quote(user)}" if waits else ""
-    blocks = (output.item_record(item, zone=zone, past=past) for item in listed)
+    blocks = (output.item_record(item, zone=session.zone, past=past) for item in listed)
     session.show(listed, blocks, f"user {user!r} has no such items{more}")
 
 
@@ -304,16 +292,15 @@ def show(
 
     with session.reader(user) as memory:
         record = memory.get(record_id)
-        zone = zone_of(memory)
         if media is not None:
             _write_media(memory, record, media)
         if not isinstance(record, Step):
-            return session.show(record, [output.item_record(record, zone=zone, full=True)])
+            return session.show(record, [output.item_record(record, zone=session.zone, full=True)])
         labelled = None
         with suppress(NotFoundError):  # labels may be off
             labelled = memory.labels.of(record_id)
     labels = {} if labelled is None else {"labels": labelled.model_dump(mode="json", exclude={"step"})}
-    blocks = (output.step_record(record, zone=zone, full=True), output.label_lines(labelled))
+    blocks = (output.step_record(record, zone=session.zone, full=True), output.label_lines(labelled))
     return session.show({**output.dumped(record), **labels}, blocks)
 
 
@@ -341,10 +328,9 @@ def steps(
     """List the steps of a thread in their order, or all as they were stored."""
     with session.reader(user, timezone) as memory:
         listed = memory.steps(thread)
-        zone = zone_of(memory)
     listed = listed[-last:] if last else listed
     empty = f"user {user!r} has no steps" + (f" in thread {thread!r}" if thread else "")
-    session.show(listed, (output.step_record(step, zone=zone) for step in listed), empty)
+    session.show(listed, (output.step_record(step, zone=session.zone) for step in listed), empty)
 
 
 def users(session: Session) -> None:
@@ -378,8 +364,9 @@ def list_pages(session: Session, *, user: User, thread: Thread = None, scope: Sc
     """List the pages of a user's conversations: when, in which thread, what about, and what each adds."""
     with session.reader(user) as memory:
         listed = memory.pages(thread, scope)
-        zone = zone_of(memory)
-    session.show(listed, (output.page_record(page, zone=zone) for page in listed), f"user {user!r} has no such pages")
+    session.show(
+        listed, (output.page_record(page, zone=session.zone) for page in listed), f"user {user!r} has no such pages"
+    )
 
 
 def show_page(
@@ -391,9 +378,8 @@ def show_page(
     """Show one page with its steps."""
     with session.reader(user) as memory:
         shown = memory.page(page)
-        zone = zone_of(memory)
-    steps = (output.step_record(step, zone=zone) for step in shown.steps)
-    session.show(shown, [output.page_record(shown, zone=zone), *steps])
+    steps = (output.step_record(step, zone=session.zone) for step in shown.steps)
+    session.show(shown, [output.page_record(shown, zone=session.zone), *steps])
 
 
 def search_pages(
@@ -408,8 +394,7 @@ def search_pages(
     """Find pages by meaning and by words."""
     with session.reader(user) as memory:
         hits = memory.search_pages(query, k, thread_id=thread, scope=scope)
-        zone = zone_of(memory)
-    blocks = (output.hit_record(number, hit, zone=zone) for number, hit in enumerate(hits, 1))
+    blocks = (output.hit_record(number, hit, zone=session.zone) for number, hit in enumerate(hits, 1))
     session.show(hits, blocks, "nothing found")
 
 
@@ -425,12 +410,3 @@ def light_memory(
     if not light.memos and not session.as_json:
         return output.note(f"user {user!r} has no closed pages yet")
     return session.show(light, light.text)
-
-
-PAGES: Mapping[str, Callable[..., Any]] = {
-    "list": list_pages,
-    "show": show_page,
-    "search": search_pages,
-    "light": light_memory,
-}
-"""The commands of the group ``pages`` by name."""

@@ -11,11 +11,11 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 from rich.console import RenderableType
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from hexamem.memory import Memory
     from hexamem.memory_types import Operation
     from hexamem.user import UserMemory
-
-__all__ = ["MaybeUser", "Reason", "Session", "User", "Zone", "read_stdin", "shared", "zone_of"]
 
 _BY_MODEL = ("single_call", "agents")
 _EMBEDDERS = ("bundled", "static", "minilm", "openai")
@@ -53,65 +51,64 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
-def _everywhere(kind: Any, flag: str, help: str, **further: Any) -> Any:
-    return Annotated[kind, typer.Option(flag, help=help, rich_help_panel="Everywhere", **further)]
-
-
-_COMMON: dict[str, Any] = {
-    "home": _everywhere(
-        Path | None, "--home", f"The memory's folder; {DEFAULT_HOME} by default.", metavar="DIR", parser=_folder
-    ),
-    "embedder": _everywhere(
-        str | None,
-        "--embedder",
-        "bundled, static, minilm or openai:MODEL; the one that the home was indexed with by default.",
-        metavar="E",
-    ),
-    "model": _everywhere(
-        str | None,
-        "--model",
-        "A chat model such as openai:gpt-5-mini: ask and chat answer by it, --mode may use it. "
-        "OPENAI_BASE_URL names a server.",
-        metavar="M",
-    ),
-    "label_by": _everywhere(
-        LabelTier | None,
-        "--label-by",
-        "What labels steps: embedded (the default; --mode single_call has the model label them anew), or off.",
-        metavar="HOW",
-    ),
-    "mode": _everywhere(
-        IngestMode | None,
-        "--mode",
-        "What extracts items from stored messages: auto (the default: single_call with --model, else embedded), embedded "
-        "(no calls), single_call (a model, one call a batch), agents (a model, a call for each manager), or off.",
-        metavar="HOW",
-    ),
-    "as_json": _everywhere(bool, "--json", "Print one JSON document."),
-    "debug": _everywhere(bool, "--debug", "Show the traceback of an error."),
-}
+def _everywhere(flag: str, help: str, **further: Any) -> Any:
+    return typer.Option(flag, help=help, rich_help_panel="Everywhere", **further)
 
 
 @dataclass(slots=True)
-class Session:
-    """The common options, before or after the command's name, and the memory that they open."""
+class Common:
+    """The options of every command, before or after its name."""
 
-    home: Path | None = None
-    embedder: str | None = None
-    model: str | None = None
-    label_by: LabelTier | None = None
-    mode: IngestMode | None = None
-    as_json: bool = False
-    debug: bool = False
+    home: Annotated[
+        Path | None,
+        _everywhere("--home", f"The memory's folder; {DEFAULT_HOME} by default.", metavar="DIR", parser=_folder),
+    ] = None
+    embedder: Annotated[
+        str | None,
+        _everywhere(
+            "--embedder",
+            "bundled, static, minilm or openai:MODEL; the one that the home was indexed with by default.",
+            metavar="E",
+        ),
+    ] = None
+    model: Annotated[
+        str | None,
+        _everywhere(
+            "--model",
+            "A chat model such as openai:gpt-5-mini: ask and chat answer by it, --mode may use it. "
+            "OPENAI_BASE_URL names a server.",
+            metavar="M",
+        ),
+    ] = None
+    label_by: Annotated[
+        LabelTier | None,
+        _everywhere(
+            "--label-by",
+            "What labels steps: embedded (the default; --mode single_call has the model label them anew), or off.",
+            metavar="HOW",
+        ),
+    ] = None
+    mode: Annotated[
+        IngestMode | None,
+        _everywhere(
+            "--mode",
+            "What extracts items from stored messages: auto (the default: single_call with --model, else embedded), "
+            "embedded (no calls), single_call (a model, one call a batch), agents (a model, a call for each manager), or off.",
+            metavar="HOW",
+        ),
+    ] = None
+    as_json: Annotated[bool, _everywhere("--json", "Print one JSON document.")] = False
+    debug: Annotated[bool, _everywhere("--debug", "Show the traceback of an error.")] = False
+
+
+@dataclass(slots=True)
+class Session(Common):
+    """The common options, and the memory that they open."""
+
+    zone: tzinfo = UTC  # in which times of the user are shown
     weights: str | None = None  # of the learned ranking; an option of ``eval`` only
     opened: Memory | None = None  # the memory of a running chat, whose commands use it
     execute: Callable[..., int] = lambda words, session, user: 2  # set by the program: runs a command
-
-    def take(self, **options: Any) -> None:
-        """Set the options that have a value; the others remain as set before the command's name."""
-        for name, value in options.items():
-            if value:
-                setattr(self, name, value)
 
     @property
     def folder(self) -> Path:
@@ -125,11 +122,7 @@ class Session:
 
     @property
     def settings(self) -> Settings:
-        """The settings of a command, without a background thread, since the process ends at once.
-
-        Raises:
-            ConfigError: for a ``--mode`` that needs a ``--model``.
-        """
+        """The settings of a command, without a background thread, since the process ends at once."""
         from hexamem.config import Settings
 
         if self.mode in _BY_MODEL and self.model is None:
@@ -141,14 +134,7 @@ class Session:
     def show(
         self, value: Any, blocks: str | Iterable[RenderableType], empty: str | None = None, *, text: bool = False
     ) -> None:
-        """Print the result of a command.
-
-        Args:
-            value: the result, printed as JSON with ``--json``.
-            blocks: the readable form; not evaluated if JSON is printed.
-            empty: one line on stderr in place of the blocks, if the result is empty.
-            text: whether a text is printed unchanged, control characters included, for use by other programs.
-        """
+        """Print the result of a command."""
         if self.as_json:
             output.write_json(value)
         elif empty is not None and not value:
@@ -166,7 +152,7 @@ class Session:
 
         return output.write(
             *output.operation_records(
-                list(operations), zone=zone_of(user), names=label_paths(user.memory.ledger, user.name)
+                list(operations), zone=self.zone, names=label_paths(user.memory.ledger, user.name)
             )
         )
 
@@ -178,12 +164,7 @@ class Session:
 
     @contextmanager
     def memory(self, *, create: bool = True, at_once: bool = False) -> Iterator[Memory]:
-        """The home's memory, open. Repairs and fallbacks are printed on stderr.
-
-        Args:
-            create: whether a missing home is created; a command that only reads raises instead.
-            at_once: whether the note on a new home is printed at the start, not at the end: a chat may last for hours.
-        """
+        """The home's memory, open. Repairs and fallbacks are printed on stderr."""
         if self.opened is not None:
             yield self.opened
             return
@@ -230,32 +211,33 @@ class Session:
             yield memory
 
     @contextmanager
-    def user(self, name: str, timezone: str | None = None, *, at_once: bool = False) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that may store for a new user; see :meth:`memory`."""
-        with self.memory(at_once=at_once) as memory:
-            yield memory.user(name, timezone=timezone)
+    def user(
+        self,
+        name: str,
+        timezone: str | None = None,
+        *,
+        unknown: Literal["create", "note", "refuse"] = "create",
+        at_once: bool = False,
+    ) -> Iterator[UserMemory]:
+        """One user's memory, open; an unknown user is registered at the first write, noted on stderr, or refused."""
+        from hexamem.memory_types.times import read_zone
 
-    @contextmanager
-    def reader(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that only reads; an unknown user is noted on stderr."""
-        with self.memory(create=False) as memory:
+        with self.memory(create=unknown == "create", at_once=at_once) as memory:
             user = memory.user(name, timezone=timezone)
-            if name not in memory.users():
+            self.zone = read_zone(user.timezone)
+            if unknown != "create" and name not in memory.users():
+                if unknown == "refuse":
+                    raise NotFoundError(self._unknown(user))
                 output.note(f"note: {self._unknown(user)}")
             yield user
 
-    @contextmanager
-    def known(self, name: str, timezone: str | None = None) -> Iterator[UserMemory]:
-        """One user's memory, open, for a command that changes records.
+    def reader(self, name: str, timezone: str | None = None) -> AbstractContextManager[UserMemory]:
+        """One user's memory for a command that only reads."""
+        return self.user(name, timezone, unknown="note")
 
-        Raises:
-            NotFoundError: if there is no memory, or no user of that name; names some users.
-        """
-        with self.memory(create=False) as memory:
-            user = memory.user(name, timezone=timezone)
-            if name not in memory.users():
-                raise NotFoundError(self._unknown(user))
-            yield user
+    def known(self, name: str, timezone: str | None = None) -> AbstractContextManager[UserMemory]:
+        """One user's memory for a command that changes records."""
+        return self.user(name, timezone, unknown="refuse")
 
     def _unknown(self, user: UserMemory) -> str:
         users = user.memory.users()
@@ -263,19 +245,8 @@ class Session:
         return f"no user {user.name!r} has stored anything at {self.folder} (users: {named or 'none'})"
 
 
-def zone_of(user: UserMemory) -> tzinfo:
-    """The zone in which a user's times are shown."""
-    from hexamem.memory_types.times import read_zone
-
-    return read_zone(user.timezone)
-
-
 def read_stdin(what: str) -> str:
-    """All of stdin without its last line end.
-
-    Raises:
-        InvalidInputError: if there is nothing.
-    """
+    """All of stdin without its last line end."""
     if sys.stdin is None:
         raise InvalidInputError(f"stdin is closed: {what} was expected there")
     text = sys.stdin.read().removesuffix("\n").removesuffix("\r")
@@ -284,40 +255,38 @@ def read_stdin(what: str) -> str:
     return text
 
 
-def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """The command for typer: ``function``'s own options, then the common options.
+def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
-    Args:
-        function: its first parameter receives the :class:`Session`. A parameter whose type is a dataclass receives an
-            instance, and each field of the dataclass is an option.
-        without: common options that the command does not have, or defines itself.
-    """
+
+def _options(group: Any) -> list[inspect.Parameter]:
+    """The fields of a dataclass as parameters of a command."""
+    hints = get_type_hints(group, include_extras=True)
+    return [_parameter(field.name, hints[field.name], field.default) for field in fields(group)]
+
+
+def shared(function: Callable[..., Any], *, without: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """The command for typer: ``function``'s own options, then the common options."""
     hints = get_type_hints(function, include_extras=True)
     own = list(inspect.signature(function).parameters.values())[1:]
-    common = {name: hint for name, hint in _COMMON.items() if name not in without}
-    groups = {name: hints[name] for name in (parameter.name for parameter in own) if is_dataclass(hints[name])}
+    groups = {each.name: hints[each.name] for each in own if is_dataclass(hints[each.name])}
+    common = [option for option in _options(Common) if option.name not in without]
 
     def command(ctx: typer.Context, **values: Any) -> Any:
         session: Session = ctx.obj
         _refuse_empty(ctx)
-        session.take(**{name: values.pop(name) for name in common})
+        for option in common:
+            if value := values.pop(option.name):  # else it remains as set before the command's name
+                setattr(session, option.name, value)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         return function(session, **values)
 
-    def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-
-    parameters = [parameter("ctx", typer.Context)]
-    for own_parameter in own:
-        if (group := groups.get(own_parameter.name)) is not None:
-            of_group = get_type_hints(group, include_extras=True)
-            parameters += [parameter(field.name, of_group[field.name], field.default) for field in fields(group)]
-        else:
-            parameters.append(parameter(own_parameter.name, hints[own_parameter.name], own_parameter.default))
-    parameters += [
-        parameter(name, hint, False if name in ("as_json", "debug") else None) for name, hint in common.items()
-    ]
+    parameters = [_parameter("ctx", typer.Context)]
+    for each in own:
+        group = groups.get(each.name)
+        parameters += [_parameter(each.name, hints[each.name], each.default)] if group is None else _options(group)
+    parameters += common
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {typed.name: typed.annotation for typed in parameters}
     command.__name__ = function.__name__

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
 from hexamem.cli import output
-from hexamem.cli.session import Reason, Session, User, Zone, read_stdin, zone_of
+from hexamem.cli.session import Reason, Session, User, Zone, read_stdin
 from hexamem.errors import CorruptFileError, InvalidInputError, UndoRefusedError
 
 if TYPE_CHECKING:
     from hexamem.memory_types import MemoryItem
     from hexamem.memory_types.files import AddedFile
     from hexamem.user import UserMemory
-
-__all__ = ["add", "edit", "feedback", "forget", "ingest", "remove", "split_pairs", "undo"]
 
 BATCH = 1_000
 """How many lines are stored at a time: an interrupted ingest retains the batches before."""
@@ -86,11 +84,16 @@ def add(
             raise InvalidInputError(
                 "--title, --caption, --labels, --tree-path, --root and --no-keep-bytes are of a file"
             )
-        values = _field_values(_class_of(kind), split_pairs(words, "the field"))
+        from hexamem.memory_types import TypeRegistry
+
+        types = TypeRegistry()
+        if kind not in types:
+            raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(types)}")
+        values = _field_values(types[kind].item, split_pairs(words, "the field"))
         secret = read_stdin("the secret") if secret_stdin else None
         with session.user(user, timezone) as memory:
             stored = memory.add({"kind": kind, **values}, secret=secret, supersedes=supersedes, reason=reason)
-            return session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
+            return session.show(stored, [output.item_record(stored, zone=session.zone)])
     if supersedes is not None or secret_stdin:
         raise InvalidInputError("--supersedes and --secret-stdin are of an item; give its --kind")
     if title is not None and len(words) > 1:
@@ -136,21 +139,8 @@ def _file_line(added: AddedFile) -> str:
     return f"{item.id}  {item.title} ({', '.join(parts)})"
 
 
-def _class_of(kind: str) -> type[MemoryItem]:
-    from hexamem.memory_types import TypeRegistry
-
-    types = TypeRegistry()
-    if kind not in types:
-        raise InvalidInputError(f"--kind {kind!r} is no memory kind; use one of {', '.join(types)}")
-    return types[kind].item
-
-
 def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
-    """``["a=1", "b=x=y"]`` as ``[("a", "1"), ("b", "x=y")]``.
-
-    Raises:
-        InvalidInputError: for one without ``=`` or without a name before it.
-    """
+    """``["a=1", "b=x=y"]`` as ``[("a", "1"), ("b", "x=y")]``."""
     fields = []
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -163,11 +153,7 @@ def split_pairs(pairs: Sequence[str], what: str) -> list[tuple[str, str]]:
 
 def _field_values(kind: type[MemoryItem], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Parse ``(name, text)`` pairs into the values of an item's fields: of a list one pair an entry, or JSON; of a mapping
-    JSON; an empty text is None where the field may be None. The item checks the rest.
-
-    Raises:
-        InvalidInputError: for a field that is given several times, or text that is not JSON.
-    """
+    JSON; an empty text is None where the field may be None."""
     texts: dict[str, list[str]] = defaultdict(list)
     for name, text in pairs:
         texts[name].append(text)
@@ -218,7 +204,7 @@ def edit(
     with session.known(user, timezone) as memory:
         values = _field_values(type(memory.get(item_id)), pairs)  # type: ignore[arg-type]
         stored = memory.edit(item_id, values, reason=reason, secret=secret)
-        session.show(stored, [output.item_record(stored, zone=zone_of(memory))])
+        session.show(stored, [output.item_record(stored, zone=session.zone)])
 
 
 def remove(session: Session, *, item_id: ItemId, user: User, reason: Reason = "") -> None:
@@ -423,7 +409,10 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
     degraded: dict[str, None] = {}
     with output.progress_bar("storing", total=len(messages)) as advance:
         for start in range(0, len(messages), BATCH):
-            for thread, batch in _by_thread(messages[start : start + BATCH]):
+            threads: dict[str, list[dict[str, Any]]] = defaultdict(list)  # interleaved threads need no write per line
+            for name, message in messages[start : start + BATCH]:
+                threads[name].append(message)
+            for thread, batch in threads.items():
                 receipt = memory.remember(batch, thread_id=thread)
                 steps += len(receipt.step_ids) - len(receipt.repeated)
                 repeated += len(receipt.repeated)
@@ -433,14 +422,6 @@ def _store(memory: UserMemory, messages: _Messages) -> dict[str, Any]:
     with output.progress_bar("indexing") as advance:
         memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
     return {"steps": steps, "repeated": repeated, "secrets": len(secrets), "degraded": list(degraded)}
-
-
-def _by_thread(messages: _Messages) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The messages by thread, so that interleaved threads do not need a write per line."""
-    threads: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for name, message in messages:
-        threads[name].append(message)
-    yield from threads.items()
 
 
 def _learn(memory: UserMemory, timeout: float | None) -> dict[str, int]:
