@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hexamem import Memory, MemoryMiddleware, MiddlewareSettings
-from hexamem.evals.ruler_text import Prose
+from hexamem.evals.ruler import Prose
 
 _CLOCKS = {"wall": time.perf_counter, "CPU, caller": time.thread_time, "CPU, process": time.process_time}
 _WARM_UP = 8

@@ -17,7 +17,7 @@ from hexamem.evals import Conversation, evaluate_ruler, make_ruler
 from hexamem.evals.asking import Asked
 from hexamem.evals.result_tables import ruler_section
 from hexamem.evals.ruler import FAMILIES, TASKS, parse_tokens, tasks_named
-from hexamem.evals.ruler_run import read_score, share_found
+from hexamem.evals.ruler_run import read_score, share_of_values
 from hexamem.models.tokens import count_tokens
 
 
@@ -36,7 +36,7 @@ def test_a_sample_depends_on_its_seed_alone_is_as_long_as_asked_and_gives_nothin
     assert sample == make_ruler(task, 2_000, seed=3)
     assert values_of(sample) != values_of(make_ruler(task, 2_000, seed=4))
     assert sum(count_tokens(str(message.content)) for message in sample.messages) == pytest.approx(2_000, rel=0.06)
-    assert share_found(values_of(sample), sample.questions[0].text) == 0
+    assert share_of_values(values_of(sample), sample.questions[0].text) == 0
     assert task not in json.dumps([message.as_message() for message in sample.messages])
 
 
@@ -49,8 +49,8 @@ def test_each_needle_of_an_asked_key_occurs_once_in_an_evidence_turn(task: str, 
     found = re.findall(r"One of the special magic \w+ for ([\w-]+) is: ([\w-]+)\.", text_of(sample))
     keys = re.sub(r", and |, ", " ", question.text.removesuffix(" mentioned in the provided text?")).split(" for ")[1]
     assert sorted(value for key, value in found if key in keys.split()) == sorted(values_of(sample))
-    assert share_found(values_of(sample), " ".join(contents[turn] for turn in question.evidence)) == 1
-    assert all(share_found(values_of(sample), contents[turn]) > 0 for turn in question.evidence)
+    assert share_of_values(values_of(sample), " ".join(contents[turn] for turn in question.evidence)) == 1
+    assert all(share_of_values(values_of(sample), contents[turn]) > 0 for turn in question.evidence)
 
 
 def test_lengths_and_tasks_are_read_as_people_write_them_and_refused_where_they_are_none() -> None:
@@ -80,7 +80,7 @@ def test_a_value_counts_as_a_whole_word_and_aggregation_by_the_words_that_came_b
         ("a-b", "x-a-b", 0.0),
         ("a-b", "is: a-b.", 1.0),
     ):
-        assert share_found([value], text) == share
+        assert share_of_values([value], text) == share
 
     def asked(text: str, passages: tuple[str, ...] = (), answer: str | None = None, calls: int = 0) -> Asked:
         return Asked(text=text, passages=passages, steps=(), seconds=0.0, answer=answer, calls=calls)
