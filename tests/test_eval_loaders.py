@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.evals import Conversation, detect_format, load_conversations, load_files, read_jsonl
+from hexamem.evals import Conversation, detect_format, load_conversations, load_files
 from hexamem.evals.hotpotqa import load_hotpotqa
 from hexamem.models.tokens import count_tokens
 
@@ -306,15 +306,15 @@ def test_jsonl_lines_become_messages_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "chat.jsonl"
     lines = (json.dumps(line, ensure_ascii=False) for line in (full, bare, call, further))
     path.write_text("\ufeff" + "\n\n".join(lines), "utf-8")
-    messages, notes = read_jsonl(path)
-    assert [m.as_message() for m in messages] == [
+    (conversation,) = load_conversations(path)
+    assert [m.as_message() for m in conversation.messages] == [
         full,
         bare,
         {**call, "content": ""},
         {"role": "user", "content": "Ho"},
     ]
-    assert messages[3].thread_id == "t1"
-    assert notes == (f"{path}: keys that a message does not have, left out: mood (1 lines)",)
+    assert conversation.messages[3].thread_id == "t1"
+    assert conversation.notes == (f"{path}: keys that a message does not have, left out: mood (1 lines)",)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_a_bad_line_is_refused_naming_file_and_line_or_left_out_with_a_note(
     file = tmp_path / "chat.jsonl"
     file.write_bytes(b'{"role": "user", "content": "Hi"}\n' + line)
     with pytest.raises(CorruptFileError) as error:
-        read_jsonl(file)
+        load_conversations(file)
     assert str(error.value).startswith(f"{file}, line 2: {reason}")
     assert str(error.value).endswith("; pass --skip-bad to leave such lines out")
     (conversation,) = load_conversations(file, skip_bad=True)
