@@ -122,7 +122,7 @@ def evaluate_ruler(
             "tasks": {str(n): {task: _means(rows[n, task]) for task in names} for n in tokens},
             "families": {str(n): _families(rows, n) for n in tokens},
             "latency_ms": tallies[strategy].latency(),
-            "ingest_steps_per_s": stored.steps / stored.seconds if stored.seconds else None,
+            "ingest_steps_per_s": stored.rate,
             "llm_calls": tallies[strategy].calls,
             "llm_tokens": tallies[strategy].tokens,
             "degraded": dict(tallies[strategy].degraded),
