@@ -26,8 +26,7 @@ from hexamem.evals.study import (
 )
 from hexamem.evals.study.experiments import COLUMNS_OF
 from hexamem.evals.study.laboratory import HELD_OUT, SHIPPED, Laboratory
-from hexamem.evals.study.observing import observe
-from hexamem.evals.study.records import RANKINGS, Observation
+from hexamem.evals.study.observing import RANKINGS, Observation, observe
 from hexamem.retrieval.signals.features import FEATURES
 
 from .scripted_server import KEY, Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
