@@ -18,16 +18,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from hexamem.errors import CorruptFileError
-from hexamem.evals.records import (
-    Conversation,
-    EvalMessage,
-    Question,
-    listed,
-    not_scored,
-    parsed,
-    read_json,
-    turn_time,
-)
+from hexamem.evals.records import Conversation, EvalMessage, Question, listed, not_scored, parsed, read_json, turn_time
 
 __all__ = ["load_locomo"]
 
@@ -75,7 +66,7 @@ def _conversation(path: Path, record: Any, index: int, count: int) -> Conversati
     place = f"{path}, record {index + 1}" if count > 1 else str(path)
     talk = record.get("conversation", record) if isinstance(record, dict) else None
     if not isinstance(talk, dict) or not any(_SESSION.fullmatch(key) for key in talk):
-        raise CorruptFileError(f"{place}: no session_1, session_2, … found; a LoCoMo conversation has them")
+        raise CorruptFileError(f"{place}: no session_1, session_2, …; a LoCoMo conversation has them")
     name = str(record.get("sample_id") or (f"{path.stem}-{index + 1}" if count > 1 else path.stem))
     conversation_id = f"locomo-{name.removeprefix('conv-')}"
     messages, notes = _messages(place, talk)
