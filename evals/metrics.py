@@ -85,7 +85,7 @@ class _Scored:
 
 
 class Aggregator:
-    """Collects the scores of questions and gives means over questions.
+    """Collects the scores of questions and computes means over questions.
 
     Groups are ``all``, the named ranges of categories, and each category. A mean is over the questions of its group,
     each counting once, whatever conversation it is from.

@@ -2,7 +2,7 @@
 
 A :class:`Conversation` separates what the memory may see (``messages``) from what only a scorer may read
 (``questions`` and every ``gold`` mapping). Identifiers that the memory sees are neutral: where a data set spells the
-answer into an id (LongMemEval's ``answer_…`` sessions, CAME-Bench's topic ids), the loader numbers instead and keeps
+answer into an id (LongMemEval's ``answer_…`` sessions, CAME-Bench's topic ids), the loader numbers instead and stores
 the original under ``gold``.
 """
 

@@ -1,7 +1,7 @@
 """Scores the items that a memory extracts from conversations with annotated items.
 
 A case is a conversation with three lists. ``should``: items that must be stored. ``may``: items that are right as well.
-``must_not``: what no item may contain. An expected item counts as found when a stored one has its kind, contains each of
+``must_not``: what no item may contain. An expected item is matched when a stored one has its kind, contains each of
 its values (ignoring case; ``six|6`` is either), and has the given validity and status. A stored item that matches no
 ``should`` and no ``may``, or matches a ``must_not``, is wrong.
 """
@@ -86,7 +86,7 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
 
     Returns:
         A JSON-ready report: the number of ``cases``; counts, precision and recall in ``total``, by ``kinds`` and by
-        ``languages``; every expected item that was not found in ``misses``, with what is ``near`` it of another status
+        ``languages``; every expected item without a match in ``misses``, with what is ``near`` it of another status
         or validity; every stored item that should not be there in ``wrong``, with the rule that it breaks.
     """
     kinds = {kind: Counter[str]() for kind in _KINDS}
@@ -105,10 +105,10 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
             ]
         language = languages.setdefault(case.language, Counter())
         for expected in case.should:
-            found = any(_meets(item, text, expected, zone) for item, text in stored)
+            matched = any(_meets(item, text, expected, zone) for item, text in stored)
             for counts in (kinds[expected.kind], language):
-                counts.update(expected=1, found=found)
-            if not found:
+                counts.update(expected=1, found=matched)
+            if not matched:
                 miss = {"case": case.id, "kind": expected.kind, "values": expected.values, "why": expected.why}
                 misses.append({**miss, "near": _near(expected, stored)})
         for item, text in stored:

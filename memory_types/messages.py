@@ -370,11 +370,11 @@ def _metadata(raw: _Raw, word: str | None, place: Place) -> dict[str, Any]:
             json.dumps(artifact, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
             del raw.extra["artifact"]
-            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not kept")
+            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not stored")
     extra = to_json({key: value for key, value in raw.extra.items() if value not in (None, {}, [])}, "metadata", place)
     if word is not None:
         extra["role"] = word
     for key, value in extra.items():
         if metadata.setdefault(key, value) != value:
-            place.note(f"its {shown(key)} was not kept: its metadata holds another value of that name")
+            place.note(f"its {shown(key)} was not stored: its metadata holds another value of that name")
     return metadata

@@ -15,7 +15,7 @@ ProposalKind = Literal["add", "update", "supersede", "merge", "remove", "noop"]
 
 
 class Evidence(Record):
-    """Words quoted from a step, exactly as they stand in its content or in its resolved text."""
+    """Words quoted from a step, exactly as in its content or in its resolved text."""
 
     step_id: FilledText
     quote: FilledText
@@ -35,11 +35,11 @@ class Proposal(Record):
         key: a name by which later proposals of the batch can refer to the item; unique in the batch.
         merged: ids of the items that ``merge`` takes in.
         evidence: at least one quote for everything but ``noop``.
-        secret: plaintext of a vault item that was not found when its step was recorded; it is redacted from its steps when applied. Never
-            shown, logged or kept outside the vault.
+        secret: plaintext of a vault item that was missed when its step was recorded; it is redacted from its steps when applied,
+            and never shown, logged or stored outside the vault.
         ends: ids of further items that are true no longer by what it states; beyond ``target`` and the former value
             of its slot. They end when the written item begins.
-        reason: a few words, kept in the history.
+        reason: a few words, for the history.
         proposed_by: the manager's name, such as ``semantic`` or ``embedded.semantic``.
     """
 
@@ -57,7 +57,7 @@ class Proposal(Record):
 
 
 class Outcome(Record):
-    """What became of a proposal.
+    """The result of a proposal.
 
     Attributes:
         applied: the operation that was done, which may be another than proposed (a duplicate merges, a contradiction

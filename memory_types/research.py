@@ -81,7 +81,7 @@ class Passage(Record):
         text: the text, with captions in place of secrets; of a page all its lines.
         precision: how exact ``occurred_at`` is; None for a day or a moment.
         score: comparable only with passages of the same round.
-        lanes: the searches that found it, including a plain recall (``recall``).
+        lanes: the searches that returned it, including a plain recall (``recall``).
         why: its rank in each of them; empty for a whole page, and for a neighbour of a match.
         page_id: the id of its page, if that was looked up.
         sources: the steps that it consists of, or was extracted from.
@@ -169,7 +169,7 @@ class Round(Record):
         answer: the answer at the end of the round.
         reason: a model's reason for the answer, or what it lacks.
         settled: the parts of the question, counted from 1, that the claims of the round settle by the model.
-        enough: whether reflection found the evidence enough. True without reflection where a model has quoted the answer to
+        enough: whether the evidence is enough by reflection. True without reflection where a model has quoted the answer to
             the question, or to all of its parts.
         missing: the missing needs by reflection.
         tiers: who did each part: ``{"plan": "embedded", …}``.
@@ -213,7 +213,7 @@ class Research(Record):
         passages: the passages that were read, in the order of reading.
         further: the passages that would be read next, the best first.
         pages: ids of the pages of the evidence.
-        enough: whether reflection found the evidence enough at the end.
+        enough: whether the evidence is enough at the end, by reflection.
         elapsed_ms: wall time, in milliseconds.
     """
 

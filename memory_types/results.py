@@ -78,11 +78,11 @@ class Hit(Record):
         text: the text; of a long document its title and best passage.
         score: comparable only with other hits of the same recall.
         why: the signals, the strongest first; their shares add up to the score.
-        occurred_at: of a step when it was said, with the UTC offset of the message; of an item when it happened or became
-            valid, otherwise when it was last said, otherwise when it was stored.
+        occurred_at: of a step the time of the message, with its UTC offset; of an item when it happened or became valid, otherwise
+            when it was last stated, otherwise when it was stored.
         precision: how exact the own time of an item is: week, month, season or year, counted from ``occurred_at``; None for a
             day or a moment.
-        said_at: when the step, or the latest source of the item, was said; None for an item without sources.
+        said_at: the time of the step, or of the latest source of the item; None for an item without sources.
         seq: the order of steps with the same time.
         superseded: whether it is superseded or no longer valid; of a step, whether this holds for all items learned from it
             that the ranking has seen.

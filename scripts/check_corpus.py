@@ -39,7 +39,7 @@ _SESSION = "%I:%M %p on %d %B, %Y"
 
 
 class Checked:
-    """Faults found so far, and counts."""
+    """Faults so far, and counts."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []
@@ -194,7 +194,7 @@ class Checked:
             for start, stop in message.get("about") or ():
                 self.require(0 <= start < stop <= len(text), here, "what it is about is not in its text")
             key = (message.get("before", ""), text)
-            self.require(key not in self.messages, here, f"stands in {self.messages.get(key)} too")
+            self.require(key not in self.messages, here, f"is in {self.messages.get(key)} too")
             self.messages[key] = here
             self.counts["messages with secrets" if message.get("secrets") else "look-alikes of secrets"] += 1
 

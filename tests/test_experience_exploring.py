@@ -20,7 +20,7 @@ from hexamem.experience.exploring import AttemptResult
 from hexamem.experience.side_effects import has_side_effects, mark_side_effects
 from hexamem.exploring import Attempt
 
-from .learners import INVOICE, INVOICES, SEVEN, Learner, alice, attempt, learner, lesson, opened, replies, taught  # noqa: F401
+from .learners import INVOICE, INVOICES, SEVEN, Learner, alice, attempt, learn, learner, lesson, opened, replies, taught  # noqa: F401
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 WORDS = ("money", "dates", "names of customers", "errors", "long lists", "drafts", "countries")
@@ -195,8 +195,7 @@ def test_what_does_not_fit_is_refused(wrong: dict[str, Any], rule: str, alice: U
 
 def test_the_attempts_at_one_task_count_once_for_what_they_were_given(learner: Learner) -> None:
     user, server = learner(replies(lesson("Invoices")))
-    attempt(user, INVOICES)
-    assert user.flush()
+    learn(user, INVOICES)
     server.follow(replies())
     (item,) = user.experience.items()
     user.experience.explore(INVOICE, acting(False), 5, env="billing")

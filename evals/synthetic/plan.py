@@ -25,7 +25,7 @@ TURNS: Mapping[Size, tuple[int, int]] = {"S": (60, 100), "M": (400, 560), "L": (
 """The fewest and the most turns of a trajectory."""
 _LEAST_REVISIONS = 6  # of values and choices of a trajectory: as many as questions ask about them
 Marker = Literal["open", "explicit", "entity", "resume", "none"]
-"""How a turn shows its scope: opens it, names it, names something found only there, points back, or not at all."""
+"""How a turn shows its scope: opens it, names it, names something that occurs only there, points back, or not at all."""
 
 _OPEN_AT_ONCE = 5
 _LEAVE_AFTER_EPISODE = 0.55
