@@ -13,9 +13,8 @@ from hexamem.errors import InvalidInputError
 from hexamem.evals.came_bench import load_came_bench, sibling
 from hexamem.evals.hotpotqa import is_hotpotqa, load_hotpotqa
 from hexamem.evals.jsonl import load_jsonl
-from hexamem.evals.locomo import load_locomo
+from hexamem.evals.locomo import load_locomo, load_other_questions
 from hexamem.evals.longmemeval import load_longmemeval
-from hexamem.evals.other_questions import load_other_questions
 from hexamem.evals.records import FORMATS, Conversation, DataFormat, listed, natural_key, read_json
 
 __all__ = ["detect_format", "each_once", "load_conversations", "load_files"]
