@@ -369,14 +369,14 @@ def lexicon_tensors(
         pieces: dict[int, float] = defaultdict(float)
         norm = total = 0.0
         for weight, gloss in glosses:
-            ids = [i for i in tokenizer.encode(gloss, add_special_tokens=False).ids if i != unknown][:MAX_PIECES]
-            if not ids:
+            used = [i for i in tokenizer.encode(gloss, add_special_tokens=False).ids if i != unknown][:MAX_PIECES]
+            if not used:
                 continue
-            length = float(np.linalg.norm(rows[ids].mean(axis=0)))
+            length = float(np.linalg.norm(rows[used].mean(axis=0)))
             norm += weight * length
             total += weight
-            for i in ids:  # each gloss counts as a unit vector
-                pieces[i] += weight / (length * len(ids))
+            for i in used:  # each gloss counts as a unit vector
+                pieces[i] += weight / (length * len(used))
         if not pieces:
             continue
         entries.append(word)
