@@ -68,11 +68,8 @@ def test_words_that_nobody_wrote_are_no_evidence(ann: UserMemory, quote: str) ->
 
 def test_foreign_system_forgotten_and_earlier_steps_are_no_evidence(ann: UserMemory, static_memory: Memory) -> None:
     bob = static_memory.user(f"bob beside {ann.name}")
-    foreign, system, forgotten = (
-        store(bob, "I own a boat."),
-        store(ann, "The user owns a boat.", "system"),
-        store(ann, "I own a boat."),
-    )
+    foreign, forgotten = store(bob, "I own a boat."), store(ann, "I own a boat.")
+    system = store(ann, "The user owns a boat.", "system")
     ann.forget([forgotten.id])
     for step in (foreign, system, forgotten):
         assert outcome_of(ann, batch_of(step), fact(step, "a boat", "owns a boat", "boat")).refused
