@@ -14,7 +14,6 @@ class Section(Record):
     """A part of a file with its place: a page, the text under a heading, a range of rows, or none of these.
 
     Attributes:
-        page: counted from 1.
         heading: the heading above the text, which is not part of it. level: 1 (widest) to 6.
         rows: the first and last row of data, counted from 1 without the header.
     """
@@ -30,14 +29,12 @@ class ReadFile(Record):
     """The content of a file.
 
     Attributes:
-        title: the title in the file; empty if there is none.
         mime_type: by its bytes, otherwise by its name.
         resource_type: ``text``, ``markdown``, ``html``, ``csv``, ``pdf``, ``docx``, ``image``, ``audio``; ``video``,
             ``archive`` or ``file`` for what is only stored.
         content: the whole text: pages parted by form feeds, headings as Markdown's, one line a row of a table. Empty
             for pictures, recordings and what is only stored.
         sections: the same in parts with their places.
-        degraded: what could not be read, one line each.
     """
 
     title: str = ""
@@ -52,12 +49,10 @@ class AddedFile(Record):
     """The acknowledgement of ``add_file``.
 
     Attributes:
-        item: the resource item that holds the file.
         repeated: whether the very same file was stored before; nothing was added then.
         superseded: the id of the item of the former version of the file.
         passages: the number of its passages that are searched; 1 for a short file.
         secrets: the vault references that replace secrets in the text.
-        degraded: what could not be read or stored, one line each.
     """
 
     item: ResourceItem

@@ -28,7 +28,6 @@ class Proposal(Record):
         operation: ``add`` a new item; ``update`` the item ``target`` in place (a correction of what was never true, or
             more detail); ``supersede`` it by a new one (it was true until now); ``merge`` the items ``merged`` into
             ``target``; ``remove`` it (it was never true, or is wanted gone); ``noop`` changes nothing.
-        kind: of the item.
         values: fields of the item of that kind (``add``, ``supersede``: complete; ``update``, ``merge``: those that
             change); without id, user, status, version and sources. Times as ISO 8601 text or datetimes.
         target: id of the item operated on, or the ``key`` of an earlier proposal of the same batch; None for ``add``.
@@ -62,8 +61,6 @@ class Outcome(Record):
     Attributes:
         applied: the operation that was done, which may be another than proposed (a duplicate merges, a contradiction
             supersedes); None where it was refused.
-        item_id: of the item as it is now.
-        operation_id: in the history.
         refused: why nothing was done, in words that hold no secret; empty otherwise.
     """
 

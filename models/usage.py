@@ -18,7 +18,6 @@ class Usage:
         calls: requests that were answered, or that broke off after the model may have begun. A refused request (429, 5xx,
             no connection) costs nothing and is not counted.
         input_tokens: input tokens as the model reports them; an estimate where it reports none.
-        output_tokens: output tokens, likewise.
         seconds: the duration of the requests, without the waits between them.
     """
 
