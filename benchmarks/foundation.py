@@ -29,7 +29,7 @@ from rich.progress import track
 from rich.table import Table
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.evals.ruler_text import Prose
+from hexamem.evals.ruler import Prose
 from hexamem.stores.documents import step_document
 
 ROOT = Path(__file__).resolve().parents[1]

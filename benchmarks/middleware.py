@@ -4,7 +4,7 @@ Run: ``python benchmarks/middleware.py [--steps 10000] [--runs 80] [--wait 50] [
 model that answers after so many milliseconds, one with the middleware and one without, take turns. Each run asks a new
 question, at the end of a conversation of none or twenty messages that is sent whole. The time of the bare agent is
 subtracted, so the difference is recall, storing and the hooks. The CPU time of the process includes the indexing in the
-background, which runs while the model is waited for. ``--home`` keeps the memory for the next run.
+background, which runs while the model is waited for. ``--home`` stores the memory for the next run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hexamem import Memory, MemoryMiddleware, MiddlewareSettings
-from hexamem.evals.ruler_text import Prose
+from hexamem.evals.ruler import Prose
 
 _CLOCKS = {"wall": time.perf_counter, "CPU, caller": time.thread_time, "CPU, process": time.process_time}
 _WARM_UP = 8

@@ -1,7 +1,7 @@
 """How often a run that has come to talk about something else is noticed, and how often one that has not is taken for it.
 
 Run: ``python benchmarks/topic_shift.py [--pairs 400] [--json OUT]``. From the conversations of ``evals/corpus/open`` a
-question is taken as what a run began with. What stands beside its evidence is what is talked about then: of the same
+question is taken as what a run began with. The turns beside its evidence are what is talked about then: of the same
 question (the same matter), or of one from another conversation (something else). No model.
 """
 
@@ -31,15 +31,15 @@ def main() -> None:
     given = parser.parse_args()
     asked = [one for path in sorted(OPEN.glob("*.json")) for one in _asked(path)]
     bound = MiddlewareSettings().topic_shift or 0.0
-    table = Table("conversations", "told by", "another matter, noticed", "the same, taken for another")
+    table = Table("conversations", "recognised by", "another matter, noticed", "the same, taken for another")
     rows = []
     for name, some in (("English", [one for one in asked if not one[0].startswith("zh")]),
                        ("Chinese", [one for one in asked if one[0].startswith("zh")])):  # fmt: skip
         for turns in (1, 3):
             same, other = _compared(some, turns, given.pairs)
-            found, wrong = float(np.mean(np.array(other) < bound)), float(np.mean(np.array(same) < bound))
-            rows.append({"conversations": name, "turns": turns, "noticed": found, "mistaken": wrong})
-            table.add_row(name, "a turn" if turns == 1 else f"{turns} turns", f"{found:.0%}", f"{wrong:.0%}")
+            noticed, mistaken = float(np.mean(np.array(other) < bound)), float(np.mean(np.array(same) < bound))
+            rows.append({"conversations": name, "turns": turns, "noticed": noticed, "mistaken": mistaken})
+            table.add_row(name, "a turn" if turns == 1 else f"{turns} turns", f"{noticed:.0%}", f"{mistaken:.0%}")
     Console().print(table)
     print(f"recalled again below {bound}; {given.pairs} pairs of each")
     if given.json is not None:
@@ -62,9 +62,9 @@ def _asked(path: Path) -> list[tuple[str, str, list[str]]]:
 def _compared(asked: Sequence[tuple[str, str, list[str]]], turns: int, pairs: int) -> tuple[list[float], list[float]]:
     rng = random.Random(1)
     same, other = [], []
-    for talk, question, said in rng.sample(list(asked), min(pairs, len(asked))):
+    for talk, question, spoken in rng.sample(list(asked), min(pairs, len(asked))):
         elsewhere = rng.choice([one for one in asked if one[0] != talk])
-        same.append(topic_likeness(" ".join(said[:turns]), [question]))
+        same.append(topic_likeness(" ".join(spoken[:turns]), [question]))
         other.append(topic_likeness(" ".join(elsewhere[2][:turns]), [question]))
     return same, other
 

@@ -3,7 +3,6 @@
 from hexamem.evals.answers import evaluate_answers
 from hexamem.evals.datasets import detect_format, load_conversations, load_files
 from hexamem.evals.hotpotqa import load_hotpotqa
-from hexamem.evals.jsonl import read_jsonl
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.report import write_json
 from hexamem.evals.ruler import make_ruler
@@ -23,6 +22,5 @@ __all__ = [
     "load_files",
     "load_hotpotqa",
     "make_ruler",
-    "read_jsonl",
     "write_json",
 ]

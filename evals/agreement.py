@@ -14,22 +14,15 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from hexamem.errors import InvalidInputError
 from hexamem.evals.records import Conversation
 from hexamem.memory_types import InducedLabels
 
-__all__ = ["NOT_INSTALLED", "NOT_MEASURABLE", "AgreementTally", "agreement", "induced_labels"]
+__all__ = ["NOT_INSTALLED", "NOT_MEASURABLE", "AgreementTally", "agreement"]
 
 NOT_MEASURABLE = "not measurable: one partition"
 NOT_INSTALLED = "not measured: scikit-learn is not installed; run: pip install scikit-learn"
 _UNLABELLED = "\x00 without a label"
 _SCORES = ("ami", "v_measure", "homogeneity", "completeness")
-
-
-def induced_labels(user: Any) -> Mapping[str, InducedLabels] | None:
-    """The induced labels of a user's steps by step id; None where the memory has no labels."""
-    induced = getattr(getattr(user, "labels", None), "induced", None)
-    return None if induced is None else induced()
 
 
 def agreement(gold: Sequence[str], induced: Sequence[str | None]) -> dict[str, Any]:
@@ -42,13 +35,8 @@ def agreement(gold: Sequence[str], induced: Sequence[str | None]) -> dict[str, A
     Returns:
         ``ami`` (at most 1, about 0 for chance), ``v_measure``, ``homogeneity`` and ``completeness`` (0 to 1),
         ``n_labels``, ``n_gold``, ``n_steps`` and ``n_unlabelled``. With fewer than two gold classes, or
-        without scikit-learn (the extra ``evals``), the scores are None and ``note`` says so.
-
-    Raises:
-        InvalidInputError: the lengths differ.
+        without scikit-learn (the extra ``evals``), the scores are None and ``note`` names the reason.
     """
-    if len(gold) != len(induced):
-        raise InvalidInputError(f"{len(gold)} gold labels for {len(induced)} induced ones; give one of each per step")
     result: dict[str, Any] = {
         **dict.fromkeys(_SCORES),
         "n_labels": len(set(induced) - {None}),
@@ -88,23 +76,22 @@ class AgreementTally:
         """Compare one conversation. Steps without gold are left out.
 
         Args:
-            conversation: its ``gold`` may give ``partition`` (a list, outer to inner, or one name) and ``action``.
-            turn_of: which turn each step is.
+            conversation: its ``gold`` may have ``partition`` (a list, outer to inner, or one name) and ``action``.
+            turn_of: step id → its turn.
             induced: the labels by step id.
         """
-        paths: list[tuple[tuple[str, ...], str | None]] = []
+        paths: list[tuple[str, str | None]] = []
         actions: list[tuple[str, str | None]] = []
         for step, turn in turn_of.items():
-            gold = conversation.gold.get(turn, {})
-            labels = induced.get(step)
-            if path := _path(gold.get("partition")):
-                paths.append((path, labels.scope if labels else None))
-            if isinstance(action := gold.get("action"), str) and action:
+            gold, labels = conversation.gold.get(turn, {}), induced.get(step)
+            if path := gold.get("partition"):
+                whole = path if isinstance(path, str) else "\x1f".join(map(str, path))
+                paths.append((whole, labels.scope if labels else None))
+            if action := gold.get("action"):
                 actions.append((action, next(iter(labels.coarse_events), None) if labels else None))
-        if paths:
-            self._scope.append(agreement(["\x1f".join(path) for path, _ in paths], [scope for _, scope in paths]))
-        if actions:
-            self._events.append(agreement([action for action, _ in actions], [event for _, event in actions]))
+        for pairs, tally in ((paths, self._scope), (actions, self._events)):
+            if pairs:
+                tally.append(agreement(*zip(*pairs, strict=True)))
 
     def scope(self) -> dict[str, Any] | None:
         """Agreement of scopes with the whole gold partition; None without any."""
@@ -113,12 +100,6 @@ class AgreementTally:
     def events(self) -> dict[str, Any] | None:
         """Agreement of the main coarse event with the gold action; None without any."""
         return _mean(self._events) if self._events else None
-
-
-def _path(partition: Any) -> tuple[str, ...]:
-    if isinstance(partition, str):
-        return (partition,) if partition else ()
-    return tuple(str(part) for part in partition or ())
 
 
 def _mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A model that says whether an answer is right: the usual score beside word overlap on LoCoMo and LongMemEval.
+"""A model that decides whether an answer is right: the usual score beside word overlap on LoCoMo and LongMemEval.
 
 The prompt is ``prompts/answer_judge.md``, our own words. Temperature 0, one structured call an answer.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_ANSWER", "AnswerJudge", "AnswerVerdict"]
 
 NO_ANSWER = "The question cannot be answered from the conversation."
-"""What stands as the gold answer where there is none to give."""
+"""The gold answer of a question that has none."""
 _LONGEST = 8_000
 
 

@@ -6,7 +6,7 @@ Where research abstains the answer is taken as :data:`ABSTAINED`, the words that
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hexamem.errors import InvalidInputError
@@ -28,9 +28,8 @@ _LOCOMO_RANGE = ("1", "2", "3", "4")
 def answer_scores(dataset: str, question: Question, answer: str) -> dict[str, float]:
     """The scores of one answer by name, each 0 to 1.
 
-    LoCoMo: ``f1`` (:func:`~.qa_scores.locomo_score`), and ``bleu1`` and ``plain_f1``, for category 5 none of these two.
-    HotpotQA: ``f1`` (the best over the gold answers) and ``exact_match``. Others: ``plain_f1`` and
-    ``bleu1``; none for a question without a gold answer.
+    LoCoMo: ``f1`` (:func:`~.qa_scores.locomo_score`), and ``plain_f1`` and ``bleu1`` but for category 5. HotpotQA: ``f1``
+    (the best over the gold answers) and ``exact_match``. Others: ``plain_f1`` and ``bleu1``; none without a gold answer.
     """
     golds: Sequence[str] = question.gold.get("answers") or ([question.answer] if question.answer else [])
     if dataset == "hotpotqa" and golds:
@@ -78,10 +77,9 @@ def evaluate_answers(
 
     Returns:
         One JSON-ready object: ``scores`` is ``{score: {group: mean}}`` with the groups ``all``, ``1-4`` (LoCoMo) and
-        each category, ``counts`` the questions by group, ``answers`` one row a question (id, category, question, gold,
-        answer, abstained, its scores, and the judge's reason), ``llm_calls`` and ``llm_tokens`` those of research,
-        ``judge_calls`` and ``judge_tokens`` those of the judge; else as :func:`~.runner.evaluate`. A question that the
-        judge could not judge has no ``judge`` score and is listed in ``degraded``.
+        each category, ``counts`` the questions by group, ``answers`` one row a question, ``llm_calls`` and ``llm_tokens``
+        those of research, ``judge_calls`` and ``judge_tokens`` those of the judge; else as :func:`~.runner.evaluate`. A
+        question that the judge could not judge has no ``judge`` score and is listed in ``degraded``.
 
     Raises:
         InvalidInputError: there are no questions, or one has an unknown category.
@@ -147,10 +145,9 @@ def _row(dataset: str, question: Question, asked: Asked, judge: AnswerJudge | No
 
 def _tables(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     categories = sorted({row["category"] for row in rows}, key=natural_key)
-    groups = {"all": list(rows)}
-    if set(categories) <= {*_LOCOMO_RANGE, "5"}:
-        groups["1-4"] = [row for row in rows if row["category"] in _LOCOMO_RANGE]
-    groups |= {category: [row for row in rows if row["category"] == category] for category in categories}
+    named: dict[str, Collection[str]] = {"1-4": _LOCOMO_RANGE} if set(categories) <= {*_LOCOMO_RANGE, "5"} else {}
+    named |= {category: (category,) for category in categories}
+    groups = {"all": rows, **{name: [row for row in rows if row["category"] in of] for name, of in named.items()}}
     names = list(dict.fromkeys(name for row in rows for name in row["scores"]))
     return {
         "counts": {group: len(members) for group, members in groups.items()},

@@ -8,6 +8,7 @@ Of a turn the memory sees role, content and time. ``partition``, ``action``, ``a
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,20 +54,17 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
         skip_bad: leave bad lines out with a note instead of raising.
 
     Returns:
-        One conversation; id ``came-<name of the trajectory>``; without questions, and a note, if their file is
-        missing.
+        One conversation ``came-<name of the trajectory>``; without questions, and a note, if their file is missing.
 
     Raises:
-        InvalidInputError: the turns file is missing, or the names do not say which file is which.
+        InvalidInputError: the turns file is missing, or the names do not tell turns from questions.
         CorruptFileError: naming file and line.
     """
     other = sibling(path)
     turns_file, questions_file = (path, other) if "turns" in path.name else (other, path)
     if not turns_file.exists():
         raise InvalidInputError(f"{path}: the turns it asks about are missing; put {turns_file.name} beside it")
-    before, _, after = turns_file.stem.rpartition("turns")
-    name = (before + after).strip("_-.") or turns_file.resolve().parent.name
-
+    name = "".join(turns_file.stem.rpartition("turns")[::2]).strip("_-.") or turns_file.resolve().parent.name
     turns = read_records(turns_file, skip_bad=skip_bad, check=fits(_Turn))
     messages: list[EvalMessage] = []
     neutral: dict[str, str] = {}
@@ -75,27 +73,18 @@ def load_came_bench(path: Path, *, skip_bad: bool = False) -> list[Conversation]
     untimed = 0
     named_role = "assistant" if any(turn["role"] == "user" for _, turn in turns.records) else "user"
     for number, turn in turns.records:
-        turn_id, role = f"turn-{len(messages) + 1}", turn["role"]
+        turn_id, role, content = f"turn-{len(messages) + 1}", turn["role"], turn["content"]
         if turn["id"] in neutral:
             raise CorruptFileError(
                 f"{turns_file}, line {number}: id {turn['id']!r} occurs twice; each turn needs its own"
             )
         neutral[turn["id"]] = turn_id
         gold[turn_id] = {key: turn[key] for key in _GOLD_OF_TURN if key in turn}
-        content: str = turn["content"]
         if stamp := _TIMESTAMP.search(content):
             content, time = content[: stamp.start()], stamp["time"]
         untimed += stamp is None
-        messages.append(
-            EvalMessage(
-                id=turn_id,
-                role=role if role in _ROLES else named_role,
-                name=None if role in _ROLES else role,
-                content=content,
-                timestamp=time,
-                thread_id=name,
-            )
-        )
+        role, speaker = (role, None) if role in _ROLES else (named_role, role)
+        messages.append(EvalMessage(turn_id, role, speaker, content, timestamp=time, thread_id=name))
     notes = list(turns.notes)
     if untimed:
         notes.append(f"{untimed} turn(s) without a timestamp: each took that of the turn before, where there was one")
@@ -115,8 +104,8 @@ def sibling(path: Path) -> Path:
         InvalidInputError: the name holds neither ``turns`` nor ``questions``.
     """
     for word, other in (("turns", "questions"), ("questions", "turns")):
-        before, found, after = path.name.rpartition(word)
-        if found:
+        before, there, after = path.name.rpartition(word)
+        if there:
             return path.with_name(before + other + after)
     raise InvalidInputError(
         f"{path}: a CAME-Bench file is named like debate_turns.jsonl or debate_questions.jsonl; rename it so"
@@ -124,29 +113,34 @@ def sibling(path: Path) -> Path:
 
 
 def _questions(
-    path: Path, conversation_id: str, neutral: dict[str, str], skip_bad: bool
+    path: Path, conversation_id: str, neutral: Mapping[str, str], skip_bad: bool
 ) -> tuple[list[Question], list[str]]:
+    """The questions, and notes on them."""
     lines = read_records(path, skip_bad=skip_bad, check=fits(_Asked))
-    questions: list[Question] = []
-    unknown: list[str] = []
-    for _, record in lines.records:
-        asked = _Asked.model_validate(record)
-        written = asked.answer_turn_ids or []
-        unknown += [f"{turn} ({asked.id})" for turn in written if turn not in neutral]
-        answer = asked.answer.get("free_form_answer") if isinstance(asked.answer, dict) else asked.answer
-        turns_of_question = tuple(neutral[turn] for turn in asked.question_turn_ids or () if turn in neutral)
-        questions.append(
-            Question(
-                id=f"{conversation_id}-{asked.id}",
-                text=asked.content,
-                answer="" if answer is None else str(answer),
-                category=asked.type,
-                evidence=tuple(dict.fromkeys(neutral[turn] for turn in written if turn in neutral)),
-                gold={
-                    "answer": asked.answer,
-                    "answer_type": asked.answer_type,
-                    "question_turns": turns_of_question,
-                },
-            )
+    every = [_Asked.model_validate(record) for _, record in lines.records]
+    questions = [
+        Question(
+            id=f"{conversation_id}-{asked.id}",
+            text=asked.content,
+            answer=_in_words(asked.answer),
+            category=asked.type,
+            evidence=_known(asked.answer_turn_ids, neutral),
+            gold={
+                "answer": asked.answer,
+                "answer_type": asked.answer_type,
+                "question_turns": _known(asked.question_turn_ids, neutral),
+            },
         )
+        for asked in every
+    ]
+    unknown = [f"{turn} ({asked.id})" for asked in every for turn in asked.answer_turn_ids or () if turn not in neutral]
     return questions, [*lines.notes, *not_scored(unknown, questions)]
+
+
+def _known(turns: list[str] | None, neutral: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(neutral[turn] for turn in turns or () if turn in neutral))
+
+
+def _in_words(answer: Any) -> str:
+    words = answer.get("free_form_answer") if isinstance(answer, dict) else answer
+    return "" if words is None else str(words)

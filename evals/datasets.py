@@ -13,9 +13,8 @@ from hexamem.errors import InvalidInputError
 from hexamem.evals.came_bench import load_came_bench, sibling
 from hexamem.evals.hotpotqa import is_hotpotqa, load_hotpotqa
 from hexamem.evals.jsonl import load_jsonl
-from hexamem.evals.locomo import load_locomo
+from hexamem.evals.locomo import load_locomo, load_other_questions
 from hexamem.evals.longmemeval import load_longmemeval
-from hexamem.evals.other_questions import load_other_questions
 from hexamem.evals.records import FORMATS, Conversation, DataFormat, listed, natural_key, read_json
 
 __all__ = ["detect_format", "each_once", "load_conversations", "load_files"]
@@ -57,8 +56,7 @@ def load_conversations(path: str | Path, format: _Format = "auto", *, skip_bad: 
 
     Args:
         path: a ``.json`` or ``.jsonl`` file, or a folder, whose own such files are read in natural order of their
-            names (subfolders are not). Of CAME-Bench either the turns or the questions file; the other is found by
-            its name.
+            names. Of CAME-Bench either the turns or the questions file.
         format: the form of the data; ``auto`` looks into each file.
         skip_bad: leave unreadable lines of JSON-lines files out, each with a note, instead of raising.
 
@@ -79,21 +77,15 @@ def load_conversations(path: str | Path, format: _Format = "auto", *, skip_bad: 
         if form is None:
             raise InvalidInputError(f"{root}: not a conversation of a known form ({', '.join(FORMATS)})")
         return _LOADERS[form](root, skip_bad)
-
-    conversations: list[Conversation] = []
-    left_out: list[str] = []
-    partners: set[Path] = set()
-    files = [file for file in root.iterdir() if file.suffix in (".json", ".jsonl")]
-    for file in sorted(files, key=lambda file: natural_key(file.name)):
-        if file in partners:
-            continue
-        form = detect_format(file)
-        if form is None or format not in ("auto", form):
-            left_out.append(file.name)
-            continue
-        if form == "came":
-            partners.add(sibling(file))
-        conversations += _LOADERS[form](file, skip_bad)
+    files = sorted(root.glob("*.json")) + sorted(root.glob("*.jsonl"))
+    forms = {file: detect_format(file) for file in each_once(sorted(files, key=lambda file: natural_key(file.name)))}
+    left_out = [file.name for file, form in forms.items() if form is None or format not in ("auto", form)]
+    conversations = [
+        conversation
+        for file, form in forms.items()
+        if form is not None and file.name not in left_out
+        for conversation in _LOADERS[form](file, skip_bad)
+    ]
     if not conversations:
         wanted = "conversation of a known form" if format == "auto" else f"{format} conversation"
         raise InvalidInputError(f"{root}: no {wanted} among its .json and .jsonl files")
@@ -110,7 +102,7 @@ def _noted(conversations: list[Conversation], left_out: Sequence[str], whole: st
 
 
 def detect_format(path: Path) -> DataFormat | None:
-    """Which form a file has, judged by the keys it holds; None if it is none of them.
+    """Which form a file has, judged by the keys of its first record; None if it is none of them.
 
     Raises:
         CorruptFileError: a ``.json`` file is not valid JSON. (A bad line of a ``.jsonl`` file is its loader's to
@@ -143,10 +135,9 @@ def _detect_lines(path: Path) -> DataFormat | None:
                 record: Any = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            if not isinstance(record, dict):
-                continue
-            if "answer_turn_ids" in record or {"partition", "action"} <= record.keys():
+            keys = record.keys() if isinstance(record, dict) else set()
+            if "answer_turn_ids" in keys or {"partition", "action"} <= keys:
                 return "came"
-            if {"role", "content"} <= record.keys():
+            if {"role", "content"} <= keys:
                 return "jsonl"
     return None if empty else "jsonl"

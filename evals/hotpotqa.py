@@ -8,14 +8,14 @@ sentences).
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field, model_validator
 
 from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.evals.records import Conversation, Question, documents, listed, parsed, read_json
+from hexamem.evals.records import Conversation, EvalMessage, Question, listed, parsed, read_json
 from hexamem.models.tokens import count_tokens
 
 __all__ = ["is_hotpotqa", "load_hotpotqa"]
@@ -58,7 +58,7 @@ def load_hotpotqa(
 
     Args:
         path: the file.
-        tokens: how long the documents are together, by :func:`~hexamem.models.tokens.count_tokens`, to within a
+        tokens: the length of the documents together, by :func:`~hexamem.models.tokens.count_tokens`, to within a
             paragraph; None leaves the question's own paragraphs, in the file's order.
         questions: the first so many only.
         seed: of the choice and the order of the paragraphs.
@@ -79,65 +79,50 @@ def load_hotpotqa(
         )
     every = [parsed(_Distractor, record, f"{path}, record {at}") for at, record in enumerate(records, 1)]
     paragraphs = {title: text for record in every for title, text in record.paragraphs().items()}
-    return [_distractor(path, record, paragraphs, tokens, seed) for record in every[:questions]]
+    conversations = []
+    for record in every[:questions]:
+        own = record.paragraphs()
+        titles = list(own)
+        if tokens is not None:
+            rng = random.Random(f"{record.id} {seed}")
+            titles += _further(path, own, paragraphs, tokens, rng)
+            rng.shuffle(titles)
+        conversations.append(_conversation(record, {title: paragraphs[title] for title in titles} | own, titles))
+    return conversations
 
 
-def _distractor(
-    path: Path, record: _Distractor, every: Mapping[str, str], tokens: int | None, seed: int
-) -> Conversation:
-    paragraphs = list(record.paragraphs().items())
-    if tokens is not None:
-        rng = random.Random(f"{record.id} {seed}")
-        paragraphs += _more(path, paragraphs, every, tokens, rng)
-        rng.shuffle(paragraphs)
-    supporting = {title for title, _ in record.supporting_facts}
-    return _conversation(
-        record.id,
-        [text for _, text in paragraphs],
-        question=record.question,
-        answers=[record.answer],
-        category=record.type or "hotpotqa",
-        evidence=tuple(f"doc-{number}" for number, (title, _) in enumerate(paragraphs, 1) if title in supporting),
-        gold={"supporting_facts": [list(fact) for fact in record.supporting_facts]},
-    )
-
-
-def _more(
-    path: Path, own: Sequence[tuple[str, str]], every: Mapping[str, str], tokens: int, rng: random.Random
-) -> Iterator[tuple[str, str]]:
-    left = tokens - sum(count_tokens(text) for _, text in own)
-    present = {title for title, _ in own}
-    titles = [title for title in every if title not in present]
+def _further(
+    path: Path, own: Mapping[str, str], every: Mapping[str, str], tokens: int, rng: random.Random
+) -> list[str]:
+    """Titles of paragraphs of other questions that fill the length."""
+    left = tokens - sum(map(count_tokens, own.values()))
+    titles = [title for title in every if title not in own]
     rng.shuffle(titles)
-    for title in titles:
-        if left <= 0:
-            return
-        yield title, every[title]
-        left -= count_tokens(every[title])
+    taken: list[str] = []
+    while left > 0 and titles:
+        taken.append(titles.pop(0))
+        left -= count_tokens(every[taken[-1]])
     if left > 0:
         raise InvalidInputError(
             f"{path}: its paragraphs have {tokens - left:,} tokens, fewer than the {tokens:,} asked for; ask for fewer, "
             "or give the whole file"
         )
+    return taken
 
 
-def _conversation(
-    name: str,
-    texts: Sequence[str],
-    *,
-    question: str,
-    answers: Sequence[str],
-    category: str = "hotpotqa",
-    evidence: tuple[str, ...] = (),
-    gold: Mapping[str, Any] | None = None,
-) -> Conversation:
-    messages = documents(texts, "doc", "documents", _PER_THREAD)
-    asked = Question(
-        id=f"hotpotqa-{name}",
-        text=question,
-        answer=answers[0],
-        category=category,
-        evidence=evidence,
-        gold={**(gold or {}), "answers": tuple(answers)},
+def _conversation(record: _Distractor, texts: Mapping[str, str], titles: list[str]) -> Conversation:
+    supporting = {title for title, _ in record.supporting_facts}
+    name = f"hotpotqa-{record.id}"
+    messages = tuple(
+        EvalMessage(f"doc-{n + 1}", "user", None, texts[title], thread_id=f"documents_{n // _PER_THREAD + 1}")
+        for n, title in enumerate(titles)
     )
-    return Conversation(id=f"hotpotqa-{name}", messages=messages, questions=(asked,), dataset="hotpotqa")
+    asked = Question(
+        id=name,
+        text=record.question,
+        answer=record.answer,
+        category=record.type or "hotpotqa",
+        evidence=tuple(f"doc-{n}" for n, title in enumerate(titles, 1) if title in supporting),
+        gold={"supporting_facts": [list(fact) for fact in record.supporting_facts], "answers": (record.answer,)},
+    )
+    return Conversation(name, messages, (asked,), dataset="hotpotqa")

@@ -1,8 +1,7 @@
 """JSON lines: one message ``{role, content, name?, timestamp?, id?, thread_id?}`` a line, as ``hexamem ingest`` reads.
 
-A file that ends in ``.json`` holds them as one JSON array.
-
-Lines end at a newline byte only, so that characters such as U+2028 inside a message do not cut it.
+A file that ends in ``.json`` holds them as one JSON array. Lines end at a newline byte only, so that characters such as
+U+2028 inside a message do not cut it.
 """
 
 from __future__ import annotations
@@ -18,17 +17,10 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from hexamem.errors import CorruptFileError
 from hexamem.evals.records import Conversation, EvalMessage, listed, read_json, why
 
-__all__ = ["JsonLines", "JsonlMessages", "fits", "load_jsonl", "read_jsonl", "read_records"]
+__all__ = ["JsonLines", "fits", "load_jsonl", "read_records"]
 
 _PASSED_ON = ("tool_calls", "tool_call_id")
 _KNOWN = {"role", "content", "name", "timestamp", "id", "thread_id", *_PASSED_ON}
-
-
-class JsonlMessages(NamedTuple):
-    """The messages of a JSONL file in order, and notes on what was left out."""
-
-    messages: list[EvalMessage]
-    notes: tuple[str, ...]
 
 
 class JsonLines(NamedTuple):
@@ -54,33 +46,31 @@ class _Line(BaseModel):
         return self
 
 
-def read_jsonl(path: str | Path, skip_bad: bool = False) -> JsonlMessages:
-    """Read the messages of a JSONL file.
+def load_jsonl(path: Path, *, skip_bad: bool = False) -> list[Conversation]:
+    """A file of messages as one conversation without questions; its id is the file's name.
 
-    Args:
-        path: a UTF-8 file with one JSON object a line; empty lines do not count.
-        skip_bad: leave out lines that cannot be read, each with a note naming file, line and reason.
-
-    Returns:
-        ``(messages, notes)``. ``tool_calls`` and ``tool_call_id`` are passed on; other keys that a message does not
-        have are not, and a note counts them.
-
-    Raises:
-        CorruptFileError: naming file, line and reason, unless ``skip_bad``.
+    ``tool_calls`` and ``tool_call_id`` are passed on; other keys that a message does not have are not, and a note counts
+    them. Raises as :func:`read_records`.
     """
-    lines = read_records(Path(path), skip_bad=skip_bad, check=fits(_Line))
+    lines = read_records(path, skip_bad=skip_bad, check=fits(_Line))
     foreign = Counter(key for _, record in lines.records for key in record.keys() - _KNOWN)
     notes = lines.notes
     if foreign:
         counts = ", ".join(f"{key} ({count} lines)" for key, count in sorted(foreign.items()))
         notes = (*notes, f"{path}: keys that a message does not have, left out: {counts}")
-    return JsonlMessages([_message(record) for _, record in lines.records], notes)
-
-
-def load_jsonl(path: Path, *, skip_bad: bool = False) -> list[Conversation]:
-    """A JSONL file as one conversation without questions; its id is the file's name."""
-    messages, notes = read_jsonl(path, skip_bad=skip_bad)
-    return [Conversation(id=path.stem, messages=tuple(messages), notes=notes, dataset="jsonl")]
+    messages = tuple(
+        EvalMessage(
+            id=record.get("id") or None,
+            role=record["role"],
+            name=record.get("name") or None,
+            content=record["content"] or "",
+            timestamp=record.get("timestamp") or None,
+            thread_id=record.get("thread_id") or None,
+            extra={key: record[key] for key in _PASSED_ON if key in record},
+        )
+        for _, record in lines.records
+    )
+    return [Conversation(id=path.stem, messages=messages, notes=notes, dataset="jsonl")]
 
 
 def fits(form: type[BaseModel]) -> Callable[[object], str | None]:
@@ -111,10 +101,13 @@ def read_records(path: Path, *, skip_bad: bool, check: Callable[[dict[str, Any]]
     notes: list[str] = []
     in_array = path.suffix == ".json"
     unit = "message" if in_array else "line"
-    for number, record, unreadable in _array(path) if in_array else _lines(path):
-        problem = unreadable if record is None else check(record)
-        if record is not None and problem is None:
-            records.append((number, record))
+    for number, value, unreadable in _array(path) if in_array else _lines(path):
+        problem = unreadable
+        if problem is None and not isinstance(value, dict):
+            problem = f"is a JSON {type(value).__name__}, not an object with role and content"
+        problem = problem or check(value)
+        if problem is None:
+            records.append((number, value))
         elif skip_bad:
             notes.append(f"{path}, {unit} {number}: {problem}; left out")
         else:
@@ -122,45 +115,22 @@ def read_records(path: Path, *, skip_bad: bool, check: Callable[[dict[str, Any]]
     return JsonLines(records, tuple(notes))
 
 
-def _array(path: Path) -> Iterator[tuple[int, dict[str, Any] | None, str | None]]:
+def _array(path: Path) -> Iterator[tuple[int, Any, str | None]]:
     for number, value in enumerate(listed(read_json(path)), start=1):
-        yield number, *_object(value)
+        yield number, value, None
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | None, str | None]]:
+def _lines(path: Path) -> Iterator[tuple[int, Any, str | None]]:
+    """The number, value and fault of each line that is not blank."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             raw = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if raw.strip():
-                yield number, *_parse(raw.rstrip(b"\r\n"))
-
-
-def _parse(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
-    try:
-        value = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        return None, f"not UTF-8 text ({error.reason} at byte {error.start + 1})"
-    except json.JSONDecodeError as error:
-        return None, f"not valid JSON ({error.msg}, column {error.colno})"
-    except RecursionError:
-        return None, "not valid JSON (nested too deeply)"
-    return _object(value)
-
-
-def _object(value: object) -> tuple[dict[str, Any] | None, str | None]:
-    if not isinstance(value, dict):
-        return None, f"is a JSON {type(value).__name__}, not an object with role and content"
-    return value, None
-
-
-def _message(record: dict[str, Any]) -> EvalMessage:
-    name, timestamp, identifier, thread = (record.get(key) or None for key in ("name", "timestamp", "id", "thread_id"))
-    return EvalMessage(
-        id=identifier,
-        role=record["role"],
-        name=name,
-        content="" if record["content"] is None else record["content"],
-        timestamp=timestamp,
-        thread_id=thread,
-        extra={key: record[key] for key in _PASSED_ON if key in record},
-    )
+            try:
+                if raw.strip():
+                    yield number, json.loads(raw.rstrip(b"\r\n").decode("utf-8")), None
+            except UnicodeDecodeError as error:
+                yield number, None, f"not UTF-8 text ({error.reason} at byte {error.start + 1})"
+            except json.JSONDecodeError as error:
+                yield number, None, f"not valid JSON ({error.msg}, column {error.colno})"
+            except RecursionError:
+                yield number, None, "not valid JSON (nested too deeply)"

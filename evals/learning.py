@@ -24,7 +24,7 @@ from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 from hexamem.stores.embedders.base import FloatArray
 
-__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking", "logistic_regression"]
+__all__ = ["Example", "LearningSettings", "learn_answerable", "learn_blend", "learn_ranking"]
 
 _Parameters = dict[str, FloatArray]
 
@@ -87,14 +87,7 @@ class Example:
 
 
 class _AdamW:
-    """AdamW (Loshchilov and Hutter, ICLR 2019) on arrays by name, in place.
-
-    Args:
-        decay: the weight decay; of ``linear`` towards its start, of the others towards 0.
-
-    Attributes:
-        taken: the number of steps so far.
-    """
+    """AdamW (Loshchilov and Hutter, ICLR 2019) on arrays by name, in place; ``linear`` decays towards its start."""
 
     def __init__(self, weights: _Parameters, decay: float) -> None:
         self._weights, self._decay, self._towards = weights, decay, {"linear": weights["linear"]}
@@ -146,12 +139,7 @@ def learn_ranking(
     for run in range(settings.runs):
         done = None if progress is None else (lambda epoch, run=run: progress(run * settings.epochs + epoch, total))
         runs.append(_run(inputs, cues, weights, settings, np.random.default_rng(settings.seed + 1 + run), done))
-    return RankingWeights(
-        deviation=deviation,
-        **_joined(runs),
-        fingerprint=fingerprint,
-        card=dict(card or {}),
-    )
+    return RankingWeights(deviation=deviation, **_joined(runs), fingerprint=fingerprint, card=dict(card or {}))
 
 
 def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, penalty: float = 1.0) -> FloatArray:
@@ -170,41 +158,27 @@ def learn_answerable(signs: FloatArray, answered: npt.NDArray[np.bool_], *, pena
         return np.empty(0, np.float32)
     mean, deviation = signs.mean(axis=0), signs.std(axis=0) + 1e-6
     x = np.clip((signs - mean) / deviation, -5, 5).astype(np.float64)
-    return np.concatenate([mean, deviation, logistic_regression(x, answered, penalty=penalty)]).astype(np.float32)
+    return np.concatenate([mean, deviation, _logistic_regression(x, answered, penalty)]).astype(np.float32)
 
 
-def logistic_regression(
-    x: npt.NDArray[np.float64],
-    y: npt.NDArray[np.bool_],
-    *,
-    penalty: float = 1.0,
-    weights: npt.NDArray[np.float64] | None = None,
+def _logistic_regression(
+    x: npt.NDArray[np.float64], y: npt.NDArray[np.bool_], penalty: float
 ) -> npt.NDArray[np.float64]:
-    """Slopes and, last, the intercept ``(d + 1,)`` by Newton's method with halved steps.
-
-    The loss is ``Σ w · log(1 + exp(-z))``, ``z`` signed by ``y``, plus ``penalty / 2`` times the sum of squared slopes.
-
-    Args:
-        x: inputs, ``(n, d)``.
-        y: classes, ``(n,)``; both must occur.
-        penalty: of squared slopes; the intercept has none.
-        weights: of the rows, ``(n,)``; 1 if None.
-    """
+    """Slopes and, last, the intercept ``(d + 1,)`` by Newton's method with halved steps; the intercept has no penalty."""
     x = np.column_stack([x, np.ones(len(x))])
-    target, w = y.astype(np.float64), np.ones(len(x)) if weights is None else weights
-    ridge = np.full(x.shape[1], penalty)
+    target, ridge = y.astype(np.float64), np.full(x.shape[1], penalty)
     ridge[-1] = 0.0
 
     def loss(theta: npt.NDArray[np.float64]) -> float:
         z = x @ theta
-        return float((w * (np.logaddexp(0, z) - target * z)).sum() + (ridge * theta**2).sum() / 2)
+        return float((np.logaddexp(0, z) - target * z).sum() + (ridge * theta**2).sum() / 2)
 
     theta = np.zeros(x.shape[1])
     now = loss(theta)
     for _ in range(100):
         p = sigmoid(x @ theta)
-        gradient = x.T @ (w * (p - target)) + ridge * theta
-        curvature = (x * (w * p * (1 - p))[:, None]).T @ x + np.diag(ridge + 1e-9)
+        gradient = x.T @ (p - target) + ridge * theta
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.diag(ridge + 1e-9)
         step = np.linalg.solve(curvature, gradient)
         size = 1.0
         while (then := loss(theta - size * step)) > now and size > 1e-6:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,18 +19,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from hexamem.errors import CorruptFileError
-from hexamem.evals.records import (
-    Conversation,
-    EvalMessage,
-    Question,
-    listed,
-    not_scored,
-    parsed,
-    read_json,
-    turn_time,
-)
+from hexamem.evals.records import Conversation, EvalMessage, Question, listed, not_scored, parsed, read_json, turn_time
 
-__all__ = ["load_locomo"]
+__all__ = ["load_locomo", "load_other_questions"]
 
 _SESSION = re.compile(r"session_(\d+)")
 _BETWEEN_IDS = re.compile(r"[;,\s]+")
@@ -75,7 +67,7 @@ def _conversation(path: Path, record: Any, index: int, count: int) -> Conversati
     place = f"{path}, record {index + 1}" if count > 1 else str(path)
     talk = record.get("conversation", record) if isinstance(record, dict) else None
     if not isinstance(talk, dict) or not any(_SESSION.fullmatch(key) for key in talk):
-        raise CorruptFileError(f"{place}: no session_1, session_2, … found; a LoCoMo conversation has them")
+        raise CorruptFileError(f"{place}: no session_1, session_2, …; a LoCoMo conversation has them")
     name = str(record.get("sample_id") or (f"{path.stem}-{index + 1}" if count > 1 else path.stem))
     conversation_id = f"locomo-{name.removeprefix('conv-')}"
     messages, notes = _messages(place, talk)
@@ -147,3 +139,48 @@ def _time(text: str, place: str) -> datetime:
         raise CorruptFileError(
             f"{place}: {text!r} is not a time; write it like '1:56 pm on 8 May, 2023' or in ISO 8601"
         ) from None
+
+
+class _Other(BaseModel):
+    conversation: str
+    kind: str
+    question: str
+    evidence: list[str]
+    answer: str = ""
+
+
+def load_other_questions(path: Path) -> list[Conversation]:
+    """Further questions about conversations, such as ``evals/corpus/out_of_distribution``, in place of their own.
+
+    A file is a list of ``{"conversation", "kind", "question", "answer", "evidence", "language"}``; ``conversation`` is the
+    path of a conversation in LoCoMo's form, relative to the folder above the file's own. The category is the kind.
+
+    Raises:
+        CorruptFileError: a question lacks a key, or names a conversation or a turn that does not exist.
+    """
+    by_name: dict[str, list[_Other]] = {}
+    for entry in parsed(list[_Other], read_json(path), str(path)):
+        by_name.setdefault(entry.conversation, []).append(entry)
+    return [_with_other(path, name, entries) for name, entries in by_name.items()]
+
+
+def _with_other(path: Path, name: str, entries: Sequence[_Other]) -> Conversation:
+    file = path.resolve().parent.parent / name
+    if not file.is_file():
+        raise CorruptFileError(f"{path}: names the conversation {name!r}, and there is no file {file}")
+    (conversation,) = load_locomo(file)
+    turns = {message.id for message in conversation.messages}
+    for number, entry in enumerate(entries, 1):
+        if unknown := [turn for turn in entry.evidence if turn not in turns]:
+            raise CorruptFileError(f"{path}, {name}, question {number}: {name} has no turn {unknown[0]!r}")
+    questions = [
+        Question(
+            id=f"{conversation.id}-other{number}",
+            text=entry.question,
+            answer=entry.answer,
+            category=entry.kind,
+            evidence=tuple(dict.fromkeys(entry.evidence)),
+        )
+        for number, entry in enumerate(entries, 1)
+    ]
+    return replace(conversation, questions=tuple(questions))

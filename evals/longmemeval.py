@@ -1,6 +1,6 @@
 """LongMemEval (ICLR 2025): one question over a haystack of dated sessions between a user and an assistant.
 
-The session ids give the answer away (``answer_280352e9``), so the memory sees ``session_N`` in the order of time;
+The session ids reveal the answer (``answer_280352e9``), so the memory sees ``session_N`` in the order of time;
 the original ids and ``has_answer`` are in ``Conversation.gold``.
 """
 
@@ -88,16 +88,8 @@ def _conversation(instance: _Instance) -> Conversation:
         for index, turn in enumerate(turns):
             turn_id = f"{thread}#{index}"
             gold[turn_id] = {"session_id": name, "has_answer": bool(turn.has_answer)}
-            messages.append(
-                EvalMessage(
-                    id=turn_id,
-                    role=turn.role,
-                    name=None,
-                    content=turn.content,
-                    timestamp=turn_time(start, index),
-                    thread_id=thread,
-                )
-            )
+            time = turn_time(start, index)
+            messages.append(EvalMessage(turn_id, turn.role, None, turn.content, timestamp=time, thread_id=thread))
     question_id = str(instance.question_id)
     abstention = question_id.endswith("_abs")
     evidence = tuple(turn_id for turn_id, marks in gold.items() if marks["has_answer"])
@@ -109,6 +101,7 @@ def _conversation(instance: _Instance) -> Conversation:
         notes.append(f"1 question of abstention, not scored: {question_id}")
     elif not evidence:
         notes.append(f"1 question without evidence turns, not scored: {question_id}")
+    evidence_threads = tuple(thread for name in answer_sessions for thread in threads.get(name, ()))
     question = Question(
         id=question_id,
         text=instance.question,
@@ -116,9 +109,7 @@ def _conversation(instance: _Instance) -> Conversation:
         category=instance.question_type,
         evidence=() if abstention else evidence,
         asked_at=None if instance.question_date is None else instance.question_date.isoformat(),
-        evidence_threads=()
-        if abstention
-        else tuple(thread for name in answer_sessions for thread in threads.get(name, ())),
+        evidence_threads=() if abstention else evidence_threads,
         gold={"answer_session_ids": tuple(answer_sessions)},
     )
     return Conversation(

@@ -42,12 +42,12 @@ def recall_at_k(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_at_k(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 if every gold turn is in the top k, else 0: ``[G ⊆ R_k]``. Raises as :func:`recall_at_k`."""
+    """1 if every gold turn is in the top k, else 0. Raises as :func:`recall_at_k`."""
     return float(_checked(ranked, gold, k).issubset(ranked[:k]))
 
 
 def any_at_k(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 if at least one gold turn is in the top k, else 0: ``[G ∩ R_k ≠ ∅]``. Raises as :func:`recall_at_k`."""
+    """1 if at least one gold turn is in the top k, else 0. Raises as :func:`recall_at_k`."""
     return float(not _checked(ranked, gold, k).isdisjoint(ranked[:k]))
 
 
@@ -85,7 +85,7 @@ class _Scored:
 
 
 class Aggregator:
-    """Collects the scores of questions and gives means over questions.
+    """Collects the scores of questions and computes means over questions.
 
     Groups are ``all``, the named ranges of categories, and each category. A mean is over the questions of its group,
     each counting once, whatever conversation it is from.
@@ -121,13 +121,12 @@ class Aggregator:
         Args:
             conversation: the conversation it is about.
             category: its category; not ``all`` and not the name of a range.
-            ranked: turn ids, best first, without doubles.
+            ranked: turn ids, best first, without duplicates.
             gold: ids of its evidence turns, at least one.
-            further: scores of other metrics by name and cut-off, averaged over the questions that have them; a
-                metric has the same cut-offs in all of them, which need not be those of this object.
+            further: scores of other metrics, averaged over the questions that have them: name → cut-off → score.
 
         Raises:
-            InvalidInputError: no gold, doubles, or a category with the name of a group.
+            InvalidInputError: no gold, duplicates, or a category with the name of a group.
         """
         if category == "all" or category in self.ranges:
             raise InvalidInputError(f"category {category!r} has the name of a group; rename it")
@@ -139,46 +138,45 @@ class Aggregator:
 
     def counts(self) -> dict[str, int]:
         """Questions in each group."""
-        return {group: len(members) for group, members in self._groups(self._scored).items()}
+        return {group: len(members) for group, members in self._groups().items()}
 
     def means(self, metric: str) -> dict[str, dict[str, float] | None] | None:
-        """Means of one metric: ``{group: {"5": …, "10": …}}``.
-
-        A group without a question that has the metric is None; so is the whole if no question has it.
-        """
-        means = {group: self._mean(members, metric) for group, members in self._groups(self._scored).items()}
+        """Means of one metric, ``{group: {"5": …, "10": …}}``; None where no question has it, of a group or at all."""
+        means = {group: _mean(members, metric) for group, members in self._groups().items()}
         return means if any(means.values()) else None
 
     def by_conversation(self) -> dict[str, dict[str, Any]]:
-        """``{conversation: {group: {"n": questions, metric: {"5": …}}}}`` for ``all`` and the ranges.
-
-        What a paired bootstrap over conversations needs: mean times ``n`` gives back the sum.
-        """
-        result: dict[str, dict[str, Any]] = {}
-        for conversation in dict.fromkeys(scored.conversation for scored in self._scored):
-            of_conversation = [scored for scored in self._scored if scored.conversation == conversation]
-            result[conversation] = {
-                group: {"n": len(members), **{name: self._mean(members, name) for name in METRICS}}
-                for group, members in self._groups(of_conversation, categories=False).items()
-                if members
+        """``{conversation: {group: {"n": questions, metric: {"5": …}}}}`` for ``all`` and the ranges, as :func:`paired_bootstrap`
+        needs it: mean times ``n`` is the sum."""
+        return {
+            name: {
+                group: {"n": len(members), **{metric: _mean(members, metric) for metric in METRICS}}
+                for group, members in self._groups(of=name).items()
+                if members and group in ("all", *self.ranges)
             }
-        return result
+            for name in dict.fromkeys(question.conversation for question in self._scored)
+        }
 
-    def _groups(self, scored: Sequence[_Scored], *, categories: bool = True) -> dict[str, list[_Scored]]:
-        groups = {"all": list(scored)}
-        for name, members in self.ranges.items():
-            groups[name] = [question for question in scored if question.category in members]
-        if categories:
-            for category in sorted({question.category for question in scored}, key=natural_key):
-                groups[category] = [question for question in scored if question.category == category]
-        return groups
+    def _groups(self, of: str | None = None) -> dict[str, list[_Scored]]:
+        """The questions by group; of one conversation if named."""
+        scored = [question for question in self._scored if of in (None, question.conversation)]
+        categories = sorted({question.category for question in scored}, key=natural_key)
+        named = {**self.ranges, **{category: (category,) for category in categories}}
+        return {
+            "all": scored,
+            **{
+                group: [question for question in scored if question.category in members]
+                for group, members in named.items()
+            },
+        }
 
-    def _mean(self, members: Sequence[_Scored], metric: str) -> dict[str, float] | None:
-        having = [question.scores[metric] for question in members if metric in question.scores]
-        if not having:
-            return None
-        # A further metric may have cut-offs of its own.
-        return {str(k): math.fsum(scores[k] for scores in having) / len(having) for k in having[0]}
+
+def _mean(members: Sequence[_Scored], metric: str) -> dict[str, float] | None:
+    having = [question.scores[metric] for question in members if metric in question.scores]
+    if not having:
+        return None
+    # A further metric may have cut-offs of its own.
+    return {str(k): math.fsum(scores[k] for scores in having) / len(having) for k in having[0]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,36 +201,27 @@ def paired_bootstrap(
     """The mean difference ``a - b`` over conversations, with its percentile bootstrap interval (Efron, 1979).
 
     Questions about one conversation are not independent, so whole conversations are drawn: ``n`` of ``n`` with
-    replacement, ``samples`` times; each draw gives ``Σ w_c (a_c - b_c) / Σ w_c`` over the conversations drawn, and
-    the interval holds the middle 95% of the draws. With few conversations it is rough and rather too narrow.
+    replacement, ``samples`` times. A draw's value is ``Σ w_c (a_c - b_c) / Σ w_c`` over its conversations, and the interval
+    holds the middle 95% of the values. With few conversations it is rough and rather too narrow.
 
     Args:
         a: one mean score a conversation, of the system in question.
         b: those of the system compared with, of the same conversations in the same order.
         weights: questions a conversation, which makes the mean one over questions; equal if None.
         samples: number of draws.
-        seed: of numpy's default generator; the same seed gives the same interval.
+        seed: of numpy's default generator; the same seed makes the same interval.
 
     Returns:
         The interval; ``mean`` is that of the data, ``n`` the number of conversations.
 
     Raises:
-        InvalidInputError: lengths differ, fewer than 2 conversations, a score that is no finite number, a weight
-            that is not above 0, or ``samples`` below 1.
+        InvalidInputError: fewer than 2 conversations, or scores that are not those of the same ones.
     """
-    difference = np.asarray(a, dtype=float) - np.asarray(b, dtype=float) if len(a) == len(b) else None
-    if difference is None:
-        raise InvalidInputError(f"{len(a)} scores against {len(b)}; give those of the same conversations")
-    n = len(difference)
-    if n < 2:
-        raise InvalidInputError(f"{n} conversation(s); an interval over conversations needs at least 2")
+    n = len(a)
+    if n != len(b) or n < 2:
+        raise InvalidInputError(f"{n} scores against {len(b)}; give those of the same conversations, at least 2")
+    difference = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
     weight = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
-    if len(weight) != n or not np.isfinite(weight).all() or (weight <= 0).any():
-        raise InvalidInputError(f"weights {list(weights or ())}: give {n} numbers above 0")
-    if not np.isfinite(difference).all():
-        raise InvalidInputError("a score is not a finite number")
-    if samples < 1:
-        raise InvalidInputError(f"samples = {samples}: draw at least once")
     drawn = np.random.default_rng(seed).integers(0, n, size=(samples, n))
     means = (difference * weight)[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
     low, high = np.quantile(means, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 ABSTENTIONS = ("no information available", "not mentioned")
-"""What an answer to an unanswerable question of LoCoMo must say, one or the other, in any case."""
+"""One of these must be in an answer to an unanswerable question of LoCoMo, in any case."""
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LOCOMO_ARTICLES = re.compile(r"\b(a|an|the|and)\b")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -42,7 +42,7 @@ def locomo_score(prediction: str, answer: str, category: str) -> float:
     """LoCoMo's score of one answer, 0 to 1.
 
     Categories 2 (temporal), 3 (open-domain) and 4 (single-hop): :func:`stemmed_f1`; of category 3's gold answers only
-    what stands before the first semicolon. 1 (multi-hop): :func:`list_f1`. 5 (adversarial): 1 if the prediction says
+    the part before the first semicolon. 1 (multi-hop): :func:`list_f1`. 5 (adversarial): 1 if the prediction contains
     one of :data:`ABSTENTIONS`, else 0; ``answer`` is not looked at.
 
     Raises:

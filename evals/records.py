@@ -2,7 +2,7 @@
 
 A :class:`Conversation` separates what the memory may see (``messages``) from what only a scorer may read
 (``questions`` and every ``gold`` mapping). Identifiers that the memory sees are neutral: where a data set spells the
-answer into an id (LongMemEval's ``answer_…`` sessions, CAME-Bench's topic ids), the loader numbers instead and keeps
+answer into an id (LongMemEval's ``answer_…`` sessions, CAME-Bench's topic ids), the loader numbers instead and stores
 the original under ``gold``.
 """
 
@@ -26,7 +26,6 @@ __all__ = [
     "DataFormat",
     "EvalMessage",
     "Question",
-    "documents",
     "listed",
     "natural_key",
     "not_scored",
@@ -46,16 +45,14 @@ class EvalMessage:
     """One turn as the memory sees it.
 
     Attributes:
-        id: unique in its conversation: the turn's id, or a neutral one (``session_3#4``, ``turn-12``). None where a
-            JSONL line gave none; the memory then makes its own, since an invented id would make two files collide.
-        role: ``user``, ``assistant``, ``system`` or ``tool``. People talking with each other are all ``user``, distinguished
-            by ``name``.
-        content: the words, or OpenAI-style content blocks where a JSONL line had them.
-        caption: what a picture sent with the turn shows.
+        id: unique in its conversation: the turn's id, or a neutral one (``session_3#4``, ``turn-12``); None where a JSONL
+            line has none, since an invented id would make two files collide.
+        role: ``user``, ``assistant``, ``system`` or ``tool``; people who talk with each other are all ``user``.
+        content: a text, or OpenAI-style content blocks of a JSONL line.
+        caption: of the first picture.
         timestamp: ISO 8601 or the raw text of the file; without offset where the data names no timezone.
-        thread_id: the session; None where a JSONL line gave none.
-        image_urls: where the pictures lie; the caption belongs to the first.
-        extra: further keys of the message itself (``tool_calls``, ``tool_call_id``), passed on unchanged.
+        thread_id: the session.
+        extra: ``tool_calls`` and ``tool_call_id``, passed on unchanged.
     """
 
     id: str | None
@@ -69,13 +66,7 @@ class EvalMessage:
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def as_message(self) -> dict[str, Any]:
-        """The OpenAI-style dictionary for ``UserMemory.remember``.
-
-        Returns:
-            Keys ``role`` and ``content``, and ``name``, ``timestamp``, ``id`` where known. ``content`` is a string,
-            or, where the turn carries a picture, ``[{"type": "text", "text": …}, {"type": "image", "url": …,
-            "caption": …}]`` (``url`` and ``caption`` only where known). The thread is an argument of ``remember``.
-        """
+        """The OpenAI-style dictionary for ``UserMemory.remember``, with the fields that are known; pictures are blocks."""
         content: Any = self.content if isinstance(self.content, str) else [dict(block) for block in self.content]
         if self.caption or self.image_urls:
             blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -94,13 +85,12 @@ class Question:
 
     Attributes:
         id: unique over all conversations of a data set.
-        answer: the gold answer; empty where the question has none (LoCoMo's adversarial ones).
+        answer: the gold answer; empty where the question has none.
         category: the data set's own name for the kind of question (``"1"`` … ``"5"``, ``"type 3"``, …).
-        evidence: ids of the turns that hold the answer, each an existing ``EvalMessage.id``, without doubles.
-            Empty: not scored.
-        asked_at: when it was asked, ISO 8601.
-        evidence_threads: ids of the sessions that hold the answer, where the data set says so.
-        gold: the data set's further annotations.
+        evidence: ids of the turns with the answer, each an ``EvalMessage.id``, without duplicates; not scored if empty.
+        asked_at: ISO 8601.
+        evidence_threads: ids of the sessions with the answer, where the data set names them.
+        gold: further annotations of the data set.
     """
 
     id: str
@@ -115,15 +105,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation in the order it was held, with its questions.
+    """A conversation in order of time, with its questions.
 
     Attributes:
         id: unique in a run, fit as a user name (``locomo-26``).
-        messages: every turn, oldest first, sessions one after the other.
-        questions: all of them, also those without evidence (which a runner skips and counts).
-        notes: what the loader left out or made up, in words, each with how many.
-        dataset: the format it came in; ``synthetic`` or ``ruler`` where it was made up (:mod:`.synthetic`, :mod:`.ruler`).
-        gold: annotations of turns by ``EvalMessage.id``; read by scorers, never given to a memory.
+        questions: all of them, also those without evidence, which a runner skips and counts.
+        notes: what the loader left out or made up, each with a count.
+        dataset: its format; ``synthetic`` or ``ruler`` where it was made up (:mod:`.synthetic`, :mod:`.ruler`).
+        gold: annotations of turns by ``EvalMessage.id``, for scorers alone.
         metadata: facts on the file (``language``, ``license``, ``about``).
     """
 
@@ -193,20 +182,8 @@ def not_scored(unknown: Sequence[str], questions: Iterable[Question]) -> list[st
     ]
 
 
-def documents(texts: Iterable[str], name: str, thread: str, per_thread: int) -> tuple[EvalMessage, ...]:
-    """Texts as messages ``<name>-1``, ``<name>-2``, … of role ``user``, so many to a thread ``<thread>_1``, …"""
-    return tuple(
-        EvalMessage(f"{name}-{number + 1}", "user", None, text, thread_id=f"{thread}_{number // per_thread + 1}")
-        for number, text in enumerate(texts)
-    )
-
-
 def turn_time(start: datetime | None, index: int) -> str | None:
-    """The time of turn ``index`` (from 0) of a session that began at ``start``: one second a turn.
-
-    The data sets date sessions, not turns. A second each keeps the order of turns under a sort by time and stays
-    within the minute or two that the session's own time is exact to.
-    """
+    """The time of turn ``index`` (from 0) of a session: one second a turn, which preserves their order under a sort by time."""
     return None if start is None else (start + timedelta(seconds=index)).isoformat()
 
 

@@ -4,13 +4,12 @@ RULER scores a model's answer by the share of reference strings that occur in it
 model there is no answer; scored is then what the memory returns for the question, and nothing is added to the
 question on the way:
 
-- needles and variable tracking: the share of the gold values that occur, as whole words, in the returned text. Since
-  a text that returned everything would score 1, its length and its share of the haystack are reported with it, and for
+- needles and variable tracking: the share of the gold values that occur, as whole words, in the returned text. A text
+  that returned everything would score 1, so its length and its share of the haystack are reported with it, and for
   several chains the share of foreign variables that came along. ``read`` is the same score over all that was read on
   the way, whether or not it is in the text.
-- aggregation: the words of the hits, or of all passages that research read, are counted, and the most frequent ones (10
-  of common, 3 of frequent words) are the answer; an estimate from a sample, as good as the sample. Where a model
-  answered, its answer is scored instead.
+- aggregation: the words of the hits, or of all passages that research read, are counted, and the most frequent ones
+  are the answer; an estimate from a sample. Where a model answered, its answer is scored instead.
 """
 
 from __future__ import annotations
@@ -22,44 +21,32 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals.asking import Asked, Progress, Tally, ask, counted
+from hexamem.evals.asking import RESEARCH, Asked, Progress, Tally, ask, counted
 from hexamem.evals.records import Conversation
 from hexamem.evals.ruler import FAMILIES, Form, make_ruler, tasks_named
 from hexamem.evals.runner import MemoryFactory, Stored, store_conversation
 from hexamem.models.tokens import count_tokens
 
-__all__ = ["DEFAULT_ROUNDS", "evaluate_ruler", "most_frequent", "read_score", "share_found"]
+__all__ = ["evaluate_ruler", "read_score", "share_of_values"]
 
-DEFAULT_ROUNDS = 5
-"""A chain of four hops has five links, one a round."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _Row = Mapping[str, float | None]
 
 
-def share_found(values: Sequence[str], text: str) -> float:
-    """The share of the values that occur in the text as whole words, in the same case.
-
-    Raises:
-        InvalidInputError: there are no values.
-    """
-    if not values:
-        raise InvalidInputError("a question without values has no score")
+def share_of_values(values: Sequence[str], text: str) -> float:
+    """The share of the values that occur in the text as whole words, in the same case."""
     return sum(re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", text) is not None for value in values) / len(values)
 
 
-def most_frequent(passages: Sequence[str], n: int) -> list[str]:
-    """The n most frequent words of three letters or more in the passages; of equally frequent ones the first met."""
-    counts = Counter(word for passage in passages for word in _WORD.findall(passage.lower()))
-    return [word for word, _ in counts.most_common(n)]
-
-
 def read_score(gold: Mapping[str, Any], asked: Asked) -> float:
-    """The score of what came back, 0 to 1, read as the module says; ``gold`` is the question's."""
+    """The score of what came back, 0 to 1, read as the module describes; ``gold`` is the question's."""
     values: Sequence[str] = gold["values"]
     if gold["read"] == "contains":
-        return share_found(values, asked.text)
-    by_model = asked.answer if asked.calls else None
-    return share_found(values, by_model or " ".join(most_frequent(asked.passages, len(values))))
+        return share_of_values(values, asked.text)
+    if asked.answer and asked.calls:
+        return share_of_values(values, asked.answer)
+    counts = Counter(word for passage in asked.passages for word in _WORD.findall(passage.lower()))
+    return share_of_values(values, " ".join(word for word, _ in counts.most_common(len(values))))
 
 
 def evaluate_ruler(
@@ -72,7 +59,7 @@ def evaluate_ruler(
     seed: int = 0,
     form: Form = "conversation",
     k: int = 10,
-    rounds: int = DEFAULT_ROUNDS,
+    rounds: int = 5,
     progress: Progress | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
@@ -128,14 +115,14 @@ def evaluate_ruler(
             "seed": seed,
             "count": count,
             "k": k,
-            "rounds": rounds if strategy == "research" else None,
+            "rounds": rounds if strategy == RESEARCH else None,
             "n_conversations": len(samples),
             "n_steps": stored.steps,
             "n_questions": len(samples),
-            "tasks": {str(n): {task: _means(rows[n, task], n) for task in names} for n in tokens},
+            "tasks": {str(n): {task: _means(rows[n, task]) for task in names} for n in tokens},
             "families": {str(n): _families(rows, n) for n in tokens},
             "latency_ms": tallies[strategy].latency(),
-            "ingest_steps_per_s": stored.steps / stored.seconds if stored.seconds else None,
+            "ingest_steps_per_s": stored.rate,
             "llm_calls": tallies[strategy].calls,
             "llm_tokens": tallies[strategy].tokens,
             "degraded": dict(tallies[strategy].degraded),
@@ -150,24 +137,18 @@ def _score(sample: Conversation, asked: Asked, turn_of: Mapping[str, str]) -> _R
     score = read_score(question.gold, asked)
     return {
         "score": score,
-        "read": share_found(question.gold["values"], "\n".join(asked.passages)),
+        "read": share_of_values(question.gold["values"], "\n".join(asked.passages)),
         "read_tokens": sum(map(count_tokens, asked.passages)),
         "all_found": float(score == 1),
-        "context_tokens": count_tokens(asked.text),
+        "context_tokens": (context := count_tokens(asked.text)),
+        "context_share": context / sample.metadata["tokens"],
         "evidence": len(gold & {turn_of.get(step) for step in asked.steps}) / len(gold) if gold else None,
-        "foreign": share_found(foreign, asked.text) if foreign else None,
+        "foreign": share_of_values(foreign, asked.text) if foreign else None,
     }
 
 
-def _means(rows: Sequence[_Row], length: int) -> dict[str, float | int | None]:
-    means = {name: _mean([row[name] for row in rows]) for name in rows[0]}
-    context = means["context_tokens"] or 0.0
-    return {
-        "n": len(rows),
-        **{name: means[name] for name in ("score", "read", "read_tokens", "all_found", "context_tokens")},
-        "context_share": context / length,
-        **{name: means[name] for name in ("evidence", "foreign")},
-    }
+def _means(rows: Sequence[_Row]) -> dict[str, float | int | None]:
+    return {"n": len(rows), **{name: _mean([row[name] for row in rows]) for name in rows[0]}}
 
 
 def _families(rows: Mapping[tuple[int, str], Sequence[_Row]], length: int) -> dict[str, float | None]:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals.agreement import AgreementTally, induced_labels
+from hexamem.evals.agreement import AgreementTally
 from hexamem.evals.asking import RESEARCH, Progress, Tally, ask, counted, spent, turns_of
 from hexamem.evals.metrics import DEFAULT_K_VALUES, METRICS, Aggregator, Interval, paired_bootstrap
 from hexamem.evals.records import Conversation, EvalMessage, Question
@@ -65,7 +65,7 @@ def evaluate(
         k_values: cut-offs; ``recall`` is asked for the largest.
         progress: called as ``progress(what, done, total)`` after every session stored and question answered.
         rounds: of research, at most.
-        facts: keys of each result that say what was measured, such as ``embedder``, ``weights`` and ``model``.
+        facts: keys of each result that describe what was measured, such as ``embedder``, ``weights`` and ``model``.
 
     Returns:
         One JSON-ready object a strategy, in the order given: ``dataset`` (the conversations' formats, joined by ``+``),
@@ -89,55 +89,77 @@ def evaluate(
     """
     _check(conversations, strategies)
     locomo = any(conversation.dataset == "locomo" for conversation in conversations)
-    measured = {name: (Aggregator(k_values, _RANGES if locomo else None), Tally()) for name in strategies}
+    measured = [_Measured(name, Aggregator(k_values, _RANGES if locomo else None), rounds) for name in strategies]
     stored, agreement = Stored(), AgreementTally()
-    asked = {
-        conversation.id: [question for question in conversation.questions if question.evidence]
-        for conversation in conversations
-    }
     sessions = sum(len(_sessions(conversation)) for conversation in conversations)
-    advance = counted(progress, sessions + len(strategies) * sum(map(len, asked.values())))
+    n_scored = sum(len(_scored(conversation)) for conversation in conversations)
+    advance = counted(progress, sessions + len(strategies) * n_scored)
     with memory_factory() as memory:
         for conversation in conversations:
-            user = memory.user(conversation.id)
+            user, before = memory.user(conversation.id), spent(memory)
             stored.advance = partial(advance, f"store {conversation.id}")
-            before = spent(memory)
             turn_of = store_conversation(user, conversation, stored)
             after = spent(memory)
             stored.calls += after.calls - before.calls
             stored.tokens += after.tokens - before.tokens
-            if conversation.gold and (labels := induced_labels(user)) is not None:
-                agreement.add(conversation, turn_of, labels)
-            for strategy, (scores, tally) in measured.items() if asked[conversation.id] else ():
-                for number in range(0 if strategy == RESEARCH else WARM_UP_CALLS):
-                    ask(user, f"warm-up call {number + 1}", k=max(scores.k_values), strategy=strategy)
-                for question in asked[conversation.id]:
-                    _score(user, conversation, question, strategy, turn_of, rounds, scores, tally)
-                    advance(f"{strategy} on {conversation.id}")
+            labels = getattr(user, "labels", None)
+            if conversation.gold and labels is not None:
+                agreement.add(conversation, turn_of, labels.induced())
+            for strategy in measured:
+                strategy.ask(user, conversation, turn_of, partial(advance, f"{strategy.name} on {conversation.id}"))
     n_questions = sum(len(conversation.questions) for conversation in conversations)
     return [
         {
             "dataset": dataset_of(conversations),
-            "strategy": strategy,
+            "strategy": strategy.name,
             **(facts or {}),
             "n_conversations": len(conversations),
             "n_steps": stored.steps,
-            "n_questions": len(scores),
-            "skipped_questions": n_questions - len(scores),
-            "counts": scores.counts(),
-            **_tables(scores, locomo),
-            "latency_ms": tally.latency(),
-            "ingest_steps_per_s": stored.steps / stored.seconds if stored.seconds else None,
-            "llm_calls": stored.calls + tally.calls,
-            "llm_tokens": stored.tokens + tally.tokens,
+            "n_questions": n_scored,
+            "skipped_questions": n_questions - n_scored,
+            "counts": strategy.scores.counts(),
+            **_tables(strategy.scores, locomo),
+            "latency_ms": strategy.tally.latency(),
+            "ingest_steps_per_s": stored.rate,
+            "llm_calls": stored.calls + strategy.tally.calls,
+            "llm_tokens": stored.tokens + strategy.tally.tokens,
             "scope": agreement.scope(),
             "events": agreement.events(),
-            "degraded": dict(stored.degraded + tally.degraded),
+            "degraded": dict(stored.degraded + strategy.tally.degraded),
             "notes": notes_of(conversations),
-            "by_conversation": scores.by_conversation(),
+            "by_conversation": strategy.scores.by_conversation(),
         }
-        for strategy, (scores, tally) in measured.items()
+        for strategy in measured
     ]
+
+
+class _Measured:
+    """A strategy with its scores and costs so far."""
+
+    def __init__(self, name: str, scores: Aggregator, rounds: int) -> None:
+        self.name, self.scores, self.rounds, self.tally = name, scores, rounds, Tally()
+
+    def ask(
+        self, user: Any, conversation: Conversation, turn_of: Mapping[str, str], advance: Callable[[], None]
+    ) -> None:
+        """Ask the questions of a conversation that have evidence, after calls that warm up a recall."""
+        k_values, questions = self.scores.k_values, _scored(conversation)
+        for number in range(WARM_UP_CALLS if questions and self.name != RESEARCH else 0):
+            ask(user, f"warm-up call {number + 1}", k=max(k_values), strategy=self.name)
+        thread_of = {message.id: message.thread_id or conversation.id for message in conversation.messages}
+        for question in questions:
+            asked = ask(user, question.text, k=max(k_values), strategy=self.name, rounds=self.rounds)
+            self.tally.add(asked)
+            ranked, further = turns_of(asked.steps, turn_of), {}
+            if gold := frozenset(question.evidence_threads):
+                retrieved = {k: gold.intersection(thread_of.get(turn) for turn in ranked[:k]) for k in k_values}
+                further["session_recall"] = {k: len(threads) / len(gold) for k, threads in retrieved.items()}
+            self.scores.add(conversation.id, question.category, ranked, question.evidence, further=further)
+            advance()
+
+
+def _scored(conversation: Conversation) -> list[Question]:
+    return [question for question in conversation.questions if question.evidence]
 
 
 def dataset_of(conversations: Sequence[Conversation]) -> str:
@@ -151,8 +173,7 @@ def notes_of(conversations: Sequence[Conversation]) -> list[str]:
 
 
 def compare(a: Mapping[str, Any], b: Mapping[str, Any], *, k: int = 10, group: str = "all") -> Interval:
-    """The difference in recall at k, ``a - b``, of two objects that :func:`evaluate` returned, by paired bootstrap over
-    conversations.
+    """The difference in recall at k, ``a - b``, of two results of :func:`evaluate`, by paired bootstrap over conversations.
 
     Args:
         a: the result of one strategy.
@@ -189,7 +210,7 @@ def store_conversation(user: Any, conversation: Conversation, stored: Stored | N
         stored: adds up steps, seconds and fallbacks.
 
     Returns:
-        Which turn each step id is; turns without an id are left out.
+        Step id → turn; turns without an id are left out.
 
     Raises:
         InvalidInputError: ``remember`` does not return one step id a message.
@@ -226,6 +247,11 @@ class Stored:
         self.calls = self.tokens = 0
         self.advance: Callable[[], None] = lambda: None
 
+    @property
+    def rate(self) -> float | None:
+        """Steps a second."""
+        return self.steps / self.seconds if self.seconds else None
+
 
 def _check(conversations: Sequence[Conversation], strategies: Sequence[str]) -> None:
     if isinstance(strategies, str) or not strategies or len(set(strategies)) != len(strategies):
@@ -233,7 +259,7 @@ def _check(conversations: Sequence[Conversation], strategies: Sequence[str]) -> 
     counts = Counter(conversation.id for conversation in conversations)
     if doubles := [name for name, count in counts.items() if count > 1]:
         raise InvalidInputError(f"conversation id {doubles[0]!r} occurs twice; their memories would be mixed")
-    if not any(question.evidence for conversation in conversations for question in conversation.questions):
+    if not any(map(_scored, conversations)):
         raise InvalidInputError(
             f"none of the {len(conversations)} conversation(s) has a question with evidence; there is nothing to score"
         )
@@ -243,27 +269,6 @@ def _sessions(conversation: Conversation) -> list[tuple[str, list[EvalMessage]]]
     # Consecutive turns of a thread together: a thread that is taken up again later comes again, in order.
     groups = itertools.groupby(conversation.messages, key=lambda turn: turn.thread_id or conversation.id)
     return [(thread, list(turns)) for thread, turns in groups]
-
-
-def _score(
-    user: Any,
-    conversation: Conversation,
-    question: Question,
-    strategy: str,
-    turn_of: Mapping[str, str],
-    rounds: int,
-    scores: Aggregator,
-    tally: Tally,
-) -> None:
-    asked = ask(user, question.text, k=max(scores.k_values), strategy=strategy, rounds=rounds)
-    tally.add(asked)
-    ranked = turns_of(asked.steps, turn_of)
-    further: dict[str, dict[int, float]] = {}
-    if gold := frozenset(question.evidence_threads):
-        thread_of = {message.id: message.thread_id or conversation.id for message in conversation.messages}
-        retrieved = {k: gold.intersection(thread_of.get(turn) for turn in ranked[:k]) for k in scores.k_values}
-        further["session_recall"] = {k: len(threads) / len(gold) for k, threads in retrieved.items()}
-    scores.add(conversation.id, question.category, ranked, question.evidence, further=further)
 
 
 def _tables(scores: Aggregator, locomo: bool) -> dict[str, Any]:

@@ -24,20 +24,18 @@ def sealed_files(corpus: Path = CORPUS) -> frozenset[Path]:
     """
     readme = corpus / "README.md"
     section = readme.read_text(encoding="utf-8").partition("\n## Sealed\n")[2].partition("\n## ")[0]
-    entries = [line for line in section.strip().partition("\n\n")[2].splitlines() if line.strip()]
-    if not entries:
+    lines = [line for line in section.strip().partition("\n\n")[2].splitlines() if line.strip()]
+    if not lines:
         raise ValueError(
             f"{readme} lists no sealed file: its section 'Sealed' is a paragraph, an empty line, and the list"
         )
-    listed = []
-    for line in entries:
-        entry = _ENTRY.fullmatch(line)
+    entries = {line: _ENTRY.fullmatch(line) for line in lines}
+    for line, entry in entries.items():
         if entry is None or not (corpus / entry["path"]).is_file():
             raise ValueError(
                 f"{readme}, section 'Sealed': {line!r} names no file of the corpus; write each as - `folder/name.json`"
             )
-        listed.append((corpus / entry["path"]).resolve())
-    return frozenset(listed)
+    return frozenset((corpus / entry["path"]).resolve() for entry in entries.values() if entry is not None)
 
 
 def refuse_sealed(*paths: Path, corpus: Path = CORPUS) -> None:

@@ -1,9 +1,9 @@
 """Training data for the probability that memory contains an answer, beside the unanswerable questions of conversations.
 
-- Small memories cut from conversations, with questions that they answer and as many that they do not: in a memory of ten
-  turns there is always a best candidate, which exceeds nothing.
-- Questions of other conversations: those that a data set calls unanswerable resemble the answerable ones, and a
-  regression on them alone takes a question about something else for an answerable one.
+- Small memories cut from conversations, with questions that they answer and as many that they do not: among ten turns
+  there is always a best candidate, whatever the question.
+- Questions of other conversations: a regression on the unanswerable ones of a data set alone, which resemble the
+  answerable ones, takes a question about something else for an answerable one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hexamem.evals.records import Conversation, Question
 __all__ = ["SMALL", "small_memories", "with_foreign_questions"]
 
 SMALL = "~small"
-"""Stands between the id of a conversation and the number of a memory cut from it."""
+"""Separates the id of a conversation from the number of a memory cut from it."""
 _SIZES = (4, 7, 12, 20, 36, 64)
 _ASKED = 6  # questions of each kind
 
@@ -29,8 +29,8 @@ def small_memories(
     """For each conversation one memory of each size: consecutive turns, with questions that they answer and as many
     that they do not.
 
-    Evidence that lies outside of the turns is taken away: such a question has none there. Conversations without
-    turns of their own ids, or without evidence, give none.
+    A question whose evidence lies outside of the turns has none there. Conversations without ids of turns, or without
+    evidence, yield no memory.
     """
     random = np.random.default_rng(seed)
     memories = []

@@ -66,13 +66,7 @@ def train(
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """Questions of conversations that the ranker was not trained on.
-
-    Attributes:
-        signs: the inputs of the probability of an answer, one row per question of a conversation that has answerable
-            and unanswerable questions; ``answered`` and ``candidates`` (number of steps) belong to these questions.
-        conversations: ids of the held-out conversations.
-    """
+    """Questions that the ranker was not trained on: the signs of an answer, whether there is one, and candidate steps."""
 
     ranker: Ranker
     signs: npt.NDArray[np.float32]
@@ -95,12 +89,10 @@ def _folds(
         if not any(example.evidence.any() and not example.evidence.all() for example in training):
             continue
         ranker = Ranker(learn_ranking(training, replace(settings, runs=1), fingerprint=fingerprint))
-        telling = [
-            question for question in asked if question.conversation in held_out & mixed and len(question.features.pool)
-        ]
-        signs = [answer_signs(question.features, ranker.score(question.features)) for question in telling]
-        answered = np.array([not unanswerable(question.question) for question in telling], bool)
-        candidates = np.array([question.features.pool.steps for question in telling], np.int64)
+        chosen = [entry for entry in asked if entry.conversation in held_out & mixed and len(entry.features.pool)]
+        signs = [answer_signs(question.features, ranker.score(question.features)) for question in chosen]
+        answered = np.array([not unanswerable(question.question) for question in chosen], bool)
+        candidates = np.array([question.features.pool.steps for question in chosen], np.int64)
         folds.append(_Fold(ranker, np.array(signs, np.float32), answered, candidates, held_out))
         if progress is not None:
             progress("answerable", number + 1, count)
@@ -232,17 +224,14 @@ def _answerable_scores(answered: Sequence[tuple[float, bool]]) -> dict[str, floa
         return None
     yes, no = probabilities[has_answer], probabilities[~has_answer]
     area = float((yes[:, None] > no).mean() + 0.5 * (yes[:, None] == no).mean())
-    return {"auc": area, "ece": calibration_error(probabilities, has_answer)}
+    return {"auc": area, "ece": _calibration_error(probabilities, has_answer)}
 
 
-def calibration_error(
+def _calibration_error(
     probabilities: npt.NDArray[np.float64], has_answer: npt.NDArray[np.bool_], bins: int = 10
 ) -> float:
     """Expected calibration error over equal bins of probability (Naeini, Cooper and Hauskrecht, AAAI 2015)."""
     bin_of = np.minimum((probabilities * bins).astype(int), bins - 1)
-    members = [bin_of == number for number in range(bins)]
-    return sum(
-        abs(float(probabilities[rows].mean()) - float(has_answer[rows].mean())) * float(rows.mean())
-        for rows in members
-        if rows.any()
-    )
+    members = [rows for number in range(bins) if (rows := bin_of == number).any()]
+    gaps = (abs(float(probabilities[rows].mean()) - float(has_answer[rows].mean())) for rows in members)
+    return sum(gap * float(rows.mean()) for gap, rows in zip(gaps, members, strict=True))

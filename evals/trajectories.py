@@ -72,11 +72,8 @@ def load_trajectories(embedder: Embedder, folders: Iterable[str]) -> list[Trajec
 
 
 def read_trajectory(path: Path, embedder: Embedder) -> Trajectory:
-    """One trajectory in CAME-Bench's form (``*_turns.jsonl``), sealed or not: what it gives is to measure by.
-
-    To train on trajectories, use :func:`load_trajectories`.
-    """
-    conversation = load_came_bench(path)[0]
+    """One trajectory in CAME-Bench's form (``*_turns.jsonl``), sealed or not: to measure, not to train."""
+    (conversation,) = load_came_bench(path)
     texts = [with_speaker(message.name, str(message.content)) for message in conversation.messages]
     vectors = _vectors(embedder, texts)
     at = datetime(2025, 1, 1, tzinfo=UTC)

@@ -1,16 +1,16 @@
 """Scores the items that a memory extracts from conversations with annotated items.
 
 A case is a conversation with three lists. ``should``: items that must be stored. ``may``: items that are right as well.
-``must_not``: what no item may contain. An expected item counts as found when a stored one has its kind, contains each of
+``must_not``: what no item may contain. An expected item is matched when a stored one has its kind, contains each of
 its values (ignoring case; ``six|6`` is either), and has the given validity and status. A stored item that matches no
 ``should`` and no ``may``, or matches a ``must_not``, is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -53,22 +53,15 @@ class Case(BaseModel):
     language: str = ""
 
 
-@dataclass(slots=True)
-class _Counts:
-    """Expected and found of ``should``; stored and right of what is in memory."""
+_NAMES = ("expected", "found", "stored", "right")
+"""Counts: expected and found of ``should``; stored and right of what is in memory."""
 
-    expected: int = 0
-    found: int = 0
-    stored: int = 0
-    right: int = 0
 
-    def __add__(self, other: _Counts) -> _Counts:
-        return _Counts(*map(sum, zip(asdict(self).values(), asdict(other).values(), strict=True)))
-
-    def as_dict(self) -> dict[str, Any]:
-        """The counts with precision and recall, None where there is nothing to divide by."""
-        precision = self.right / self.stored if self.stored else None
-        return {**asdict(self), "precision": precision, "recall": self.found / self.expected if self.expected else None}
+def _rates(counts: Mapping[str, int]) -> dict[str, Any]:
+    """The counts with precision and recall, None where there is nothing to divide by."""
+    expected, found, stored, right = (counts[name] for name in _NAMES)
+    rates = {"precision": right / stored if stored else None, "recall": found / expected if expected else None}
+    return {**dict(zip(_NAMES, (expected, found, stored, right), strict=True)), **rates}
 
 
 def load_cases(path: str | Path) -> list[Case]:
@@ -93,11 +86,11 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
 
     Returns:
         A JSON-ready report: the number of ``cases``; counts, precision and recall in ``total``, by ``kinds`` and by
-        ``languages``; every expected item that was not found in ``misses``, with what is ``near`` it of another status
+        ``languages``; every expected item without a match in ``misses``, with what is ``near`` it of another status
         or validity; every stored item that should not be there in ``wrong``, with the rule that it breaks.
     """
-    kinds = {kind: _Counts() for kind in _KINDS}
-    languages: dict[str, _Counts] = {}
+    kinds = {kind: Counter[str]() for kind in _KINDS}
+    languages: dict[str, Counter[str]] = {}
     misses: list[dict[str, Any]] = []
     wrong: list[dict[str, Any]] = []
     for case in cases:
@@ -110,29 +103,27 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
                 for item in memory.items(superseded=True)
                 if item.kind in kinds and item.status in ("active", "superseded")
             ]
-        language = languages.setdefault(case.language, _Counts())
+        language = languages.setdefault(case.language, Counter())
         for expected in case.should:
-            found = any(_meets(item, text, expected, zone) for item, text in stored)
+            matched = any(_meets(item, text, expected, zone) for item, text in stored)
             for counts in (kinds[expected.kind], language):
-                counts.expected += 1
-                counts.found += found
-            if not found:
+                counts.update(expected=1, found=matched)
+            if not matched:
                 miss = {"case": case.id, "kind": expected.kind, "values": expected.values, "why": expected.why}
                 misses.append({**miss, "near": _near(expected, stored)})
         for item, text in stored:
             why = _fault(item, text, case, zone)
             for counts in (kinds[item.kind], language):
-                counts.stored += 1
-                counts.right += not why
+                counts.update(stored=1, right=not why)
             if why:
                 shown = item.text if item.kind == "vault" else text
                 fault = {"case": case.id, "kind": item.kind, "text": shown, "status": item.status, "why": why}
                 wrong.append(fault)
     return {
         "cases": len(cases),
-        "total": sum(kinds.values(), _Counts()).as_dict(),
-        "kinds": {kind: counts.as_dict() for kind, counts in kinds.items()},
-        "languages": {name: counts.as_dict() for name, counts in languages.items()},
+        "total": _rates(sum(kinds.values(), Counter())),
+        "kinds": {kind: _rates(counts) for kind, counts in kinds.items()},
+        "languages": {name: _rates(counts) for name, counts in languages.items()},
         "misses": misses,
         "wrong": wrong,
     }

@@ -158,7 +158,7 @@ def _item_parts(
             if shown_items:
                 source = sources.setdefault(run.id, _Source(of_task[run.id]))
                 source.items += [item for item in shown_items if item not in source.items]
-        # A distilled run is shown by its items only: without any, the model found nothing to learn.
+        # A distilled run is shown by its items only: without any, the model had nothing to learn.
         undistilled = facet is None and not run.distilled and run.id not in learned
         if undistilled and (run.outcome is not None or lore.lengths.get(run.id)):
             sources[run.id] = _Source(of_task[run.id])

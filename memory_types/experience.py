@@ -37,10 +37,8 @@ class Outcome(Record):
     """Whether a run succeeded.
 
     Attributes:
-        label: whether the task was done; False where a judge is unsure.
         source: who has decided.
         confidence: from 0 to 1; 1 for the environment, a test or a person.
-        reason: why, in a sentence.
     """
 
     label: bool
@@ -94,7 +92,6 @@ class RunDigest(Record):
         outcome: whether it succeeded; None where that is unknown.
         actions: the distinct actions, in order.
         first_error: the first error; "" for none.
-        steps: the number of turns.
     """
 
     run_id: FilledText
@@ -126,8 +123,6 @@ class Experience(Record):
     Attributes:
         environment: the environment to which it applies; "" for all, after a person promoted it.
         description: when to use it and when not.
-        content: the strategy or tip.
-        run_ids: the runs from which it was learned.
         retrieved: the number of runs that received it.
         helped: the number of these that succeeded.
         hurt: the number of these that failed.
@@ -157,7 +152,6 @@ class AdvicePart(Record):
         id: the id of the experience, or of the run for a digest or a trajectory.
         kind: distilled experience, the digest of a run, or an abridged run.
         score: the similarity to the task, from 0 to 1.
-        text: its text in the advice.
     """
 
     id: FilledText
@@ -173,8 +167,6 @@ class Advice(Record):
     Attributes:
         parts: the parts, in the order of the text.
         text: all parts for a prompt, fenced as data that is not an instruction.
-        tokens: the estimated tokens of the parts.
-        degraded: one line for each fallback.
     """
 
     parts: tuple[AdvicePart, ...] = ()
@@ -192,7 +184,6 @@ class ExperienceStats(Record):
     """The numbers of runs and experience of one environment, or of all.
 
     Attributes:
-        environment: the environment; None for all.
         runs: all runs; ``unfinished``, ``succeeded``, ``failed`` and ``unjudged`` are those by outcome.
         undistilled: finished runs that are not distilled yet.
         active: active experience; ``retired``: retired experience.

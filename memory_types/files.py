@@ -1,4 +1,4 @@
-"""Files as memory takes them in: what a reader found in one, and the receipt of adding it."""
+"""Files in memory: the content that a reader extracts from one, and the receipt of adding it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ __all__ = ["AddedFile", "ReadFile", "Section"]
 
 
 class Section(Record):
-    """A part of a file with its place: a page, what stands under a heading, a range of rows, or none of these.
+    """A part of a file with its place: a page, the text under a heading, a range of rows, or none of these.
 
     Attributes:
-        page: counted from 1.
         heading: the heading above the text, which is not part of it. level: 1 (widest) to 6.
         rows: the first and last row of data, counted from 1 without the header.
     """
@@ -27,17 +26,15 @@ class Section(Record):
 
 
 class ReadFile(Record):
-    """What stands in a file.
+    """The content of a file.
 
     Attributes:
-        title: what the file calls itself; empty if it does not.
-        mime_type: told by its bytes, and by its name where these do not tell.
+        mime_type: by its bytes, otherwise by its name.
         resource_type: ``text``, ``markdown``, ``html``, ``csv``, ``pdf``, ``docx``, ``image``, ``audio``; ``video``,
-            ``archive`` or ``file`` for what is only kept.
+            ``archive`` or ``file`` for what is only stored.
         content: the whole text: pages parted by form feeds, headings as Markdown's, one line a row of a table. Empty
-            for pictures, recordings and what is only kept.
+            for pictures, recordings and what is only stored.
         sections: the same in parts with their places.
-        degraded: what could not be read, one line each.
     """
 
     title: str = ""
@@ -52,12 +49,10 @@ class AddedFile(Record):
     """The acknowledgement of ``add_file``.
 
     Attributes:
-        item: the resource item that holds the file.
-        repeated: whether the very same file was there before; nothing was stored then.
-        superseded: the id of the item that held the former version of the file.
-        passages: how many passages of it are searched; 1 for a short file.
-        secrets: the vault references put in place of what was found.
-        degraded: what could not be read or kept, one line each.
+        repeated: whether the very same file was stored before; nothing was added then.
+        superseded: the id of the item of the former version of the file.
+        passages: the number of its passages that are searched; 1 for a short file.
+        secrets: the vault references that replace secrets in the text.
     """
 
     item: ResourceItem

@@ -1,4 +1,4 @@
-"""The keys by which the items are found that may state the same, or may be values of the same slot."""
+"""Keys of items: the same for items that may state the same, or may be values of the same slot."""
 
 from __future__ import annotations
 

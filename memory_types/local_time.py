@@ -8,7 +8,7 @@ __all__ = ["day_alone", "in_utc", "in_zone", "iso_in", "offset_minutes"]
 
 
 def in_zone(moment: datetime, zone: tzinfo) -> datetime:
-    """The moment in a zone; as it stands where that zone's clock would leave the calendar."""
+    """The moment in a zone; unchanged where that zone's clock would leave the calendar."""
     try:
         return moment.astimezone(zone)
     except OverflowError:
@@ -24,12 +24,12 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def offset_minutes(moment: datetime, zone: tzinfo) -> int:
-    """Minutes east of UTC at which a clock in the zone stands at the moment; seconds of an old offset are cut off."""
+    """The zone's offset at the moment in minutes east of UTC; seconds of an old offset are cut off."""
     return int((in_zone(moment, zone).utcoffset() or timedelta()).total_seconds() / 60)
 
 
 def day_alone(local: datetime, kind: str) -> bool:
-    """Whether of a record's time only the day is known: an item's that stands at midnight of the user's clock."""
+    """Whether only the day of a record's time is known: of an item's at midnight of the user's clock."""
     return kind not in ("step", "page") and local.time() == time()
 
 

@@ -32,7 +32,6 @@ class MediaDraft:
 
     Attributes:
         data: the decoded bytes, if they are in the message.
-        name: file name or title.
         caption: caption, alternative text or description.
         transcript: the words of a recording, or the text of a text file.
         file_id: its id in the provider's file storage.
@@ -190,9 +189,6 @@ class BlockReader:
     """Reads the blocks of one message, in order, and collects their contents.
 
     Attributes:
-        place: the message.
-        keep_reasoning: whether reasoning blocks are stored.
-        text: texts of the message itself.
         results: texts of tool results in it.
         result_ids: ids of the calls of these results.
         index: further text to search: captions, names, transcripts, citations, texts in other blocks.

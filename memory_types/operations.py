@@ -31,7 +31,7 @@ class Operation(Record):
     """A change of memory: what was done, by whom, why, and to which records.
 
     ``undoes`` names the operation that an ``undo`` reversed; ``undone_by`` the undo that reversed this one.
-    ``redact`` keeps neither before nor after: that is what it is for.
+    ``redact`` stores neither before nor after.
     """
 
     id: str = Field(default_factory=lambda: new_id("op"))

@@ -18,13 +18,10 @@ class Page(Record):
     its thread, grows.
 
     Attributes:
-        step_ids: the ids of its steps, in order.
         header: the context that a reader of the page alone needs; indexed with the text of the steps.
         memo: a summary of the page; indexed likewise.
         scope: the thematic scope of most of its steps, as a path such as ``Trip / Day 2``.
         session: the number of the session in its thread, from 1.
-        tokens: the estimated tokens of its text.
-        tier: who wrote header and memo.
     """
 
     id: str = Field(default_factory=lambda: new_id("page"))
@@ -56,7 +53,6 @@ class Memo(Record):
     Attributes:
         handle: short name in the text, ``M1``, ``M2``, … in order of time.
         level: 0 for the memo of one page, otherwise how often memos were folded.
-        page_ids: the pages that it covers, in order.
     """
 
     handle: str

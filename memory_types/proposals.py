@@ -15,7 +15,7 @@ ProposalKind = Literal["add", "update", "supersede", "merge", "remove", "noop"]
 
 
 class Evidence(Record):
-    """Words quoted from a step, exactly as they stand in its content or in its resolved text."""
+    """Words quoted from a step, exactly as in its content or in its resolved text."""
 
     step_id: FilledText
     quote: FilledText
@@ -28,18 +28,17 @@ class Proposal(Record):
         operation: ``add`` a new item; ``update`` the item ``target`` in place (a correction of what was never true, or
             more detail); ``supersede`` it by a new one (it was true until now); ``merge`` the items ``merged`` into
             ``target``; ``remove`` it (it was never true, or is wanted gone); ``noop`` changes nothing.
-        kind: of the item.
         values: fields of the item of that kind (``add``, ``supersede``: complete; ``update``, ``merge``: those that
             change); without id, user, status, version and sources. Times as ISO 8601 text or datetimes.
         target: id of the item operated on, or the ``key`` of an earlier proposal of the same batch; None for ``add``.
         key: a name by which later proposals of the batch can refer to the item; unique in the batch.
         merged: ids of the items that ``merge`` takes in.
         evidence: at least one quote for everything but ``noop``.
-        secret: plaintext of a vault item that was not found when its step was recorded; it is redacted from its steps when applied. Never
-            shown, logged or kept outside the vault.
+        secret: plaintext of a vault item that was missed when its step was recorded; it is redacted from its steps when applied,
+            and never shown, logged or stored outside the vault.
         ends: ids of further items that are true no longer by what it states; beyond ``target`` and the former value
             of its slot. They end when the written item begins.
-        reason: a few words, kept in the history.
+        reason: a few words, for the history.
         proposed_by: the manager's name, such as ``semantic`` or ``embedded.semantic``.
     """
 
@@ -57,13 +56,11 @@ class Proposal(Record):
 
 
 class Outcome(Record):
-    """What became of a proposal.
+    """The result of a proposal.
 
     Attributes:
         applied: the operation that was done, which may be another than proposed (a duplicate merges, a contradiction
             supersedes); None where it was refused.
-        item_id: of the item as it is now.
-        operation_id: in the history.
         refused: why nothing was done, in words that hold no secret; empty otherwise.
     """
 

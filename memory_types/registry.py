@@ -139,6 +139,6 @@ class TypeRegistry(Mapping[str, MemoryType]):
         return self._types[kind].item.parse(values)
 
     def restore(self, values: Mapping[str, Any]) -> MemoryItem:
-        """As :meth:`parse`, for what was stored: a type that is not registered now gives an :class:`UnregisteredItem`."""
+        """As :meth:`parse`, for what was stored: an :class:`UnregisteredItem` for a type that is not registered."""
         known = self._types.get(str(values["kind"]))
         return (UnregisteredItem if known is None else known.item).parse(values)

@@ -44,10 +44,7 @@ class SearchRequest(Record):
     Attributes:
         query: the query; for the lane ``intent`` the name of a label.
         need: the need that it serves; searches for the same need are ranked together.
-        pages: ids of the pages to read.
-        since: the beginning of the time, for the lane ``time``.
         until: the end of the time, included, for the lane ``time``.
-        kinds: the kinds of items, for the lane ``kind``.
     """
 
     lane: Lane
@@ -63,9 +60,7 @@ class ResearchPlan(Record):
     """The searches of one round.
 
     Attributes:
-        requests: the searches.
         needs: the parts of the question by a model, which must be known to answer it; empty without a model.
-        tier: who planned them.
     """
 
     requests: tuple[SearchRequest, ...] = ()
@@ -81,7 +76,7 @@ class Passage(Record):
         text: the text, with captions in place of secrets; of a page all its lines.
         precision: how exact ``occurred_at`` is; None for a day or a moment.
         score: comparable only with passages of the same round.
-        lanes: the searches that found it, including a plain recall (``recall``).
+        lanes: the searches that returned it, including a plain recall (``recall``).
         why: its rank in each of them; empty for a whole page, and for a neighbour of a match.
         page_id: the id of its page, if that was looked up.
         sources: the steps that it consists of, or was extracted from.
@@ -112,11 +107,7 @@ class Claim(Record):
 
     Attributes:
         text: the statement, which can be read alone.
-        quote: the words of the passage, exactly.
-        passage_id: the passage with the quote.
-        step_ids: the steps with the quote.
         occurred_at, precision: of the passage.
-        round: the round, counted from 1.
     """
 
     text: str
@@ -139,14 +130,7 @@ class Reflection(Record):
 
 
 class LaneReport(Record):
-    """The searches of one lane in a round.
-
-    Attributes:
-        queries: the queries.
-        found: the number of results.
-        best: the ids of the best results.
-        failed: why it failed; None if it did not.
-    """
+    """The searches of one lane in a round."""
 
     lane: Lane
     queries: tuple[str, ...] = ()
@@ -161,17 +145,13 @@ class Round(Record):
     """One round of research.
 
     Attributes:
-        number: the round, counted from 1.
         needs: the needs for which it searched.
         read: ids of the passages that were read in it, best first.
-        claims: the new claims.
         dropped: the number of claims without a valid quote.
-        answer: the answer at the end of the round.
         reason: a model's reason for the answer, or what it lacks.
         settled: the parts of the question, counted from 1, that the claims of the round settle by the model.
-        enough: whether reflection found the evidence enough. True without reflection where a model has quoted the answer to
+        enough: whether the evidence is enough by reflection. True without reflection where a model has quoted the answer to
             the question, or to all of its parts.
-        missing: the missing needs by reflection.
         tiers: who did each part: ``{"plan": "embedded", …}``.
     """
 
@@ -203,17 +183,14 @@ class Research(Record):
     """The outcome of deep research.
 
     Attributes:
-        tier: the tier that was used.
         why_tier: why, where it was chosen automatically.
-        form: the requested form of ``context``.
         answer: the answer in words; without evidence a sentence that memory does not contain it.
         answerable: whether the evidence contains an answer.
         context: the answer for a prompt in the requested form: alone, with its passages, or with whole pages.
         evidence: the claims with their quotes, in order of time.
         passages: the passages that were read, in the order of reading.
         further: the passages that would be read next, the best first.
-        pages: ids of the pages of the evidence.
-        enough: whether reflection found the evidence enough at the end.
+        enough: whether the evidence is enough at the end, by reflection.
         elapsed_ms: wall time, in milliseconds.
     """
 

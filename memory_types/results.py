@@ -36,7 +36,6 @@ class Remembered(Record):
 
     Attributes:
         step_ids: one id for each message, in order, also for messages that were stored before.
-        repeated: the ids of messages that were stored before.
         secrets: the vault references that replace secrets in the text.
         degraded: one line for each fallback, and for content that was stored but not understood.
     """
@@ -51,8 +50,6 @@ class Signal(Record):
     """One signal of a hit.
 
     Attributes:
-        name: of the signal, such as ``dense``.
-        value: its raw value.
         rank: the rank of the hit by this signal; 1 is the best.
         share: its share of the score.
         note: a remark on the signal in this recall, such as how much of the query the embedder knows.
@@ -78,18 +75,16 @@ class Hit(Record):
         text: the text; of a long document its title and best passage.
         score: comparable only with other hits of the same recall.
         why: the signals, the strongest first; their shares add up to the score.
-        occurred_at: of a step when it was said, with the UTC offset of the message; of an item when it happened or became
-            valid, otherwise when it was last said, otherwise when it was stored.
+        occurred_at: of a step the time of the message, with its UTC offset; of an item when it happened or became valid, otherwise
+            when it was last stated, otherwise when it was stored.
         precision: how exact the own time of an item is: week, month, season or year, counted from ``occurred_at``; None for a
             day or a moment.
-        said_at: when the step, or the latest source of the item, was said; None for an item without sources.
-        seq: the order of steps with the same time.
+        said_at: the time of the step, or of the latest source of the item; None for an item without sources.
         superseded: whether it is superseded or no longer valid; of a step, whether this holds for all items learned from it
             that the ranking has seen.
         place: where the passage of a document is: ``page 40``, ``section Trams``, ``rows 1–30``.
         scope: the scope of a step as a path, such as ``Trip / Day 2``.
         events: the event types of a step, the main one first.
-        entities: the entity types of a step.
         attached: of a step, further hits that are items learned from this step alone; of an item, its only source. They would
             repeat the hit, so they take no places of their own.
     """
@@ -144,7 +139,6 @@ class RankingOperation(Record):
 
     Attributes:
         name: such as ``multi_step``; see ``docs/ranking.md``.
-        on: whether it ran.
         gate: its weight by the gate for this question, 0 to 1; if the gate decides, it runs from 0.5 on.
         reason: what decided, such as ``by the gate`` or ``by the call``.
     """
@@ -163,13 +157,10 @@ class Recall(Record):
     """One retrieval without a language model.
 
     Attributes:
-        hits: the hits, best first.
         text: the hits as text for a prompt, within the token budget.
-        tokens: the tokens of ``text``.
         answerable: the probability that memory contains the answer; None with strategies that do not estimate it.
         gate: operation → its weight by the gate; None with strategies without operations.
         operations: whether each of the five operations ran, and why; empty with strategies without operations.
-        degraded: one line for each fallback.
     """
 
     id: str
@@ -221,12 +212,8 @@ class LabeledSnippet(Snippet):
 
     Attributes:
         scope: the scope as a path.
-        events: the event types, the main one first.
-        entities: the entity types.
         antecedents: the ids of the steps to which references in the text were resolved.
         tier: who set the labels.
-        confidence: the confidence of the labels, from 0 to 1.
-        provisional: whether the labels may still change.
     """
 
     scope: str
@@ -243,9 +230,7 @@ class InducedLabels(Record):
 
     Attributes:
         scope: the innermost thematic scope.
-        events: the event types, the main one first.
         coarse_events: the widest type above each.
-        entities: the entity types.
     """
 
     scope: str

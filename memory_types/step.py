@@ -14,9 +14,9 @@ Role = Literal["user", "assistant", "system", "tool", "other"]
 
 
 class Media(Record):
-    """A picture, recording or file that a step carries; its bytes are kept by hash, its words are indexed.
+    """A picture, recording or file that a step carries; its bytes are stored by hash, its words are indexed.
 
-    ``sha256`` names bytes held in the memory's files, ``url`` or ``file_id`` point at bytes held elsewhere.
+    ``sha256`` names bytes in the memory's files, ``url`` or ``file_id`` point at bytes elsewhere.
     """
 
     kind: Literal["image", "audio", "video", "file"]

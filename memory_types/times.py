@@ -62,7 +62,7 @@ def parse_time(value: datetime | date | int | float | str, *, timezone: str = "U
     Accepted:
 
     - ``datetime``, and ``date`` (its midnight).
-    - Epoch numbers, told apart by magnitude: below 1e11 seconds (to the year 5138), below 1e14 milliseconds, below
+    - Epoch numbers, by magnitude: below 1e11 seconds (to the year 5138), below 1e14 milliseconds, below
       1e17 microseconds; the same as text from nine digits on. A text of 8 or 14 digits is a compact date
       (``20230508``, ``20230508135600``); a *number* that reads as one is refused, since it could be either.
     - ISO 8601, extended or basic, ``T`` or a space, with ``Z``, an offset or neither; a date alone is its midnight.
@@ -179,7 +179,7 @@ def _moment(value: datetime, zone: tzinfo) -> Moment:
 
 
 def _read_number(value: numbers.Real | float) -> datetime:
-    # An integer is kept exact; float() raises OverflowError for those that are far out of every range.
+    # An integer stays exact; float() raises OverflowError for those that are far out of every range.
     number = Decimal(repr(float(value)))
     if (type(value) is int or isinstance(value, numbers.Integral)) and abs(number) < 10**17:
         number = Decimal(int(value))

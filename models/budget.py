@@ -86,9 +86,7 @@ class Budget:
 
     def remaining_seconds(self) -> float | None:
         """Seconds that are left, by the tightest of this budget and its ancestors; None for no limit."""
-        left = [
-            budget.seconds - (self._clock() - budget._start) for budget in self._line() if budget.seconds is not None
-        ]
+        left = [budget._seconds_left(budget.seconds) for budget in self._line() if budget.seconds is not None]
         return max(0.0, min(left)) if left else None
 
     def reserve(self, tokens: int, *, up_to: int | None = None) -> Reservation | BudgetRefusal:
@@ -102,45 +100,33 @@ class Budget:
             A reservation, to be settled exactly once, or the refusal.
         """
         with self._lock:
-            refusal = self._refusal(tokens)
-            if refusal is not None:
-                return refusal
-            left = self._tokens_left()
-            wanted = max(tokens, up_to or 0)
-            granted = wanted if left is None else min(wanted, left)
+            for budget in self._line():
+                if refusal := budget._refusal(tokens, own=budget is self):
+                    return refusal
+            left = [budget._tokens_left(budget.tokens) for budget in self._line() if budget.tokens is not None]
+            granted = min([max(tokens, up_to or 0), *left])
             for budget in self._line():
                 budget._reserved_calls += 1
                 budget._reserved_tokens += granted
             return Reservation(self, granted)
 
-    def _refusal(self, tokens: int) -> BudgetRefusal | None:
-        for budget in self._line():
-            if budget.calls is not None and budget._spent.calls + budget._reserved_calls + 1 > budget.calls:
-                return BudgetRefusal(
-                    limit="calls", reason=f"the budget of {budget.calls:,} model calls is used up", own=budget is self
-                )
-            if budget.tokens is not None:
-                left = budget.tokens - budget._spent.tokens - budget._reserved_tokens
-                if tokens > left:
-                    reason = (
-                        f"the call needs about {tokens:,} tokens and {max(0, left):,} of {budget.tokens:,} are left"
-                    )
-                    return BudgetRefusal(limit="tokens", reason=f"{reason} in the budget", own=budget is self)
-            if budget.seconds is not None and self._clock() - budget._start >= budget.seconds:
-                return BudgetRefusal(
-                    limit="seconds",
-                    reason=f"the time budget of {budget.seconds:g} seconds is used up",
-                    own=budget is self,
-                )
+    def _refusal(self, tokens: int, own: bool) -> BudgetRefusal | None:
+        """The refusal by this budget's own limits, if any."""
+        if self.calls is not None and self._spent.calls + self._reserved_calls >= self.calls:
+            return BudgetRefusal(limit="calls", reason=f"the budget of {self.calls:,} model calls is used up", own=own)
+        if self.tokens is not None and tokens > (left := self._tokens_left(self.tokens)):
+            reason = f"the call needs about {tokens:,} tokens and {left:,} of {self.tokens:,} are left in the budget"
+            return BudgetRefusal(limit="tokens", reason=reason, own=own)
+        if self.seconds is not None and self._seconds_left(self.seconds) <= 0:
+            reason = f"the time budget of {self.seconds:g} seconds is used up"
+            return BudgetRefusal(limit="seconds", reason=reason, own=own)
         return None
 
-    def _tokens_left(self) -> int | None:
-        left = [
-            budget.tokens - budget._spent.tokens - budget._reserved_tokens
-            for budget in self._line()
-            if budget.tokens is not None
-        ]
-        return max(0, min(left)) if left else None
+    def _tokens_left(self, limit: int) -> int:
+        return max(0, limit - self._spent.tokens - self._reserved_tokens)
+
+    def _seconds_left(self, limit: float) -> float:
+        return limit - (self._clock() - self._start)
 
     def _line(self) -> list[Budget]:
         """This budget and its ancestors."""

@@ -171,19 +171,19 @@ class Secrets(frozenset[str]):
 
 def secrets_of(model: BaseChatModel) -> Secrets:
     """The keys in a model, to remove them from messages. Never show or store the result."""
-    found: set[str] = set()
+    secrets: set[str] = set()
     for name in type(model).model_fields:
         value = getattr(model, name, None)
         secret = getattr(value, "get_secret_value", None)
         if callable(secret):
-            found.add(str(secret()))
+            secrets.add(str(secret()))
         elif isinstance(value, Mapping) and "header" in name:
-            found.update(map(str, value.values()))
+            secrets.update(map(str, value.values()))
     for client in (getattr(model, "root_client", None), getattr(model, "root_async_client", None)):
         key = getattr(client, "api_key", None)
         if isinstance(key, str):
-            found.add(key)
-    return Secrets(secret for secret in found if len(secret) >= 6)
+            secrets.add(key)
+    return Secrets(secret for secret in secrets if len(secret) >= 6)
 
 
 def without_own_retries(model: BaseChatModel) -> BaseChatModel:

@@ -164,10 +164,10 @@ def _from_text(text: str) -> Reply:
 def _refusal(message: AIMessage) -> str:
     refusal = message.additional_kwargs.get("refusal")
     blocks = message.content if isinstance(message.content, list) else []
-    found = [block for block in blocks if isinstance(block, Mapping) and block.get("type") == "refusal"]
+    refusals = [block for block in blocks if isinstance(block, Mapping) and block.get("type") == "refusal"]
     if isinstance(refusal, str) and refusal:
         return refusal
-    return str(found[0].get("refusal") or "no reason given") if found else ""
+    return str(refusals[0].get("refusal") or "no reason given") if refusals else ""
 
 
 def problems_of(error: ValidationError) -> list[str]:

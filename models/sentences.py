@@ -9,7 +9,7 @@ __all__ = ["CJK", "SPLIT", "clipped", "size_of", "split_sentences"]
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？…]+[”’）」』]*|\n+")
 
 SPLIT = re.compile(r"(?<=[.!?…])[\"”'’)]*\s+(?=\S)|(?<=[。！？；])|\n+")
-"""What stands between two sentences."""
+"""The space between two sentences."""
 CJK = re.compile(r"[\u3400-\u9fff]")
 _CLAUSE = re.compile(r"[,;，；、—–]")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from threading import Lock
 from typing import TypedDict
 
@@ -18,7 +18,6 @@ class Usage:
         calls: requests that were answered, or that broke off after the model may have begun. A refused request (429, 5xx,
             no connection) costs nothing and is not counted.
         input_tokens: input tokens as the model reports them; an estimate where it reports none.
-        output_tokens: output tokens, likewise.
         seconds: the duration of the requests, without the waits between them.
     """
 
@@ -33,12 +32,8 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            seconds=self.seconds + other.seconds,
-        )
+        names = [field.name for field in fields(self)]
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 class UsageRow(TypedDict):
@@ -89,14 +84,4 @@ class UsageMeter:
 
 
 def _rows(sums: Mapping[tuple[str, str], Usage]) -> list[UsageRow]:
-    return [
-        UsageRow(
-            operation=operation,
-            agent=agent,
-            calls=usage.calls,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            seconds=usage.seconds,
-        )
-        for (operation, agent), usage in sums.items()
-    ]
+    return [UsageRow(operation=op, agent=agent, **asdict(usage)) for (op, agent), usage in sums.items()]  # type: ignore[typeddict-item]

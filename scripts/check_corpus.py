@@ -39,45 +39,44 @@ _SESSION = "%I:%M %p on %d %B, %Y"
 
 
 class Checked:
-    """Faults found so far, and counts."""
+    """Faults so far, and counts."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []
         self.counts: Counter[str] = Counter()
-        self.messages: dict[tuple[str, str], str] = {}
+        self.seen: dict[tuple[str, ...], str] = {}
 
-    def require(self, holds: bool, place: str, rule: str) -> None:
+    def require(self, holds: object, place: str, rule: str) -> None:
         """Note a fault where a rule does not hold."""
         if not holds:
             self.faults.append(f"{place}: {rule}")
 
-    def conversation(self, path: Path) -> None:
+    def once(self, place: str, *key: str) -> None:
+        """Note a fault where the same key was at another place."""
+        self.require(key not in self.seen, place, f"is in {self.seen.get(key)} too")
+        self.seen.setdefault(key, place)
+
+    def conversation(self, path: Path, place: str) -> None:
         """A conversation with questions: turns numbered, sessions in order, evidence that exists."""
         data = read(path)
-        place = str(path.relative_to(CORPUS))
         self.require(data.get("license") == "Apache-2.0", place, "names no licence Apache-2.0")
         turns: dict[str, int] = {}
-        before, number = None, 1
-        while f"session_{number}" in data:
-            moment = datetime.strptime(data[f"session_{number}_date_time"], _SESSION)
-            self.require(
-                before is None or moment > before, f"{place} session {number}", "is not later than the one before"
-            )
+        before, session = datetime.min, 1
+        while f"session_{session}" in data:
+            moment = datetime.strptime(data[f"session_{session}_date_time"], _SESSION)
+            self.require(moment > before, f"{place} session {session}", "is not later than the one before")
             before = moment
-            for count, turn in enumerate(data[f"session_{number}"], 1):
-                expected = f"D{number}:{count}"
+            for count, turn in enumerate(data[f"session_{session}"], 1):
+                expected = f"D{session}:{count}"
                 self.require(turn["dia_id"] == expected, f"{place} {turn['dia_id']}", f"should be {expected}")
-                self.require(bool(turn.get("text") or turn.get("blip_caption")), f"{place} {expected}", "is empty")
-                turns[turn["dia_id"]] = number
-            number += 1
-        self.counts["conversations"] += 1
-        self.counts["turns"] += len(turns)
-        seen: set[str] = set()
+                self.require(turn.get("text") or turn.get("blip_caption"), f"{place} {expected}", "is empty")
+                turns[turn["dia_id"]] = session
+            session += 1
+        self.counts.update({"conversations": 1, "turns": len(turns)})
         for number, asked in enumerate(data["qa"], 1):
             where = f"{place} question {number}"
-            self.require(asked["question"] not in seen, where, "is asked twice")
-            seen.add(asked["question"])
             kind, evidence = asked["type"], asked["evidence"]
+            self.once(where, place, asked["question"])
             self.require(kind in QUESTIONS, where, "has an unknown type")
             missing = [turn for turn in [*evidence, *asked.get("near", [])] if turn not in turns]
             self.require(not missing, where, f"cites {missing}, which do not exist")
@@ -87,57 +86,46 @@ class Checked:
             self.counts["questions, set over sessions"] += len({turns.get(turn) for turn in evidence}) > 1
             self.counts[f"questions, language {data['language']}"] += 1
 
-    def sentences(self, path: Path) -> None:
+    def sentences(self, path: Path, place: str) -> None:
         """Short conversations with labelled user sentences."""
-        data = read(path)
-        ids: set[str] = set()
-        for conversation in data["conversations"]:
-            place = f"{path.relative_to(CORPUS)} {conversation['id']}"
-            self.require(conversation["id"] not in ids, place, "occurs twice")
-            ids.add(conversation["id"])
+        for conversation in read(path)["conversations"]:
+            here = f"{place} {conversation['id']}"
+            self.once(here, place, conversation["id"])
             self.counts["short conversations"] += 1
             for position, message in enumerate(conversation["messages"], 1):
                 datetime.fromisoformat(message["timestamp"])
                 for number, sentence in enumerate(message.get("sentences", ()), 1):
-                    where = f"{place} message {position} sentence {number}"
-                    types = set(sentence["types"])
+                    where = f"{here} message {position} sentence {number}"
+                    types, negative = set(sentence["types"]), sentence.get("negative")
                     self.require(types <= TYPES, where, "has unknown types")
-                    negative = sentence.get("negative")
                     self.require(not (types and negative), where, "is both positive and a negative")
+                    self.require(not types or sentence.get("subject"), where, "states something of no subject")
+                    self.require(_DATE.fullmatch(sentence.get("date", "2000")), where, "has a date of another form")
                     if negative and negative not in NEGATIVES:
                         self.counts["negatives of other names"] += 1
-                    self.require(not types or bool(sentence.get("subject")), where, "states something of no subject")
-                    date = sentence.get("date", "2000")
-                    self.require(_DATE.fullmatch(date) is not None, where, "has a date of another form")
                     self.counts["sentences"] += 1
                     self.counts["sentences, positive"] += bool(types)
                     self.counts["sentences, hard negative"] += bool(negative)
 
-    def pairs(self, path: Path) -> None:
+    def pairs(self, path: Path, place: str) -> None:
         """Pairs of statements."""
         for number, pair in enumerate(read(path)["pairs"], 1):
-            place = f"{path.relative_to(CORPUS)} pair {number}"
-            earlier, later = pair["earlier"], pair["later"]
-            in_order = datetime.fromisoformat(earlier["date"]) <= datetime.fromisoformat(later["date"])
-            self.require(in_order, place, "its later statement is the earlier one")
-            self.require(isinstance(pair["supersedes"], bool), place, "supersedes is no truth value")
-            self.counts["pairs"] += 1
-            self.counts["pairs, superseding"] += pair["supersedes"]
+            earlier, later = (datetime.fromisoformat(pair[name]["date"]) for name in ("earlier", "later"))
+            self.require(earlier <= later, f"{place} pair {number}", "its later statement is the earlier one")
+            boolean = isinstance(pair["supersedes"], bool)
+            self.require(boolean, f"{place} pair {number}", "supersedes is no truth value")
+            self.counts.update({"pairs": 1, "pairs, superseding": pair["supersedes"]})
 
-    def trajectory(self, path: Path) -> None:
+    def trajectory(self, path: Path, place: str) -> None:
         """Turns with gold labels, and the questions beside them."""
-        place = str(path.relative_to(CORPUS))
         turns = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         ids = [turn["id"] for turn in turns]
         self.require(len(set(ids)) == len(ids), place, "has an id twice")
         for turn in turns:
-            self.require(
-                bool(turn["role"] and turn["content"].strip()), f"{place} {turn['id']}", "has no role or is empty"
-            )
-            labelled = turn.get("partition") and turn.get("action")
-            self.require(bool(labelled), f"{place} {turn['id']}", "has no partition or no action")
-        self.counts["trajectories"] += 1
-        self.counts["trajectory turns"] += len(turns)
+            here = f"{place} {turn['id']}"
+            self.require(turn["role"] and turn["content"].strip(), here, "has no role or is empty")
+            self.require(turn.get("partition") and turn.get("action"), here, "has no partition or no action")
+        self.counts.update({"trajectories": 1, "trajectory turns": len(turns)})
         asked = path.with_name(path.name.replace("_turns", "_questions"))
         for line in asked.read_text(encoding="utf-8").splitlines() if asked.exists() else ():
             question = json.loads(line)
@@ -145,72 +133,56 @@ class Checked:
             self.require(not missing, f"{asked.name} {question['id']}", f"cites {sorted(missing)}, which do not exist")
             self.counts["trajectory questions"] += 1
 
-    def cases(self, path: Path) -> None:
+    def cases(self, path: Path, place: str) -> None:
         """Write-path cases: what should, may and must not be stored of a few turns."""
-        ids: set[str] = set()
         for case in read(path):
-            place = f"{path.relative_to(CORPUS)} {case['id']}"
-            self.require(case["id"] not in ids, place, "occurs twice")
-            ids.add(case["id"])
+            here = f"{place} {case['id']}"
+            self.once(here, place, case["id"])
             ZoneInfo(case["timezone"])
-            self.require(bool(case["turns"]), place, "has no turns")
+            self.require(case["turns"], here, "has no turns")
             moments = [datetime.fromisoformat(turn["timestamp"]) for turn in case["turns"]]
-            self.require(moments == sorted(moments), place, "has turns out of order")
+            self.require(moments == sorted(moments), here, "has turns out of order")
             texts = [turn["content"].casefold() for turn in case["turns"]]
             for name in ("should", "may", "must_not"):
                 for number, item in enumerate(case[name], 1):
-                    where = f"{place} {name} {number}"
+                    where = f"{here} {name} {number}"
                     kind = item.get("kind") if name == "must_not" else item["kind"]
                     self.require(kind is None or kind in TYPES, where, "has an unknown kind")
-                    self.require(bool(item["values"]) and all(item["values"]), where, "has no values")
+                    self.require(item["values"] and all(item["values"]), where, "has no values")
                     # Training looks for these words in the sentences; a day is resolved, and `may` lists paraphrases too.
                     absent = name == "should" and texts and not all(_in_turns(value, texts) for value in item["values"])
                     self.require(not absent, where, "has a value which no turn holds")
-            self.counts["write-path cases"] += 1
-            self.counts["write-path turns"] += len(case["turns"])
-            self.counts["write-path items expected"] += len(case["should"])
+            expected = {"write-path turns": len(case["turns"]), "write-path items expected": len(case["should"])}
+            self.counts.update({"write-path cases": 1, **expected})
 
-    def secrets(self, path: Path) -> None:
-        """Messages with secrets: each lies in its text, and no message is in two places, sealed files included."""
+    def secrets(self, path: Path, place: str) -> None:
+        """Messages with secrets: each lies in its text, and no message is in two places, sealed files included.
+
+        Or sentence frames: each with a marked secret has a kind, look-alikes have none.
+        """
         data = read(path)
-        place = str(path.relative_to(CORPUS))
-        self.require(
-            data.get("license") == "Apache-2.0" and bool(data.get("author")), place, "names no author and licence"
-        )
-        if "frames" in data:
-            self.frames(place, data)
-            return
-        for number, message in enumerate(data["messages"]):
+        named = data.get("license") == "Apache-2.0" and data.get("author")
+        self.require(named, place, "names no author and licence")
+        for part in ("frames", "lookalikes") if "frames" in data else ():
+            for number, frame in enumerate(data[part]):
+                here, marked = f"{place} {part} {number}", "⟦" in frame["text"]
+                self.require(marked == (part == "frames") == ("kind" in frame), here, "is marked wrongly")
+                self.once(here, place, frame.get("before", ""), frame["text"])
+                self.counts[f"{part} of secrets"] += 1
+        for number, message in enumerate(data["messages"] if "frames" not in data else ()):
             here = f"{place} message {number}"
             text, end = message["text"], 0
             for secret in message.get("secrets") or ():
-                self.require(
-                    end <= secret["start"] < secret["end"] <= len(text), here, "a secret is not in its text, in order"
-                )
-                self.require(text[secret["start"] : secret["end"]].strip() != "", here, "a secret is blank")
-                self.require(bool(re.fullmatch(r"[a-z_]{3,20}", secret["kind"])), here, "a secret has no kind")
+                inside = end <= secret["start"] < secret["end"] <= len(text)
+                self.require(inside, here, "a secret is not in its text, in order")
+                self.require(text[secret["start"] : secret["end"]].strip(), here, "a secret is blank")
+                self.require(re.fullmatch(r"[a-z_]{3,20}", secret["kind"]), here, "a secret has no kind")
                 end = secret["end"]
                 self.counts["secrets"] += 1
             for start, stop in message.get("about") or ():
                 self.require(0 <= start < stop <= len(text), here, "what it is about is not in its text")
-            key = (message.get("before", ""), text)
-            self.require(key not in self.messages, here, f"stands in {self.messages.get(key)} too")
-            self.messages[key] = here
+            self.once(here, message.get("before", ""), text)
             self.counts["messages with secrets" if message.get("secrets") else "look-alikes of secrets"] += 1
-
-    def frames(self, place: str, data: dict[str, Any]) -> None:
-        """Sentence frames: each with a marked secret has a kind, look-alikes have none, none is there twice."""
-        seen: set[tuple[str, str]] = set()
-        for part in ("frames", "lookalikes"):
-            for number, frame in enumerate(data[part]):
-                here = f"{place} {part} {number}"
-                self.require(
-                    ("⟦" in frame["text"]) == (part == "frames") == ("kind" in frame), here, "is marked wrongly"
-                )
-                key = (frame.get("before", ""), frame["text"])
-                self.require(key not in seen, here, "is there twice")
-                seen.add(key)
-                self.counts[f"{part} of secrets"] += 1
 
 
 def _in_turns(value: str, texts: list[str]) -> bool:
@@ -226,23 +198,24 @@ def read(path: Path) -> Any:
 def check_all() -> Checked:
     """Check all files that training reads."""
     checked = Checked()
-    checks: list[tuple[str, str, Callable[[Path], None]]] = [
+    checks: list[tuple[str, str, Callable[[Path, str], None]]] = [
         ("open", "*.json", checked.conversation),
         ("sentences", "*.json", checked.sentences),
         ("supersession", "*.json", checked.pairs),
         ("trajectories", "*_turns.jsonl", checked.trajectory),
         ("intent/dev", "*_turns.jsonl", checked.trajectory),
         ("write_path", "development*.json", checked.cases),
+        ("secrets", "*.json", checked.secrets),
     ]
-    checks.append(("secrets", "*.json", checked.secrets))
     for folder, pattern, check in checks:
         for path in sorted((CORPUS / folder).glob(pattern)):
+            place = str(path.relative_to(CORPUS))
             try:
-                check(path)
+                check(path, place)
             except (KeyError, ValueError, TypeError) as error:
                 # The message of another error than a missing field may hold words of the file.
                 field = f" {error}" if type(error) is KeyError else ""
-                checked.faults.append(f"{path.relative_to(CORPUS)}: {type(error).__name__}{field}")
+                checked.faults.append(f"{place}: {type(error).__name__}{field}")
     return checked
 
 

@@ -94,7 +94,7 @@ def main() -> int:
             parser.error(f"{path} does not exist; see the top of {Path(__file__).name} for how to install the inputs")
 
     if args.lexicon_only:
-        print("1/4 word pieces: kept as they are")
+        print("1/4 word pieces: as they are stored")
         matrix, scales, tokenizer, tokenizer_json = stored_pieces(args.out)
     else:
         print("1/4 word pieces: embedding with the teacher")
@@ -127,9 +127,9 @@ def main() -> int:
     stored = json.loads((args.out / "metadata.json").read_text("utf-8")) if args.lexicon_only else None
     metadata = describe(files, stored["versions"] if stored else {p: importlib.metadata.version(p) for p in PACKAGES})
     if args.check:
-        found = json.loads((args.out / "metadata.json").read_text("utf-8"))["fingerprint"]
-        print(f"    distilled {metadata['fingerprint']}, stored {found}")
-        return 0 if found == metadata["fingerprint"] else 1
+        stored_print = json.loads((args.out / "metadata.json").read_text("utf-8"))["fingerprint"]
+        print(f"    distilled {metadata['fingerprint']}, stored {stored_print}")
+        return 0 if stored_print == metadata["fingerprint"] else 1
     args.out.mkdir(parents=True, exist_ok=True)
     for name, data in {**files, "metadata.json": dump(metadata)}.items():
         (args.out / name).write_bytes(data)
@@ -369,14 +369,14 @@ def lexicon_tensors(
         pieces: dict[int, float] = defaultdict(float)
         norm = total = 0.0
         for weight, gloss in glosses:
-            found = [i for i in tokenizer.encode(gloss, add_special_tokens=False).ids if i != unknown][:MAX_PIECES]
-            if not found:
+            used = [i for i in tokenizer.encode(gloss, add_special_tokens=False).ids if i != unknown][:MAX_PIECES]
+            if not used:
                 continue
-            length = float(np.linalg.norm(rows[found].mean(axis=0)))
+            length = float(np.linalg.norm(rows[used].mean(axis=0)))
             norm += weight * length
             total += weight
-            for i in found:  # each gloss counts as a unit vector
-                pieces[i] += weight / (length * len(found))
+            for i in used:  # each gloss counts as a unit vector
+                pieces[i] += weight / (length * len(used))
         if not pieces:
             continue
         entries.append(word)

@@ -48,7 +48,7 @@ def type_words(kind: Literal["event", "entity"]) -> dict[str, str]:
 
 @cache
 def nearest_type(kind: Literal["event", "entity"], word: str) -> str | None:
-    """The type that a word stands for; None where no type is near it in meaning."""
+    """The type of a word; None where no type is near it in meaning."""
     word = word.replace("_", " ").casefold()
     words = type_words(kind)
     if word in words:

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def main() -> int:
-    """Run ``hexamem train`` on the files; gives its exit status."""
+    """Run ``hexamem train`` on the files; returns its exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", choices=("bundled", "static"), default="bundled")
     parser.add_argument("--out", type=Path, default=None)

@@ -59,7 +59,7 @@ def decisions(trajectory: Trajectory) -> list[Example]:
 
 
 def follow(trajectory: Trajectory, weights: ScopeWeights) -> list[str]:
-    """The scopes that the tracker gives the steps when all are settled."""
+    """The scopes that the tracker assigns to the steps when all are settled."""
     tracker = ScopeTracker(weights)
     decided = tracker.follow(trajectory.steps, lambda step: step.id)
     return [decision.scope_id for decision in decided]

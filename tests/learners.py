@@ -38,6 +38,13 @@ def attempt(
     return run.id
 
 
+def learn(user: UserMemory, *arguments: Any, **options: Any) -> str:
+    """Record a run and distil it; returns its id."""
+    run_id = attempt(user, *arguments, **options)
+    user.flush()
+    return run_id
+
+
 def lesson(title: str, facet: str = "tool", content: str = "Amounts are in cents.") -> dict[str, Any]:
     """An item as the distiller writes it."""
     when = f"When the task is about {title.lower()}; not otherwise."

@@ -14,48 +14,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
-from hexamem.agents.applying.applier import Applied, Applier
 from hexamem.agents.applying.proposal_values import read_values
-from hexamem.agents.contract import Batch, BatchStep
+from hexamem.agents.contract import Batch
 from hexamem.memory_types import Step, TypeRegistry
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
-from hexamem.memory_types.times import read_zone
 from hexamem.stores.ledger import Transaction, list_secrets
 
-NOON = datetime(2025, 3, 4, 12, tzinfo=UTC)
+from .proposing import NOON, apply, batch_of, propose, store
+
 CELLO = "Nell took up the cello."
 FEW = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
 
 
-def store(user: UserMemory, text: str, role: str = "user", at: datetime = NOON) -> Step:
-    receipt = user.remember({"role": role, "content": text, "timestamp": at.isoformat()}, "t")
-    step = user.get(receipt.step_ids[0])
-    assert isinstance(step, Step)
-    return step
-
-
-def batch_of(*steps: Step, before: tuple[Step, ...] = (), resolved: str = "", shown: tuple[str, ...] = ()) -> Batch:
-    of_batch, of_before = (
-        tuple(BatchStep(step=each, resolved_text=resolved or each.content) for each in listed)
-        for listed in (steps, before)
-    )
-    return Batch(user="", steps=of_batch, before=of_before, shown=shown, zone=read_zone("Europe/Dublin"))
-
-
 def fact(step: Step, quote: str, summary: str, name: str = "thing", **more: Any) -> Proposal:
-    fields: dict[str, Any] = {"operation": "add", "kind": "semantic", "values": {"name": name, "summary": summary}}
-    evidence = (Evidence(step_id=step.id, quote=quote),)
-    return Proposal(**{**fields, "evidence": evidence, "proposed_by": "rules.semantic", **more})
+    values = more.pop("values", {"name": name, "summary": summary})
+    return propose(step, values, quote, **{"proposed_by": "rules.semantic", **more})
 
 
 def core(step: Step, quote: str, label: str, value: str) -> Proposal:
     return fact(step, quote, "", kind="core", values={"label": label, "value": value})
-
-
-def apply(user: UserMemory, batch: Batch, *proposals: Proposal, **more: Any) -> Applied:
-    memory = user.memory
-    applier = Applier(memory.ledger, memory.cipher, media=memory.media, projector=memory.projector)
-    return applier.apply(user.name, batch, proposals, **more)
 
 
 def outcome_of(user: UserMemory, batch: Batch, proposal: Proposal) -> Outcome:
@@ -91,11 +68,8 @@ def test_words_that_nobody_wrote_are_no_evidence(ann: UserMemory, quote: str) ->
 
 def test_foreign_system_forgotten_and_earlier_steps_are_no_evidence(ann: UserMemory, static_memory: Memory) -> None:
     bob = static_memory.user(f"bob beside {ann.name}")
-    foreign, system, forgotten = (
-        store(bob, "I own a boat."),
-        store(ann, "The user owns a boat.", "system"),
-        store(ann, "I own a boat."),
-    )
+    foreign, forgotten = store(bob, "I own a boat."), store(ann, "I own a boat.")
+    system = store(ann, "The user owns a boat.", "system")
     ann.forget([forgotten.id])
     for step in (foreign, system, forgotten):
         assert outcome_of(ann, batch_of(step), fact(step, "a boat", "owns a boat", "boat")).refused

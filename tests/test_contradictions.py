@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, UserMemory
-from hexamem.agents.applying.applier import Applier
-from hexamem.agents.contract import Batch, BatchStep
 from hexamem.memory_types import MemoryItem, Step
-from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
+from hexamem.memory_types.proposals import Outcome, Proposal
+
+from .proposing import apply, batch_of, propose, store
 
 TOWNS = ("Hangzhou", "Shanghai", "Porto", "Cork", "Galway")
 FIRST = datetime(2020, 1, 1, 12, tzinfo=UTC)
@@ -23,41 +23,29 @@ FEW = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_f
 _users = itertools.count(1)
 
 
-def store(user: UserMemory, text: str, at: datetime) -> Step:
-    message = {"role": "user", "content": text, "timestamp": at.isoformat()}
-    step = user.get(user.remember(message, "t").step_ids[0])
-    assert isinstance(step, Step)
-    return step
-
-
-def apply(user: UserMemory, *pairs: tuple[Step, Proposal]) -> list[Outcome]:
+def applied(user: UserMemory, *pairs: tuple[Step, Proposal]) -> list[Outcome]:
     """Apply proposals, each with the step that it is from, as one batch."""
-    memory = user.memory
-    applier = Applier(memory.ledger, memory.cipher, media=memory.media, projector=memory.projector)
-    steps = tuple(BatchStep(step=step, resolved_text=step.content) for step, _ in pairs)
-    batch = Batch(user=user.name, steps=steps, zone=UTC)
-    return list(applier.apply(user.name, batch, [proposal for _, proposal in pairs]).outcomes)
+    return list(apply(user, batch_of(*(step for step, _ in pairs)), *(proposal for _, proposal in pairs)).outcomes)
 
 
-def proposal(step: Step, values: dict[str, Any], **more: Any) -> Proposal:
-    evidence = (Evidence(step_id=step.id, quote=step.content),)
-    return Proposal(**{"operation": "add", "kind": "core", "values": values, "evidence": evidence, **more})
+def core(step: Step, values: dict[str, Any], **more: Any) -> Proposal:
+    return propose(step, values, **{"kind": "core", **more})
 
 
 def home_in(step: Step, town: str, operation: str = "add", target: str | None = None, **values: Any) -> Proposal:
     values = {"label": "home", "value": town, "metadata": {"slot": "home_city"}, **values}
-    return proposal(step, values, operation=operation, target=target)
+    return core(step, values, operation=operation, target=target)
 
 
 def lives(user: UserMemory, town: str, at: datetime, **values: Any) -> Outcome:
     """The user writes at that time where they live, and it is applied."""
-    step = store(user, values.pop("text", f"I live in {town} now."), at)
-    return apply(user, (step, home_in(step, town, **values)))[0]
+    step = store(user, values.pop("text", f"I live in {town} now."), at=at)
+    return applied(user, (step, home_in(step, town, **values)))[0]
 
 
 def fact(user: UserMemory, at: datetime, text: str, name: str, summary: str, **values: Any) -> Outcome:
-    step = store(user, text, at)
-    return apply(user, (step, proposal(step, {"name": name, "summary": summary, **values}, kind="semantic")))[0]
+    step = store(user, text, at=at)
+    return applied(user, (step, core(step, {"name": name, "summary": summary, **values}, kind="semantic")))[0]
 
 
 def towns(user: UserMemory, **when: Any) -> list[str]:
@@ -103,9 +91,9 @@ def test_a_date_in_the_words_counts_rather_than_when_they_were_written(ann: User
 
 def test_a_value_that_ended_before_the_next_began_keeps_its_end(ann: UserMemory) -> None:
     known = lives(ann, "Porto", FIRST)
-    left = store(ann, "I left Porto last Friday and on Monday I move to Cork.", FIRST + YEAR)
-    ended = proposal(left, {"valid_to": "2021-01-01"}, operation="update", target=known.item_id)
-    apply(ann, (left, ended), (left, home_in(left, "Cork", valid_from="2021-01-04")))
+    left = store(ann, "I left Porto last Friday and on Monday I move to Cork.", at=FIRST + YEAR)
+    ended = core(left, {"valid_to": "2021-01-01"}, operation="update", target=known.item_id)
+    applied(ann, (left, ended), (left, home_in(left, "Cork", valid_from="2021-01-04")))
     days = ["2020-12-31", "2021-01-02", "2021-01-05"]
     assert [towns(ann, as_of=day) for day in days] == [["Porto"], [], ["Cork"]]
 
@@ -173,7 +161,7 @@ def test_one_value_is_current_and_no_two_overlap(static_memory: Memory, actions:
         do, pick = given_action["do"], given_action["pick"]
         if do == "again" and done:
             before = [item.model_dump() for item in user.items(superseded=True)]
-            assert apply(user, done[pick % len(done)])[0].applied in ("noop", None)
+            assert applied(user, done[pick % len(done)])[0].applied in ("noop", None)
             assert [item.model_dump() for item in user.items(superseded=True)] == before
             continue
         if do == "undo":
@@ -183,7 +171,7 @@ def test_one_value_is_current_and_no_two_overlap(static_memory: Memory, actions:
                 cited = sources_of(user)
             continue
         at = FIRST + given_action["time"] * YEAR + position * timedelta(days=1)
-        step = store(user, f"About {given_action['town']}, number {position}", at)
+        step = store(user, f"About {given_action['town']}, number {position}", at=at)
         times = {
             name: (FIRST + given_action[key] * YEAR).isoformat()
             for name, key in (("valid_from", "since"), ("valid_to", "until"))
@@ -193,7 +181,7 @@ def test_one_value_is_current_and_no_two_overlap(static_memory: Memory, actions:
         target = targets[pick % len(targets)] if targets and do != "add" else None
         operation = "add" if target is None or do == "again" else do
         wanted = home_in(step, given_action["town"], operation=operation, target=target, **times)
-        outcome = apply(user, (step, wanted))[0]
+        outcome = applied(user, (step, wanted))[0]
         if outcome.applied:  # one that was refused may have a place later
             done.append((step, wanted))
             cited = sources_of(user) if outcome.applied == "remove" else cited | {step.id}
@@ -207,29 +195,29 @@ def test_one_value_is_current_and_no_two_overlap(static_memory: Memory, actions:
 def test_a_corrected_value_was_never_true_but_believed_and_stays_undone(ann: UserMemory) -> None:
     known = lives(ann, "Cork", FIRST)
     before = datetime.now(UTC)
-    step = store(ann, "It is Galway really.", FIRST + YEAR)
+    step = store(ann, "It is Galway really.", at=FIRST + YEAR)
     correction = home_in(step, "Galway", operation="update", target=known.item_id)
-    outcome = apply(ann, (step, correction))[0]
+    outcome = applied(ann, (step, correction))[0]
     assert outcome.applied == "update"
     assert towns(ann) == towns(ann, superseded=True) == towns(ann, as_of=FIRST) == ["Galway"]
     assert towns(ann, known_at=before) == ["Cork"]
     assert len(sources_of(ann)) == 2
     ann.undo(outcome.operation_id or "")
-    assert apply(ann, (step, correction))[0].applied == "noop"  # a resumed job does not do it again
+    assert applied(ann, (step, correction))[0].applied == "noop"  # a resumed job does not do it again
     assert towns(ann) == ["Cork"]
 
 
 def test_items_that_end_are_closed_with_the_item_that_states_it_unless_stated_again_later(ann: UserMemory) -> None:
     home, job = lives(ann, "Cork", FIRST), fact(ann, FIRST, "I cook at Fenwick.", "job", "cooks at Fenwick")
     ends = (home.item_id or "", job.item_id or "", "item_none")
-    for at, applied in ((FIRST - YEAR, "add"), (FIRST + YEAR, "supersede")):
-        step = store(ann, f"I am travelling the world from {at:%Y} on.", at)
-        travels = proposal(step, {"label": "life", "value": f"travels since {at:%Y}"}, ends=ends)
-        outcome = apply(ann, (step, travels))[0]
-        assert outcome.applied == applied
+    for at, operation in ((FIRST - YEAR, "add"), (FIRST + YEAR, "supersede")):
+        step = store(ann, f"I am travelling the world from {at:%Y} on.", at=at)
+        travels = core(step, {"label": "life", "value": f"travels since {at:%Y}"}, ends=ends)
+        outcome = applied(ann, (step, travels))[0]
+        assert outcome.applied == operation
     assert [ann.get(item).valid_to for item in ends[:2]] == [FIRST + YEAR] * 2  # type: ignore[union-attr]
     assert not {*ends} & {item.id for item in ann.items()}
-    assert apply(ann, (step, travels))[0].applied == "noop"
+    assert applied(ann, (step, travels))[0].applied == "noop"
     ann.undo(outcome.operation_id or "")
     assert {*ends[:2]} <= {item.id for item in ann.items()}
 
@@ -238,18 +226,16 @@ def test_an_event_that_is_moved_or_cancelled_was_true_at_no_time(ann: UserMemory
     texts = ("Dentist on 12 May.", "They moved it to 13 May.")
     pairs = []
     for hour, (text, day) in enumerate(zip(texts, ("2020-05-12", "2020-05-13"), strict=True)):
-        step = store(ann, text, FIRST + timedelta(hours=hour))
+        step = store(ann, text, at=FIRST + timedelta(hours=hour))
         values = {"summary": f"dentist ({day})", "occurred_at": day, "metadata": {"slot": "event.x"}}
-        pairs.append((step, proposal(step, values, kind="episodic")))
-    assert [outcome.applied for outcome in apply(ann, *pairs)] == ["add", "supersede"]
+        pairs.append((step, core(step, values, kind="episodic")))
+    assert [outcome.applied for outcome in applied(ann, *pairs)] == ["add", "supersede"]
     for when in (None, "2020-06-01"):
         (item,) = ann.items(as_of=when)
         assert item.summary == "dentist (2020-05-13)"  # type: ignore[attr-defined]
-    step = store(ann, "The dentist is off.", FIRST + timedelta(days=9))
-    cancelled = proposal(
-        step, {"summary": "cancelled the dentist"}, kind="episodic", operation="supersede", target=item.id
-    )
-    assert apply(ann, (step, cancelled))[0].applied == "supersede"
+    step = store(ann, "The dentist is off.", at=FIRST + timedelta(days=9))
+    cancelled = core(step, {"summary": "cancelled the dentist"}, kind="episodic", operation="supersede", target=item.id)
+    assert applied(ann, (step, cancelled))[0].applied == "supersede"
     assert [each.text.split("\n")[0] for each in ann.items(as_of="2020-07-01")] == ["cancelled the dentist"]
 
 
@@ -265,8 +251,8 @@ def test_values_exclude_each_other_in_one_slot_of_one_person_alone(ann: UserMemo
     summaries = [item.summary for item in ann.items("semantic")]  # type: ignore[attr-defined]
     assert summaries == ["Declan has a dog", "Nora lives in Leeds", "Declan lives in Cork"]
     for number, value in enumerate(("walnut", "coriander")):
-        step = store(ann, f"There is {value}.", FIRST + number * YEAR)
-        assert apply(ann, (step, proposal(step, {"label": "home_city", "value": value})))[0].applied == "add"
+        step = store(ann, f"There is {value}.", at=FIRST + number * YEAR)
+        assert applied(ann, (step, core(step, {"label": "home_city", "value": value})))[0].applied == "add"
     assert towns(ann) == ["walnut", "coriander"]
 
 

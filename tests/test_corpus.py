@@ -100,16 +100,6 @@ def turns(*records: dict[str, Any]) -> str:
 
 
 TURN = {"id": "a-1", "role": "user", "content": "SECRET", "partition": ["a"], "action": "ASK"}
-CASE = {
-    "id": "case-1",
-    "language": "en",
-    "timezone": "Europe/London",
-    "user": "ann",
-    "turns": [{"role": "user", "content": "SECRET plot 47", "timestamp": "2025-03-03T08:10:00+00:00"}],
-    "should": [{"kind": "semantic", "values": ["plot 47"]}],
-    "may": [],
-    "must_not": [],
-}
 
 
 def test_the_shipped_corpus_has_no_fault() -> None:
@@ -132,29 +122,6 @@ def test_faults_name_files_ids_and_rules_but_no_words(tmp_path: Path, monkeypatc
     assert {fault.split(".json")[0] for fault in faults} == {"open/a", "sentences/b", "open/c", "trajectories/d_turns"}
     assert any("question 1" in fault and "D9:9" in fault for fault in faults)
     assert not [fault for fault in faults if "SECRET" in fault]
-
-
-def test_cases_and_trajectories_that_are_trained_on_are_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = "write_path/development9.json"
-    faults: list[tuple[dict[str, Any], str]] = [
-        ({"turns": []}, "has no turns"),
-        ({"should": [{"kind": "opinion", "values": ["plot 47"]}]}, "unknown kind"),
-        ({"should": [{"kind": "semantic", "values": []}]}, "no values"),
-        ({"should": [{"kind": "semantic", "values": ["plot 48"]}]}, "which no turn holds"),
-        ({"timezone": "Europe/Atlantis"}, "Error"),
-    ]
-    for change, fault in faults:
-        (reported,) = checked(monkeypatch, tmp_path, file, json.dumps([{**CASE, **change}]))
-        assert fault in reported
-    twice = checked(monkeypatch, tmp_path, file, json.dumps([CASE, CASE]))
-    assert twice == [f"{file} case-1: occurs twice"]
-    assert checked(monkeypatch, tmp_path, file, json.dumps([CASE])) == []
-    name = "intent/dev/dev9_turns.jsonl"
-    assert checked(monkeypatch, tmp_path, name, turns(TURN)) == []
-    (reported,) = checked(monkeypatch, tmp_path, name, turns({**TURN, "partition": []}))
-    assert reported == f"{name} a-1: has no partition or no action"
 
 
 # scripts/encoder_training/resuming.py

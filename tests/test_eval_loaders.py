@@ -1,25 +1,17 @@
-"""Loading conversations of every form: what the memory sees, what stays gold, and what bad files say."""
+"""Loading conversations of every form: what the memory sees, what stays gold, and how bad files are refused."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hexamem.errors import CorruptFileError, InvalidInputError
-from hexamem.evals import Conversation, detect_format, load_conversations, load_files, read_jsonl
+from hexamem.evals import Conversation, detect_format, load_conversations, load_files
 from hexamem.evals.hotpotqa import load_hotpotqa
 from hexamem.models.tokens import count_tokens
-
-SHARED = Path(__file__).parents[2] / "shared" / "data"
-
-
-def real_data(test: Callable[[], None]) -> Callable[[], None]:
-    missing = pytest.mark.skipif(not SHARED.is_dir(), reason="the real conversations are not beside the checkout")
-    return pytest.mark.shared_data(missing(test))
 
 
 def write(path: Path, value: Any) -> Path:
@@ -36,9 +28,9 @@ def shown_to_memory(conversation: Conversation) -> str:
     return json.dumps([(message.as_message(), message.thread_id) for message in conversation.messages])
 
 
+PICTURE = {"img_url": ["https://example.org/pot.jpg"], "blip_caption": "a clay pot", "query": "GOLD-query"}
 LOCOMO: dict[str, Any] = {
     "speaker_a": "Ada",
-    "speaker_b": "Bo",
     "language": "en",
     "about": "GOLD made up",
     "session_10": [],
@@ -47,14 +39,7 @@ LOCOMO: dict[str, Any] = {
     "session_1_date_time": "11:59 pm on 31 May, 2023",
     "session_1": [
         {"speaker": "Ada", "dia_id": "D1:1", "text": "Hello Bo."},
-        {
-            "speaker": "Bo",
-            "dia_id": "D1:2",
-            "text": "Look at this.",
-            "img_url": ["https://example.org/pot.jpg"],
-            "blip_caption": "a clay pot",
-            "query": "GOLD-query",
-        },
+        {"speaker": "Bo", "dia_id": "D1:2", "text": "Look at this.", **PICTURE},
         {"speaker": "Ada", "dia_id": "D1:3", "text": "Nice.", "blip_caption": "a shelf"},
     ],
     "session_1_summary": "GOLD-summary",
@@ -68,38 +53,27 @@ LOCOMO: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def locomo(tmp_path: Path) -> Conversation:
-    (conversation,) = load_conversations(write(tmp_path / "7.json", LOCOMO))
-    return conversation
-
-
-def test_locomo_shows_the_memory_words_pictures_and_times_session_by_session_but_no_annotation(
-    locomo: Conversation,
-) -> None:
+def test_locomo_shows_the_memory_words_pictures_and_times_but_no_annotation(tmp_path: Path) -> None:
+    (locomo,) = load_conversations(write(tmp_path / "7.json", LOCOMO))
     assert (locomo.id, locomo.metadata["language"]) == ("locomo-7", "en")
     assert [(m.id, m.thread_id) for m in locomo.messages[2:]] == [("D1:3", "session_1"), ("D2:1", "session_2")]
     assert "GOLD" not in shown_to_memory(locomo)
     picture = {"type": "image", "url": "https://example.org/pot.jpg", "caption": "a clay pot"}
+    look = [{"type": "text", "text": "Look at this."}, picture]
     shelf = [{"type": "text", "text": "Nice."}, {"type": "image", "caption": "a shelf"}]
     time = "2023-05-31T23:59:0"
     assert [m.as_message() for m in locomo.messages[:3]] == [
         {"role": "user", "name": "Ada", "content": "Hello Bo.", "timestamp": f"{time}0", "id": "D1:1"},
-        {
-            "role": "user",
-            "name": "Bo",
-            "content": [{"type": "text", "text": "Look at this."}, picture],
-            "timestamp": f"{time}1",
-            "id": "D1:2",
-        },
+        {"role": "user", "name": "Bo", "content": look, "timestamp": f"{time}1", "id": "D1:2"},
         {"role": "user", "name": "Ada", "content": shelf, "timestamp": f"{time}2", "id": "D1:3"},
     ]
-
-
-def test_locomo_questions_point_at_turns_that_there_are_and_notes_name_the_others(locomo: Conversation) -> None:
-    assert [q.evidence for q in locomo.questions] == [("D2:1",), ("D1:1", "D1:2", "D2:1"), ("D1:3",), (), ()]
-    assert [q.answer for q in locomo.questions] == ["GOLD-kiln", "2022", "x", "x", ""]
-    assert [q.category for q in locomo.questions] == ["4", "1", "3", "3", "5"]
+    assert [(q.category, q.answer, q.evidence) for q in locomo.questions] == [
+        ("4", "GOLD-kiln", ("D2:1",)),
+        ("1", "2022", ("D1:1", "D1:2", "D2:1")),
+        ("3", "x", ("D1:3",)),
+        ("3", "x", ()),
+        ("5", "", ()),
+    ]
     assert locomo.questions[4].gold["adversarial_answer"] == "GOLD-wrong"
     assert locomo.notes == (
         "3 evidence id(s) that no turn has, left out: D:1:3 (locomo-7-q3), D9:9 (locomo-7-q3), D9:9 (locomo-7-q4)",
@@ -117,15 +91,9 @@ def test_the_authors_single_locomo_file_loads_as_one_conversation_a_record(tmp_p
 
 
 TURNS = [("pro-side", "We should. ----TIMESTAMP: 2025-01-01T00:03"), ("user", "Why?"), ("assistant", "Because.")]
+GOLD = {"partition": ["topic-GOLD"], "action": "GOLD-propose", "action_object": "GOLD-object"}
 CAME = [
-    {
-        "id": f"topic-GOLD-turn-{n}",
-        "role": role,
-        "content": content,
-        "partition": ["topic-GOLD"],
-        "action": "GOLD-propose",
-        "action_object": "GOLD-object",
-    }
+    {"id": f"topic-GOLD-turn-{n}", "role": role, "content": content, **GOLD}
     for n, (role, content) in enumerate(TURNS, start=1)
 ]
 CAME_QUESTION = {
@@ -135,7 +103,6 @@ CAME_QUESTION = {
     "answer": {"free_form_answer": "GOLD-answer"},
     "question_turn_ids": ["topic-GOLD-turn-1", "topic-GOLD-turn-2"],
     "answer_turn_ids": ["topic-GOLD-turn-3", "topic-GOLD-turn-1", "topic-GOLD-turn-99"],
-    "answer_type": "FREE",
 }
 
 
@@ -149,13 +116,13 @@ def test_came_bench_loads_alike_from_its_folder_from_either_file_and_from_both(t
     loaded = [load_conversations(path) for path in (tmp_path, turns, questions)]
     assert loaded[0] == loaded[1] == loaded[2] == load_files([questions, turns]) == load_files([tmp_path])
     came_files(tmp_path, "other")
-    assert [one.id for one in load_files(sorted(tmp_path.iterdir()), "came")] == ["came-other", "came-talk"]
+    assert [c.id for c in load_files(sorted(tmp_path.iterdir()), "came")] == ["came-other", "came-talk"]
 
 
 def test_came_bench_gold_is_for_the_scorer_and_not_even_in_an_id_for_the_memory(tmp_path: Path) -> None:
     (conversation,) = load_conversations(came_files(tmp_path)[0])
     assert "GOLD" not in shown_to_memory(conversation)
-    assert conversation.gold["turn-2"] == {key: CAME[1][key] for key in ("id", "partition", "action", "action_object")}
+    assert conversation.gold["turn-2"] == {"id": "topic-GOLD-turn-2", **GOLD}
     assert [(m.role, m.name, m.content, m.timestamp) for m in conversation.messages] == [
         ("assistant", "pro-side", "We should.", "2025-01-01T00:03"),
         ("user", None, "Why?", "2025-01-01T00:03"),
@@ -188,6 +155,10 @@ def test_came_bench_takes_a_trailing_timestamp_for_the_time_and_speakers_for_peo
         load_conversations(questions)
 
 
+DEGREE = [
+    {"role": "user", "content": "I have a degree.", "has_answer": True},
+    {"role": "assistant", "content": "Well done.", "has_answer": False},
+]
 LONGMEMEVAL: dict[str, Any] = {
     "question_id": "abc",
     "question_type": "single-session-user",
@@ -197,17 +168,11 @@ LONGMEMEVAL: dict[str, Any] = {
     "answer_session_ids": ["answer_GOLD"],
     "haystack_dates": ["2023/05/21 (Sun) 10:00", "2023/05/20 (Sat) 02:21"],
     "haystack_session_ids": ["answer_GOLD", "plain"],
-    "haystack_sessions": [
-        [
-            {"role": "user", "content": "I have a degree.", "has_answer": True},
-            {"role": "assistant", "content": "Well done.", "has_answer": False},
-        ],
-        [{"role": "user", "content": "Hi."}],
-    ],
+    "haystack_sessions": [DEGREE, [{"role": "user", "content": "Hi."}]],
 }
 
 
-def test_longmemeval_sessions_come_in_order_of_time_under_ids_that_give_nothing_away(tmp_path: Path) -> None:
+def test_longmemeval_sessions_come_in_order_of_time_under_ids_that_reveal_nothing(tmp_path: Path) -> None:
     abstention = {**LONGMEMEVAL, "question_id": "abc_abs"}
     conversation, unscored = load_conversations(write(tmp_path / "lme.json", [LONGMEMEVAL, abstention]))
     assert conversation.id == "longmemeval-abc"
@@ -238,14 +203,8 @@ def hotpot(number: int) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def distractor(tmp_path: Path) -> Path:
-    return write(tmp_path / "dev.json", [hotpot(number) for number in range(12)])
-
-
-def test_each_question_of_hotpotqa_has_its_own_paragraphs_and_those_that_support_it_are_evidence(
-    distractor: Path,
-) -> None:
+def test_hotpotqa_has_its_own_paragraphs_and_more_on_request_in_an_order_that_reveals_nothing(tmp_path: Path) -> None:
+    distractor = write(tmp_path / "dev.json", [hotpot(number) for number in range(12)])
     first, second, *_ = load_conversations(distractor)
     assert (detect_format(distractor), first.id, second.id) == ("hotpotqa", "hotpotqa-id0", "hotpotqa-id1")
     assert first.messages[0].content == "Mill 0\nMill 0 is old. It lies in a valley with many trees."
@@ -253,21 +212,18 @@ def test_each_question_of_hotpotqa_has_its_own_paragraphs_and_those_that_support
     assert (question.evidence, question.category) == (("doc-1", "doc-2"), "bridge")
     assert question.gold["answers"] == ("GOLD river 0",)
     assert "GOLD" not in shown_to_memory(first)
-
-
-def test_paragraphs_of_other_questions_fill_a_length_in_an_order_that_gives_nothing_away(distractor: Path) -> None:
     longer = load_hotpotqa(distractor, tokens=300, seed=1)
-    for one in longer:
-        contents = [str(message.content) for message in one.messages]
+    for conversation in longer:
+        contents = [str(message.content) for message in conversation.messages]
         assert 300 <= sum(map(count_tokens, contents)) < 330
         assert len(set(contents)) == len(contents)
-        number = one.id.removeprefix("hotpotqa-id")
-        mills = {message.id for message in one.messages if str(message.content).startswith(f"Mill {number}\n")}
-        assert mills < set(one.questions[0].evidence)
-    assert len({one.questions[0].evidence for one in longer}) > 1
+        mill = f"Mill {conversation.id.removeprefix('hotpotqa-id')}\n"
+        mills = {message.id for message in conversation.messages if str(message.content).startswith(mill)}
+        assert mills < set(conversation.questions[0].evidence)
+    assert len({conversation.questions[0].evidence for conversation in longer}) > 1
     assert load_hotpotqa(distractor, tokens=300, seed=1) == longer != load_hotpotqa(distractor, tokens=300, seed=2)
-    (one,) = load_hotpotqa(distractor, tokens=400, questions=1)
-    assert one.messages[15].thread_id == "documents_2"
+    (alone,) = load_hotpotqa(distractor, tokens=400, questions=1)
+    assert alone.messages[15].thread_id == "documents_2"
     with pytest.raises(InvalidInputError, match=r"paragraphs have [\d,]+ tokens, fewer than the 56,000"):
         load_hotpotqa(distractor, tokens=56_000)
 
@@ -306,15 +262,11 @@ def test_jsonl_lines_become_messages_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "chat.jsonl"
     lines = (json.dumps(line, ensure_ascii=False) for line in (full, bare, call, further))
     path.write_text("\ufeff" + "\n\n".join(lines), "utf-8")
-    messages, notes = read_jsonl(path)
-    assert [m.as_message() for m in messages] == [
-        full,
-        bare,
-        {**call, "content": ""},
-        {"role": "user", "content": "Ho"},
-    ]
-    assert messages[3].thread_id == "t1"
-    assert notes == (f"{path}: keys that a message does not have, left out: mood (1 lines)",)
+    (conversation,) = load_conversations(path)
+    messages = [m.as_message() for m in conversation.messages]
+    assert messages == [full, bare, {**call, "content": ""}, {"role": "user", "content": "Ho"}]
+    assert conversation.messages[3].thread_id == "t1"
+    assert conversation.notes == (f"{path}: keys that a message does not have, left out: mood (1 lines)",)
 
 
 @pytest.mark.parametrize(
@@ -324,6 +276,7 @@ def test_jsonl_lines_become_messages_as_they_are(tmp_path: Path) -> None:
         (b'{"role": "user", "content": "\xff"}', "not UTF-8 text"),
         (b'{"role": "user", "content": null}', "the record: content is null"),
         (b'{"role": "user", "content": "Hi", "timestamp": 5}', "timestamp: Input should be a valid string, not '5'"),
+        (b"[1, 2]", "is a JSON list, not an object"),
         (b"[" * 100_000, "not valid JSON"),
     ],
 )
@@ -333,7 +286,7 @@ def test_a_bad_line_is_refused_naming_file_and_line_or_left_out_with_a_note(
     file = tmp_path / "chat.jsonl"
     file.write_bytes(b'{"role": "user", "content": "Hi"}\n' + line)
     with pytest.raises(CorruptFileError) as error:
-        read_jsonl(file)
+        load_conversations(file)
     assert str(error.value).startswith(f"{file}, line 2: {reason}")
     assert str(error.value).endswith("; pass --skip-bad to leave such lines out")
     (conversation,) = load_conversations(file, skip_bad=True)
@@ -341,7 +294,7 @@ def test_a_bad_line_is_refused_naming_file_and_line_or_left_out_with_a_note(
     assert conversation.notes[0].startswith(f"{file}, line 2: {reason}")
 
 
-def test_a_folder_gives_its_conversations_in_natural_order_and_names_what_is_none(tmp_path: Path) -> None:
+def test_a_folder_holds_conversations_in_natural_order_and_names_what_is_none(tmp_path: Path) -> None:
     for name in ("10", "9"):
         write(tmp_path / f"{name}.json", LOCOMO)
     write(tmp_path / "meta.json", {"n": 1})
@@ -356,45 +309,47 @@ def test_a_folder_gives_its_conversations_in_natural_order_and_names_what_is_non
 
 
 def test_what_cannot_be_loaded_at_all_is_refused_with_the_reason(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="no such file or folder"):
-        load_conversations(tmp_path / "nowhere.json")
-    with pytest.raises(InvalidInputError, match="no conversation of a known form"):
-        load_conversations(tmp_path)
-    for content in ([], {"hello": 1}):
-        file = write(tmp_path / "x.json", content)
-        with pytest.raises(InvalidInputError, match="not a conversation of a known form"):
-            load_conversations(file)
-    for form in ("locomo", "longmemeval"):
-        with pytest.raises(CorruptFileError, match=r"x\.json"):
-            load_conversations(file, form)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="format 'xml' is unknown"):
-        load_conversations(tmp_path, "xml")  # type: ignore[arg-type]
-    file.write_text(json.dumps(LOCOMO, indent=1)[:400], "utf-8")
+    file, form, name = CorruptFileError, InvalidInputError, tmp_path / "x.json"
+    cases: list[tuple[object, Path, str, type[Exception], str]] = [
+        (None, tmp_path / "nowhere.json", "auto", form, "no such file or folder"),
+        (None, tmp_path, "auto", form, "no conversation of a known form"),
+        (None, tmp_path, "xml", form, "format 'xml' is unknown"),
+        ([], name, "auto", form, "not a conversation of a known form"),
+        ({"hello": 1}, name, "auto", form, "not a conversation of a known form"),
+        ({"hello": 1}, name, "locomo", file, r"x\.json"),
+        ({"hello": 1}, name, "longmemeval", file, r"x\.json"),
+    ]
+    for content, path, wanted, error, message in cases:
+        if content is not None:
+            write(name, content)
+        with pytest.raises(error, match=message):
+            load_conversations(path, wanted)  # type: ignore[arg-type]
+    name.write_text(json.dumps(LOCOMO, indent=1)[:400], "utf-8")
     with pytest.raises(CorruptFileError, match=r"x\.json, line \d+: not valid JSON"):
-        load_conversations(file)
+        load_conversations(name)
 
 
-@real_data
-def test_real_conversations_have_their_turns_sessions_questions_and_evidence() -> None:
+@pytest.mark.shared_data
+def test_real_conversations_have_their_turns_sessions_questions_and_evidence(shared_data: Path) -> None:
     def sizes(conversation: Conversation) -> tuple[int, int, int, int]:
         scored = sum(bool(question.evidence) for question in conversation.questions)
         threads = {message.thread_id for message in conversation.messages}
         return len(conversation.messages), len(threads), len(conversation.questions), scored
 
-    loaded = load_conversations(SHARED / "locomo")
-    assert {one.id: sizes(one) for one in loaded} == {
+    loaded = load_conversations(shared_data / "locomo")
+    assert {conversation.id: sizes(conversation) for conversation in loaded} == {
         "locomo-26": (419, 19, 199, 197),
         "locomo-41": (663, 32, 193, 193),
         "locomo-43": (680, 29, 242, 242),
         "locomo-47": (689, 31, 190, 190),
         "locomo-49": (509, 25, 196, 196),
     }
-    assert "D:11:26 (locomo-43-q19)" in " ".join(note for one in loaded for note in one.notes)
-    (debate,) = load_conversations(SHARED / "came_bench")
+    assert "D:11:26 (locomo-43-q19)" in str([conversation.notes for conversation in loaded])
+    (debate,) = load_conversations(shared_data / "came_bench")
     assert sizes(debate) == (53, 1, 6, 6)
     partitions = [gold["partition"][0] for gold in debate.gold.values()]
     assert not [name for name in ("TIMESTAMP", *partitions) if name in shown_to_memory(debate)]
-    (haystack,) = load_conversations(SHARED / "longmemeval")
+    (haystack,) = load_conversations(shared_data / "longmemeval")
     assert sizes(haystack) == (550, 53, 1, 1)
     assert haystack.questions[0].evidence == ("session_52#4", "session_52#5")
     assert "answer_280352e9" not in shown_to_memory(haystack)

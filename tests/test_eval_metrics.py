@@ -1,13 +1,12 @@
-"""Metrics: values worked out by hand, invariants, means by group, the bootstrap, LongMemEval's own, answers, agreement of labels."""
+"""Metrics: values worked out by hand, means by group, the bootstrap, scores of answers, agreement of labels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals import Conversation
@@ -15,8 +14,6 @@ from hexamem.evals.agreement import NOT_MEASURABLE, AgreementTally, agreement
 from hexamem.evals.metrics import Aggregator, all_at_k, any_at_k, ndcg_at_k, paired_bootstrap, recall_at_k
 from hexamem.evals.qa_scores import bleu1, exact_match, list_f1, locomo_score, plain_f1, squad_f1, stemmed_f1
 from hexamem.memory_types import InducedLabels
-
-turns = st.sampled_from([f"t{n}" for n in range(12)])
 
 
 def test_recall_all_any_and_ndcg_have_the_values_of_their_formulas() -> None:
@@ -29,17 +26,15 @@ def test_recall_all_any_and_ndcg_have_the_values_of_their_formulas() -> None:
     assert ndcg_at_k(["a"], {"a", "b", "c"}, 1) == 1  # the ideal has room for one only
     assert recall_at_k([], {"a"}, 5) == 0
     assert recall_at_k(["a"], ["a", "a", "b"], 1) == 0.5
-
-
-@pytest.mark.parametrize("metric", [recall_at_k, all_at_k, any_at_k, ndcg_at_k])
-def test_what_has_no_score_is_refused(metric: Callable[[list[str], list[str], int], float]) -> None:
-    for ranked, gold, k, message in (
-        (["a"], [], 5, "without gold evidence"),
-        (["a"], ["a"], 0, "k = 0"),
-        (["a", "a"], ["a"], 2, "hold a turn twice"),
-    ):
-        with pytest.raises(InvalidInputError, match=message):
-            metric(ranked, gold, k)
+    for metric in (recall_at_k, all_at_k, any_at_k, ndcg_at_k):
+        refused: list[tuple[list[str], list[str], int, str]] = [
+            (["a"], [], 5, "without gold evidence"),
+            (["a"], ["a"], 0, "k = 0"),
+            (["a", "a"], ["a"], 2, "hold a turn twice"),
+        ]
+        for turns, evidence, k, message in refused:
+            with pytest.raises(InvalidInputError, match=message):
+                metric(turns, evidence, k)
 
 
 def test_means_are_over_questions_by_group_and_by_conversation() -> None:
@@ -55,12 +50,11 @@ def test_means_are_over_questions_by_group_and_by_conversation() -> None:
         "4": {"1": 0.0, "2": 1.0},
         "5": {"1": 0.0, "2": 0.0},
     }
-    further = scores.means("session_recall")
-    assert further is not None
+    further = scores.means("session_recall") or {}
     assert (further["all"], further["1"], scores.means("no such metric")) == ({"1": 0.0, "2": 1.0}, None, None)
     groups = scores.by_conversation()
-    assert {name: one["all"]["n"] for name, one in groups.items()} == {"c1": 2, "c2": 1}
-    assert sum(one["all"]["n"] * one["all"]["recall"]["2"] for one in groups.values()) == pytest.approx(2)
+    assert {name: table["all"]["n"] for name, table in groups.items()} == {"c1": 2, "c2": 1}
+    assert sum(table["all"]["n"] * table["all"]["recall"]["2"] for table in groups.values()) == pytest.approx(2)
     with pytest.raises(InvalidInputError, match="'1-4' has the name of a group"):
         scores.add("c1", "1-4", ["a"], ["a"])
     for k_values in ((), (0, 5)):
@@ -68,18 +62,16 @@ def test_means_are_over_questions_by_group_and_by_conversation() -> None:
             Aggregator(k_values)
 
 
-def test_the_bootstrap_gives_the_weighted_mean_difference_and_the_interval_of_every_possible_draw() -> None:
-    found = paired_bootstrap([0.9, 0.6, 0.5], [0.5, 0.5, 0.6], weights=[10, 20, 70])
-    assert (found.mean, found.n) == (pytest.approx((0.4 * 10 + 0.1 * 20 - 0.1 * 70) / 100), 3)
-    assert (found.low, found.low <= found.mean <= found.high) == (pytest.approx(-0.1), True)
-    same = paired_bootstrap([0.5, 0.75, 1.0], [0.25, 0.5, 0.75])
-    assert (same.mean, same.low, same.high) == (0.25, 0.25, 0.25)
+def test_the_bootstrap_makes_the_weighted_mean_difference_and_the_interval_of_every_possible_draw() -> None:
+    weighted = paired_bootstrap([0.9, 0.6, 0.5], [0.5, 0.5, 0.6], weights=[10, 20, 70])
+    assert (weighted.mean, weighted.n) == (pytest.approx((0.4 * 10 + 0.1 * 20 - 0.1 * 70) / 100), 3)
+    assert (weighted.low, weighted.low <= weighted.mean <= weighted.high) == (pytest.approx(-0.1), True)
     drawn = paired_bootstrap([0.2, 0.0], [0.0, 0.0])  # a quarter of the draws are 0.0, a quarter 0.2
     assert (drawn.low, drawn.high) == pytest.approx((0.0, 0.2))
     a, b = [0.1, 0.9, 0.4, 0.7], [0.2, 0.5, 0.6, 0.1]
-    one, other = paired_bootstrap(a, b), paired_bootstrap(b, a)
-    assert one == paired_bootstrap(a, b)
-    assert (other.mean, other.low, other.high) == pytest.approx((-one.mean, -one.high, -one.low))
+    forward, backward = paired_bootstrap(a, b), paired_bootstrap(b, a)
+    assert forward == paired_bootstrap(a, b)
+    assert (backward.mean, backward.low, backward.high) == pytest.approx((-forward.mean, -forward.high, -forward.low))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +81,6 @@ def test_the_bootstrap_gives_the_weighted_mean_difference_and_the_interval_of_ev
         (stemmed_f1, "a red clay pot", "clay pot", 0.8),  # 2 of 3, 2 of 2
         (stemmed_f1, "tea and bread", "bread, tea", 1.0),  # "and" is left out like an article
         (stemmed_f1, "no no", "no", 2 / 3),  # bags: "no" is shared once
-        (stemmed_f1, "", "", 0.0),
         (stemmed_f1, "The", "a", 0.0),
         (list_f1, "pottery, swimming lakes, chess", "swimming in lakes, pottery", (0.8 + 1) / 2),
         (list_f1, "pottery", "pottery, camping, chess", 1 / 3),
@@ -114,7 +105,6 @@ def test_locomo_scores_by_category_and_hotpotqa_takes_the_best_gold_answer() -> 
     for category, prediction, answer, score in (
         ("1", "pottery", "pottery, chess", 0.5),
         ("2", "7 May 2023", "May 7, 2023", 1.0),
-        ("4", "pottery", "pottery, chess", 2 / 3),
         ("3", "Yes", "Yes; she says so twice", 1.0),
         ("4", "Yes", "Yes; she says so twice", 1 / 3),
         ("5", "This is NOT mentioned in the conversation.", "", 1.0),
@@ -125,7 +115,6 @@ def test_locomo_scores_by_category_and_hotpotqa_takes_the_best_gold_answer() -> 
     for prediction, answers, f1, exact in (
         ("the Old Mill", ["Old Mill."], 1.0, 1.0),
         ("old mill road", ["the old mill", "mill road"], 0.8, 0.0),
-        ("yes", ["yes"], 1.0, 1.0),
         ("yes it is", ["yes"], 0.0, 0.0),  # shares a word, and is still no answer to a question of yes or no
         ("no", ["no idea"], 0.0, 0.0),
         ("tea and bread", ["tea bread"], 0.8, 0.0),  # "and" is a word here
@@ -138,46 +127,30 @@ def test_locomo_scores_by_category_and_hotpotqa_takes_the_best_gold_answer() -> 
             score_of("x", [])
 
 
-# Agreement of labels
-
-
 def test_agreement_takes_each_score_from_its_definition_and_unlabelled_steps_as_one_label() -> None:
     gold = ["a", "a", "b", "b"]
     assert agreement(gold, ["1", "1", None, None])["ami"] == pytest.approx(1)
     # Both gold classes pure: H(gold) = ln 2, H(induced) = 3/2 ln 2, completeness = 1 - (1/2 ln 2)/(3/2 ln 2)
-    found = agreement(gold, ["1", "2", "3", "3"])
-    assert [found[name] for name in ("v_measure", "homogeneity", "completeness")] == pytest.approx([0.8, 1, 2 / 3])
-    assert [found[name] for name in ("n_gold", "n_labels", "n_steps", "n_unlabelled")] == [2, 3, 4, 0]
-
-
-def test_what_cannot_be_compared_is_refused_or_noted() -> None:
-    with pytest.raises(InvalidInputError, match="2 gold labels for 1"):
-        agreement(["a", "b"], ["1"])
-    found = agreement(["a", "a"], ["1", "2"])
-    assert (found["ami"], found["v_measure"], found["n_labels"], found["note"]) == (None, None, 2, NOT_MEASURABLE)
-
-
-def tally_of(*talks: tuple[Sequence[tuple[Any, str | None]], Sequence[tuple[str, Sequence[str]]]]) -> AgreementTally:
-    """A tally of talks, each of (partition, action) and (scope, coarse events) of its turns."""
-    tally = AgreementTally()
-    for gold, induced in talks:
-        marks = {f"t{n}": {"partition": partition, "action": action} for n, (partition, action) in enumerate(gold)}
-        labels = {
-            f"s{n}": InducedLabels(scope=scope, events=(), coarse_events=tuple(events))
-            for n, (scope, events) in enumerate(induced)
-        }
-        tally.add(Conversation("c", (), gold=marks), {f"s{n}": f"t{n}" for n in range(len(gold))}, labels)
-    return tally
+    scores = agreement(gold, ["1", "2", "3", "3"])
+    assert [scores[name] for name in ("v_measure", "homogeneity", "completeness")] == pytest.approx([0.8, 1, 2 / 3])
+    assert [scores[name] for name in ("n_gold", "n_labels", "n_steps", "n_unlabelled")] == [2, 3, 4, 0]
+    single = agreement(["a", "a"], ["1", "2"])
+    assert (single["ami"], single["v_measure"], single["n_labels"], single["note"]) == (None, None, 2, NOT_MEASURABLE)
 
 
 def test_scopes_are_compared_with_the_partition_and_the_main_event_with_the_action() -> None:
-    gold = [(["trip-1", "day-1"], None), (["trip-1", "day-2"], None), (["trip-2", "day-1"], None)] * 2
-    scope = tally_of((gold, [("lisbon", ()), ("lisbon", ()), ("oslo", ())] * 2)).scope()
-    assert scope is not None
-    assert (scope["n_gold"], scope["n_labels"]) == (3, 2)
+    turns: list[tuple[Any, str | None, str, tuple[str, ...]]] = [  # gold partition and action, scope and events
+        (["trip-1", "day-1"], "ASK", "lisbon", ("q", "z")),
+        (["trip-1", "day-2"], "ASK", "lisbon", ("q",)),
+        (["trip-2", "day-1"], "TELL", "oslo", ("r", "q")),
+        ("home", "TELL", "oslo", ("r",)),
+        ([], None, "oslo", ("q",)),  # steps without gold are left out
+    ]
+    gold = {f"t{n}": {"partition": turn[0], "action": turn[1]} for n, turn in enumerate(turns)}
+    labels = {f"s{n}": InducedLabels(scope=t[2], events=(), coarse_events=t[3]) for n, t in enumerate(turns)}
+    tally = AgreementTally()
+    tally.add(Conversation("c", (), gold=gold), {f"s{n}": f"t{n}" for n in range(len(turns))}, labels)
+    scope, events = tally.scope() or {}, tally.events() or {}
+    assert (scope["n_steps"], scope["n_gold"], scope["n_labels"]) == (4, 4, 2)
     assert scope["homogeneity"] < scope["completeness"] == pytest.approx(1)
-    gold = [("x", "ASK"), (None, None), ("y", "TELL"), ([], None)]  # steps without gold are left out
-    tally = tally_of((gold, [("1", ["q", "z"]), ("1", ["q"]), ("2", ["r", "q"]), ("2", ["r"])]))
-    for found in (tally.scope(), tally.events()):
-        assert found is not None
-        assert (found["n_steps"], found["ami"]) == (2, pytest.approx(1))
+    assert (events["n_steps"], events["ami"]) == (4, pytest.approx(1))

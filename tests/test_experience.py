@@ -23,7 +23,7 @@ from hexamem.memory_types.experience import Experience, Outcome, Run, RunStep
 from hexamem.stores.ledger.usage import usage_totals
 
 from .fork_server import python
-from .learners import INVOICE, INVOICES, SEVEN, Learner, alice, attempt, learner, lesson, opened, replies, taught  # noqa: F401
+from .learners import INVOICE, INVOICES, SEVEN, Learner, alice, attempt, learn, learner, lesson, opened, replies, taught  # noqa: F401
 from .ledger_databases import each_memory, each_user, new_database  # noqa: F401
 from .scripted_server import Reply, Request, ScriptedServer, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
@@ -297,8 +297,7 @@ def test_a_success_or_a_failure_gives_three_items_at_most_and_a_task_with_both_f
 ) -> None:
     for outcome, origin in ((True, "success"), (False, "failure")):
         user, server = learner(replies(*SEVEN))
-        attempt(user, outcome=outcome)
-        assert user.flush()
+        learn(user, outcome=outcome)
         assert [item.origin for item in user.experience.items()] == [origin] * 3
         assert ("went wrong" in server.requests[-1].text) is not outcome, "failures have their own instructions"
         assert server.calls == 1
@@ -306,8 +305,7 @@ def test_a_success_or_a_failure_gives_three_items_at_most_and_a_task_with_both_f
     runs = {attempt(user, outcome=False, error="400: no amount")}
     user.flush()
     server.follow(replies(*SEVEN))
-    runs.add(attempt(user, f" {INVOICE} ", outcome=True))
-    user.flush()
+    runs.add(learn(user, f" {INVOICE} ", outcome=True))
     items = user.experience.items()
     assert [item.origin for item in items] == ["contrast"] * 5
     assert {frozenset(item.run_ids) for item in items} == {frozenset(runs)}
@@ -318,20 +316,17 @@ def test_equal_lessons_become_one_and_a_negation_or_another_tool_does_not(learne
     user, server = learner(replies(lesson("Invoices", content="Always send the amount in cents.")))
     runs = []
     for task in (INVOICE, INVOICES):
-        runs.append(attempt(user, task))
-        user.flush()
+        runs.append(learn(user, task))
     (item,) = user.experience.items()
     assert item.run_ids == tuple(runs)
     server.follow(replies(lesson("Invoices", content="Never send the amount in cents.")))
-    attempt(user, "Create an invoice for customer 99")
-    user.flush()
+    learn(user, "Create an invoice for customer 99")
     assert len(user.experience.items()) == 2
     user, server = learner([])
     for number, tool in enumerate(("log_hours", "send_parcel", "log_hours")):
         text = f"start_session before {tool} worked; without it {tool} answers 409."
         server.follow(replies(lesson("Set-up", content=text)))
-        attempt(user, f"{INVOICES} {number}")
-        user.flush()
+        learn(user, f"{INVOICES} {number}")
     starts = sorted(content.split(" worked")[0] for content in contents(user))
     assert starts == ["start_session before log_hours", "start_session before send_parcel"]
 
@@ -343,16 +338,14 @@ SETTLED = {**lesson("Forms of POST /invoices", content="Give the amount in cents
 def left_open(learner: Learner) -> tuple[UserMemory, ScriptedServer]:
     """A user who learned from a failed run something that is not settled."""
     user, server = learner(replies(OPEN))
-    attempt(user, outcome=False)
-    user.flush()
+    learn(user, outcome=False)
     return user, server
 
 
 def settle(user: UserMemory, server: ScriptedServer) -> None:
     """The user learns from a second run what settles it."""
     server.follow(replies(SETTLED))
-    attempt(user, INVOICES)
-    user.flush()
+    learn(user, INVOICES)
     assert f"1. {OPEN['title']}: {OPEN['description']}\n   " in server.requests[-1].text
 
 
@@ -379,8 +372,7 @@ def test_a_correction_of_something_else_or_of_a_retired_item_replaces_nothing(le
     for number in (1, 7, -3):
         plants = lesson(f"Plants {number}", content="Water them in the evening.")
         server.follow(replies({**plants, "corrects": number}))
-        attempt(user, f"{INVOICES} {number}")
-        user.flush()
+        learn(user, f"{INVOICES} {number}")
     assert OPEN["content"] in contents(user)
     user, server = left_open(learner)
     (item,) = user.experience.items()
@@ -390,8 +382,7 @@ def test_a_correction_of_something_else_or_of_a_retired_item_replaces_nothing(le
         return replies(SETTLED)(request)
 
     server.follow(answer)
-    attempt(user, INVOICES)
-    user.flush()
+    learn(user, INVOICES)
     assert contents(user) == [SETTLED["content"]]
     assert user.experience.show(item.id).content == OPEN["content"]
 
@@ -424,8 +415,7 @@ def test_a_judge_decides_an_unknown_outcome_unsure_means_failure_and_its_cost_is
     label: bool, reply: dict[str, Any], learner: Learner
 ) -> None:
     user, server = learner(replies(lesson("Invoices"), JudgeReply=reply))
-    attempt(user, outcome=None)
-    assert user.flush()
+    learn(user, outcome=None)
     outcome: Any = user.experience.runs()[0].outcome
     assert (outcome.label, outcome.source, outcome.confidence) == (label, "judge", reply["confidence"])
     assert reply["reason"] in outcome.reason
@@ -445,16 +435,14 @@ def test_a_model_that_takes_no_temperature_judges_without_one(tmp_path: Path, sc
 
     with opened(tmp_path, scripted_server(strict)) as memory:
         alice = memory.user("alice")
-        attempt(alice, outcome=None)
-        assert alice.flush()
+        learn(alice, outcome=None)
         outcome: Any = alice.experience.runs()[0].outcome
         assert outcome.label
 
 
 def test_a_given_outcome_needs_no_judge_and_a_later_one_replaces_it(learner: Learner) -> None:
     user, server = learner(replies(lesson("Invoices")))
-    run_id = attempt(user, outcome=True)
-    user.flush()
+    run_id = learn(user, outcome=True)
     user.experience.decide(run_id, False, evidence="the customer complained")
     user.flush()
     assert user.experience.runs()[0].outcome == Outcome(label=False, source="user")
@@ -488,8 +476,7 @@ def test_malformed_replies_are_tried_again_and_in_the_end_count_as_a_failure(
 
 def test_retiring_and_promoting_are_undone_by_undo(learner: Learner) -> None:
     user, _ = learner(replies(lesson("Invoices")))
-    attempt(user)
-    user.flush()
+    learn(user)
     experience = user.experience
     (item,) = experience.items()
     done = experience.retire(item.id, reason="wrong")
@@ -505,13 +492,11 @@ def test_retiring_and_promoting_are_undone_by_undo(learner: Learner) -> None:
 
 def test_what_hurts_is_retired_and_stays_once_a_person_brings_it_back(learner: Learner) -> None:
     user, server = learner(replies(lesson("Invoices")))
-    attempt(user)
-    user.flush()
+    learn(user)
     server.follow(replies())
     (item,) = user.experience.items()
     for number in range(3):
-        attempt(user, f"Create an invoice for customer {number}", False)
-        user.flush()
+        learn(user, f"Create an invoice for customer {number}", False)
     assert user.experience.show(item.id).status == "active"
     attempt(user, "Create an invoice for customer 9", False)
     item = user.experience.show(item.id)

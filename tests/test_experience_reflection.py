@@ -10,7 +10,7 @@ import pytest
 from hexamem import UserMemory
 from hexamem.errors import InvalidInputError
 
-from .learners import INVOICE, INVOICES, Learner, alice, attempt, learner, lesson, replies, taught  # noqa: F401
+from .learners import INVOICE, INVOICES, Learner, alice, attempt, learn, learner, lesson, replies, taught  # noqa: F401
 from .scripted_server import loopback_only  # noqa: F401
 
 PLANTS = "Water the plants on the balcony before noon"
@@ -87,8 +87,7 @@ def test_what_is_known_of_a_tool_is_offered_once(learner: Learner) -> None:
         lesson("send_mail needs a subject", content="Never leave the subject of send_mail empty."),
     ]
     user, _ = learner(replies(*lessons))
-    attempt(user)
-    user.flush()
+    learn(user)
     run = user.experience.start("something else entirely", env="billing")
     advice = run.tool_advice("create_invoice", ERROR)
     assert "create_invoice takes cents" in advice.text
@@ -163,6 +162,3 @@ def test_another_users_experience_never_reaches_a_prompt_or_an_advice(learner: L
     assert user.flush()
     texts = [request.text for request in server.requests]
     assert not [text for text in texts if "is in cents" in text or "amount=7700" in text]
-
-
-# Invariants.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -18,7 +18,6 @@ from hexamem import CoreItem, EpisodicItem, SemanticItem
 from hexamem.agents.contract import Batch, BatchStep, Instruction, Proposals
 from hexamem.agents.managers.agent import ManagerAgent
 from hexamem.agents.managers.forms import FORMS
-from hexamem.agents.managers.reading import Reading
 from hexamem.agents.meta_manager import ModelMetaManager
 from hexamem.agents.single_call import SingleCall
 from hexamem.errors import ConfigError
@@ -334,22 +333,6 @@ LINES = {
     "resource": "PASTE poem: The wind was loud, the sea was grey, and nobody came home that day.",
     "vault": CODE,
 }
-
-
-def check(operations: Sequence[Any], batch: Batch, kind: Any) -> int:
-    """Check that every proposal of these operations holds; how many there are."""
-    stored = {step.step.id: step.step.content for step in batch.steps}
-    reading = Reading(form=FORMS[kind], batch=batch, instruction=Instruction(kind=kind), nearest=KNOWN)
-    assert all(len(problem) < 400 for problem in reading.all_problems(operations))
-    built = reading.proposals(operations, None, kind)[0].proposals
-    assert len(built) <= min(len(operations), reading.most)
-    for entry in built:
-        assert entry.kind == kind
-        assert (entry.target is None) == (entry.operation == "add")
-        assert entry.target is None or entry.target in KNOWN
-        assert all(evidence.quote in stored[evidence.step_id] for evidence in entry.evidence)
-        assert kind != "vault" or "swordfish#77" not in json.dumps(entry.values, default=str)
-    return len(built)
 
 
 class Route:

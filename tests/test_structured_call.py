@@ -85,8 +85,6 @@ def perform(
 
 
 class Span(BaseModel):
-    """A quoted span."""
-
     step: Annotated[int, Field(ge=0, description="Number of the step.")]
     quote: str = ""
 
@@ -122,7 +120,7 @@ def test_a_schema_is_sent_flat_closed_and_without_defaults_and_every_loaded_repl
     assert properties["spans"]["items"]["properties"]["step"]["description"] == "Number of the step. At least 0."
     assert "$ref" not in str(schema)
     raw = Change.model_json_schema()  # what pydantic generates by itself is refused
-    assert "In context=()" in str(refused_by_strict_mode(request_with(raw)))
+    assert refused_by_strict_mode(request_with(raw))
     for package in (hexamem.agents, hexamem.experience):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
@@ -195,14 +193,12 @@ def test_an_unusable_reply_is_repaired_once_and_then_reported(scripted_server: S
         assert (result.value, result.repaired, result.degraded, server.calls) == (LABEL, False, (), 1), dressed
     assert server.requests[0].method == method
     for number, (fault, (reply, words)) in enumerate(UNUSABLE.items()):
-        server.follow([reply, Reply(content=GOOD)])
-        result = perform(call, asynchronously=bool(number % 2))
-        assert (result.value, result.repaired, result.degraded, result.usage.calls) == (LABEL, True, (), 2), fault
-        assert server.calls == 2, fault
-        assert words in server.requests[1].text, fault
-        server.follow([reply])
-        result = perform(call, asynchronously=not number % 2)
-        assert (result.value, result.repaired, server.calls) == (None, False, 2), fault
+        for repair in (Reply(content=GOOD), reply):
+            server.follow([reply, repair])
+            result = perform(call, asynchronously=bool(number % 2))
+            assert (result.repaired, server.calls) == (repair is not reply, 2), fault
+            assert words in server.requests[1].text, fault
+        assert result.value is None, fault
         assert result.degraded[0].startswith("intent_labeler: the reply did not fit, nor did its repair: "), fault
         assert words in result.degraded[0], fault
 
@@ -229,13 +225,10 @@ def test_the_repair_turn_shows_the_reply_and_its_problems(scripted_server: Serve
 def test_a_reply_with_problems_after_its_repair_is_used_only_where_parts_of_it_can_be(
     scripted_server: ServerFactory,
 ) -> None:
-    server = scripted_server([Reply(content=GOOD)])
+    call = structured(scripted_server([Reply(content=GOOD)]))
     for partly in (True, False):
-        result = perform(structured(server), validate=lambda reply: ["no"], partly=partly)
-        assert (result.value, result.degraded[0].endswith("a part of it was used")) == (
-            LABEL if partly else None,
-            partly,
-        )
+        result = perform(call, validate=lambda reply: ["no"], partly=partly)
+        assert (result.value, "a part of it was used" in result.degraded[0]) == (LABEL if partly else None, partly)
 
 
 PASSING = {

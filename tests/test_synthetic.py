@@ -1,4 +1,4 @@
-"""Made-up trajectories: what every plan keeps to, the words, the export, and that gold stays with the scorer."""
+"""Made-up trajectories: the rules of every plan, the words, and that gold stays with the scorer."""
 
 from __future__ import annotations
 
@@ -9,42 +9,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexamem.evals.synthetic import (
-    SPLITS,
-    make_conversation,
-    make_plan,
-    plan_questions,
-)
+from hexamem.evals.synthetic import SPLITS, make_conversation, make_plan, plan_questions
 from hexamem.evals.synthetic.family import FamilyName, Split, family, templates
-from hexamem.evals.synthetic.plan import SCOPES, TURNS, Plan, Size
+from hexamem.evals.synthetic.plan import SCOPES, TURNS
 
 Kind = tuple[FamilyName, str]
 KINDS: list[Kind] = [("travel", "en"), ("travel", "zh"), ("project", "en"), ("debate", "en")]
-each_kind = pytest.mark.parametrize("kind", KINDS, ids="-".join)
-
-
-def plan_of(kind: Kind, seed: int, size: Size = "S") -> Plan:
-    return make_plan(family(*kind), size, seed)
 
 
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31))
-@settings(max_examples=40, deadline=None)
-def test_every_plan_keeps_to_its_rules(kind: Kind, seed: int) -> None:
-    plan = plan_of(kind, seed)
+@settings(max_examples=25, deadline=None)
+def test_every_plan_follows_its_rules(kind: Kind, seed: int) -> None:
+    plan = make_plan(family(*kind), "S", seed)
     low, high = TURNS["S"]
     assert low <= len(plan.turns) <= high
-    assert [turn.index for turn in plan.turns] == list(range(len(plan.turns)))
     assert sorted(turn.time for turn in plan.turns) == [turn.time for turn in plan.turns]
     first = {turn.scope: turn for turn in reversed(plan.turns)}
     assert {turn.beat.stage for turn in first.values()} == {"open"}
     assert Counter(turn.beat.stage for turn in plan.turns)["open"] == len(plan.scopes) == SCOPES["S"]
-    assert plan.turns[0].marker == "open"
     visits = 0
     for before, turn in zip(plan.turns, plan.turns[1:], strict=False):
         visits += before.scope != turn.scope
-        assert (turn.marker == "none") == (
-            before.scope == turn.scope
-        )  # who enters a scope shows it, who stays does not
+        # Who enters a scope shows it, who stays does not.
+        assert (turn.marker == "none") == (before.scope == turn.scope)
         assert turn.antecedent is not None or not (turn.marker == "resume" or turn.here)
     assert visits > len(plan.scopes)
     pointing = [(turn, plan.turns[turn.antecedent]) for turn in plan.turns if turn.antecedent is not None]
@@ -61,37 +48,26 @@ def test_every_plan_keeps_to_its_rules(kind: Kind, seed: int) -> None:
         asked = plan.scopes[question.scope].partition
         assert list(question.evidence) == sorted(set(question.evidence)) != []
         for index in question.evidence:
-            found = plan.scopes[plan.turns[index].scope].partition
-            assert found[:1] == asked[:1] if question.group else found == asked
+            partition = plan.scopes[plan.turns[index].scope].partition
+            assert partition[:1] == asked[:1] if question.group else partition == asked
 
 
-def words_of(template: str) -> str:
-    return re.sub(r"\{\w+\}|\W", "", template)
-
-
-@each_kind
+@pytest.mark.parametrize("kind", KINDS, ids="-".join)
 def test_the_splits_share_no_sentence_and_each_has_enough_of_every_kind(kind: Kind) -> None:
-    made = family(*kind)
-    assert 6 <= len(set(made.actions.values())) <= 12
-    own = {"choice": "ask", "value": "set", "notes": "note"}
-    needed = {"open", "opened", "propose", "detail_ask", "detail", "compare", "recommend", "decide", "switch"}
-    needed |= {"confirm", "revise", "ack", "noted", "chat", "chat_reply"}
-    needed |= {f"{topic.name}.{own[topic.kind]}" for topic in made.topics}
     few = ("question", "scope", "group", "ref", "at", "option")
     sentences: dict[Split, set[str]] = {}
     for split in SPLITS:
         lines = templates(*kind, split)
-        assert needed <= lines.keys()
         for group, found in lines.items():
             assert len(set(found)) >= (3 if group.split(".")[0] in few else 6), group
-            if group.endswith((".ask", ".set", ".note")):  # a turn may say where it belongs
+            if group.endswith((".ask", ".set", ".note")):  # a turn may name where it belongs
                 assert [line for line in found if line.count("{at}") != 1] == []
         # What is only slots and short joints ("{options}, {first}") has no words of its own.
         sentences[split] = {
             re.sub(r"\W+", " ", line).casefold().strip()
             for found in lines.values()
             for line in found
-            if len(words_of(line)) > 3
+            if len(re.sub(r"\{\w+\}|\W", "", line)) > 3
         }
     assert not sentences["dev"] & sentences["test"]
     assert min(map(len, sentences.values())) > 130

@@ -57,10 +57,7 @@ def test_a_time_without_an_offset_is_read_in_the_timezone(text: Any, utc: dateti
 
 def test_a_date_alone_is_its_midnight_and_parts_of_the_day_give_the_hour() -> None:
     dates = ("2023-05-08", "20230508", "2023/5/8", "8 May 2023", "Mon, 8 May 2023")
-    times = {
-        "12:30 am on 8 May, 2023": "00:30",
-        "12:30 pm on 8 May, 2023": "12:30",
-    }  # fmt: skip
+    times = {"12:30 am on 8 May, 2023": "00:30", "12:30 pm on 8 May, 2023": "12:30"}
     for text, expected in {**dict.fromkeys(dates, "00:00"), **times}.items():
         assert parse_time(text).utc.isoformat() == f"2023-05-08T{expected}:00+00:00", text
 
@@ -97,12 +94,8 @@ def test_what_is_no_complete_and_unambiguous_time_is_refused_with_the_accepted_f
     for number in (20230508, 20230508.0, 20230508135600):
         with pytest.raises(InvalidInputError, match="give a date as text"):
             parse_time(number)
-    for moment in (
-        "0001-01-01T00:00:00+05:00",
-        "9999-12-31T23:59:59-05:00",
-        -62135596801,
-        LAST.replace(tzinfo=timezone.min),
-    ):
+    bounds = ("0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59-05:00", -62135596801, LAST.replace(tzinfo=timezone.min))
+    for moment in bounds:
         with pytest.raises(InvalidInputError, match="years 1 to 9999"):
             parse_time(moment)
     for zone in ("Mars/Olympus", "", "America", "../../etc/passwd", "\x00", "\ud800", None, 5):
@@ -172,11 +165,10 @@ def resolved(text: str, prefer: Prefer = "near", at: datetime = TUESDAY, zone: Z
 
 
 def is_right(case: dict[str, Any]) -> bool:
-    found = find_dates(
-        case["text"], datetime.fromisoformat(case["said_at"]), ZoneInfo(case["zone"]), prefer=case["prefer"]
-    )
-    expected = [{f"{one['first']}/{one['last']}", *one.get("also", ())} for one in case["dates"]]
-    days = [{f"{span.day}/{span.last_day}", *([str(span.day)] if span.day == span.last_day else [])} for span in found]
+    at, zone = datetime.fromisoformat(case["said_at"]), ZoneInfo(case["zone"])
+    spans = find_dates(case["text"], at, zone, prefer=case["prefer"])
+    expected = [{f"{date['first']}/{date['last']}", *date.get("also", ())} for date in case["dates"]]
+    days = [{f"{span.day}/{span.last_day}", *([str(span.day)] if span.day == span.last_day else [])} for span in spans]
     return len(days) == len(expected) and all(day & wanted for day, wanted in zip(days, expected, strict=True))
 
 

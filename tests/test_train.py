@@ -1,4 +1,4 @@
-"""Training the learned ranking: gradients, splits, and what the command writes."""
+"""Training the learned ranking: what it learns, splits, and what the command writes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,8 @@ import pytest
 from hexamem.cli.app import run
 from hexamem.errors import InvalidInputError
 from hexamem.evals import load_conversations
-from hexamem.evals.asked_questions import AskedQuestion, unanswerable
-from hexamem.evals.learning import (
-    Example,
-    LearningSettings,
-    learn_answerable,
-    learn_blend,
-    learn_ranking,
-)
+from hexamem.evals.asked_questions import AskedQuestion
+from hexamem.evals.learning import Example, LearningSettings, learn_answerable, learn_blend, learn_ranking
 from hexamem.evals.records import Question
 from hexamem.evals.small_memories import small_memories
 from hexamem.evals.training import cross_validate, train
@@ -51,68 +45,63 @@ def made_up(count: int, seed: int = 0) -> list[Example]:
 
 
 def asked(examples: list[Example], conversation: str, category: str = "4") -> list[AskedQuestion]:
-    found = []
-    for number, one in enumerate(examples):
-        turns = tuple((f"D{number}:{index}",) for index in range(len(one.values)))
-        gold = tuple(turns[index][0] for index in np.flatnonzero(one.evidence))
-        question = Question(f"q{number}", "?", "", category, gold if category != "5" else ())
-        found.append(AskedQuestion(conversation, question, features_of(one.values, one.cues), turns))
-    return found
+    questions = []
+    for number, example in enumerate(examples):
+        turns = tuple((f"D{number}:{index}",) for index in range(len(example.values)))
+        gold = tuple(turns[index][0] for index in np.flatnonzero(example.evidence) if category != "5")
+        question = Question(f"q{number}", "?", "", category, gold)
+        questions.append(AskedQuestion(conversation, question, features_of(example.values, example.cues), turns))
+    return questions
 
 
 def test_it_learns_what_a_cue_turns_round() -> None:
     how = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0, drop_signals=0.0, prior=0.0, hidden=4)
     ranker = Ranker(learn_ranking(made_up(500), how, fingerprint="x"))
-    one = made_up(1, seed=9)[0]
-    cues = one.cues.copy()
-    cues[0] = 1
-    plain = ranker.score(features_of(one.values, cues))
-    cues[0] = 0
-    turned = ranker.score(features_of(one.values, cues))
-    assert np.corrcoef(plain, one.values[:, 9])[0, 1] > 0.4
-    assert np.corrcoef(turned, one.values[:, 9])[0, 1] < -0.4
+    (example,) = made_up(1, seed=9)
+    for cue, sign in ((1, 1), (0, -1)):
+        cues = np.array([cue, *example.cues[1:]])
+        scores = ranker.score(features_of(example.values, cues))
+        assert sign * np.corrcoef(scores, example.values[:, 9])[0, 1] > 0.4
 
 
-def test_the_same_seed_gives_the_same_weights_and_several_runs_are_one_scorer() -> None:
+def test_the_same_seed_makes_the_same_weights_and_several_runs_are_one_scorer() -> None:
     examples = made_up(20)
-    one, other, two = (
+    first, again, two = (
         learn_ranking(examples, replace(QUICK, epochs=1, runs=runs), fingerprint="x") for runs in (1, 1, 2)
     )
-    assert all(np.array_equal(array, other.tensors()[name]) for name, array in one.tensors().items())
-    assert (one.hidden.shape[1], two.hidden.shape[1]) == (4, 8)
+    assert all(np.array_equal(array, again.tensors()[name]) for name, array in first.tensors().items())
+    assert (first.hidden.shape[1], two.hidden.shape[1]) == (4, 8)
     features = features_of(examples[0].values, examples[0].cues)
-    first, both = (Ranker(weights).score(features) for weights in (one, two))
-    assert np.abs(both - first).max() > 1e-4
-
-
-def test_the_probability_of_an_answer_follows_its_signs() -> None:
-    random = np.random.default_rng(0)
-    signs = random.normal(size=(400, 3)).astype(np.float32)
-    held = random.random(400) < 1 / (1 + np.exp(-3 * signs[:, 1]))
-    taught = learn_answerable(signs, held)
-    slopes = taught[:-1].reshape(3, -1)[2]
-    assert slopes.argmax() == 1
-    assert abs(slopes[0]) < 0.5
-    assert learn_answerable(signs, np.ones(400, bool)).size == 0
+    alone, both = (Ranker(weights).score(features) for weights in (first, two))
+    assert np.abs(both - alone).max() > 1e-4
 
 
 def test_leaving_one_out_never_trains_on_it() -> None:
     # The third conversation's evidence is the worst candidate: what is learned from the others fails on it alone.
-    turned = [Example(values=-one.values, cues=one.cues, evidence=one.evidence) for one in made_up(20, seed=3)]
+    turned = [replace(example, values=-example.values) for example in made_up(20, seed=3)]
     every = asked(made_up(60), "a") + asked(made_up(60, seed=2), "b") + asked(turned, "c")
     how = LearningSettings(epochs=8, runs=1, rate=1e-2, drop=0.0)
-    found = {row["conversation"]: row["recall"]["5"] for row in cross_validate(every, how, fingerprint="x")}
-    assert found["c"] < 0.3 < found["a"]
+    recall = {row["conversation"]: row["recall"]["5"] for row in cross_validate(every, how, fingerprint="x")}
+    assert recall["c"] < 0.3 < recall["a"]
     with pytest.raises(InvalidInputError, match="at least 2"):
         cross_validate(asked(made_up(3), "a"), how, fingerprint="x")
 
 
-def test_questions_without_an_answer_teach_the_probability() -> None:
-    every = [one for name in "abc" for one in asked(made_up(15), name) + asked(made_up(5), name, "5")]
-    assert unanswerable(every[-1].question)
-    weights = train(every, QUICK, fingerprint="x")
-    assert weights.answerable.size
-    assert not train([one for one in every if one.question.category != "5"], QUICK, fingerprint="x").answerable.size
+def test_the_probability_of_an_answer_is_learned_from_questions_without_one_and_blended_by_size() -> None:
+    every = [entry for name in "abc" for entry in asked(made_up(15), name) + asked(made_up(5), name, "5")]
+    assert train(every, QUICK, fingerprint="x").answerable.size
+    answered = [entry for entry in every if entry.question.category != "5"]
+    assert not train(answered, QUICK, fingerprint="x").answerable.size
+    random = np.random.default_rng(0)
+    signs = random.normal(size=(400, 3)).astype(np.float32)
+    slopes = learn_answerable(signs, random.random(400) < 1 / (1 + np.exp(-3 * signs[:, 1])))[:-1].reshape(3, -1)[2]
+    assert (slopes.argmax(), abs(slopes[0]) < 0.5) == (1, True)
+    candidates = random.integers(4, 400, 8_000).astype(float)
+    large, small = random.normal(0, 2, 8_000), random.normal(0, 2, 8_000)
+    share = large_share(candidates, np.array([np.log(80), 2.0], np.float32))
+    known = random.random(8_000) < 1 / (1 + np.exp(-(share * large + (1 - share) * small)))
+    middle, steep = learn_blend(large, small, known, candidates, np.ones(8_000)).tolist()
+    assert (np.exp(middle), steep) == (pytest.approx(80, rel=0.2), pytest.approx(2, rel=0.4))
 
 
 @pytest.fixture
@@ -120,72 +109,46 @@ def two_conversations(tmp_path: Path) -> Path:
     folder = tmp_path / "talks"
     folder.mkdir()
     for name, thing in (("one", "kiln"), ("two", "tandem")):
-        turns = [f"Nothing new today, number {number}." for number in range(6)]
-        turns[3] = f"The {thing} broke yesterday."
-        talk = {
-            "speaker_a": "Anna",
-            "speaker_b": "Ben",
-            "license": "Apache-2.0",
-            "session_1_date_time": "1:56 pm on 8 May, 2023",
-            "session_1": [
-                {"speaker": "AB"[number % 2], "dia_id": f"D1:{number + 1}", "text": text}
-                for number, text in enumerate(turns)
-            ],
-            "qa": [
-                {"question": f"What happened to the {thing}?", "answer": "broke", "evidence": ["D1:4"], "category": 4},
-                {"question": "What is the parrot called?", "answer": "", "evidence": [], "category": 5},
-            ],
-        }
-        (folder / f"{name}.json").write_text(json.dumps(talk), encoding="utf-8")
+        texts = [f"Nothing new today, number {number}." for number in range(6)]
+        texts[3] = f"The {thing} broke yesterday."
+        turns = [{"speaker": "AB"[n % 2], "dia_id": f"D1:{n + 1}", "text": text} for n, text in enumerate(texts)]
+        questions = [
+            {"question": f"What happened to the {thing}?", "answer": "broke", "evidence": ["D1:4"], "category": 4},
+            {"question": "What is the parrot called?", "answer": "", "evidence": [], "category": 5},
+        ]
+        talk = {"license": "Apache-2.0", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
+        (folder / f"{name}.json").write_text(json.dumps({**talk, "qa": questions}), encoding="utf-8")
     return folder
 
 
-def test_the_command_writes_weights_that_say_what_they_learned_from(
+def test_the_command_writes_weights_that_name_what_they_learned_from(
     two_conversations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "w.safetensors"
     static, quick = ["--embedder", "static"], ["--epochs", "1", "--runs", "1", "--json"]
     assert run(["train", str(two_conversations), "--out", str(out), *static, *quick, "--cross-validate"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert [one["conversation"] for one in report["cross_validation"]] == ["locomo-one", "locomo-two"]
+    assert [fold["conversation"] for fold in report["cross_validation"]] == ["locomo-one", "locomo-two"]
     weights = load_weights(out)
     assert weights.card["conversations"] == ["locomo-one", "locomo-two"]
     assert weights.card["unanswerable"] == 4  # each has one of its own, and one question of the other conversation
     learned = ["-s", "learned", "--weights", str(out), "--json", "-"]
     assert run(["eval", "locomo", str(two_conversations), *static, *learned]) == 0
     (measured,) = json.loads(capsys.readouterr().out)
-    assert measured["weights"] == str(out)
-    assert measured["degraded"] == {}
-    assert measured["recall"]["all"]["10"] == 1
+    assert (measured["weights"], measured["degraded"], measured["recall"]["all"]["10"]) == (str(out), {}, 1)
     assert run(["train", str(two_conversations)]) == 2
     assert "--out" in capsys.readouterr().err
 
 
 def test_small_memories_hold_all_of_the_evidence_or_none(two_conversations: Path) -> None:
-    whole = [one for path in sorted(two_conversations.iterdir()) for one in load_conversations(path)]
-    (first, *_) = whole
-    turns = [str(one.id) for one in first.messages]
-    asked = tuple(
-        Question(f"q{number}", "?", "", "1", evidence)
-        for number, evidence in enumerate([(turns[0],), (turns[1],), (turns[4],), (turns[5],), (turns[0], turns[5])])
-    )
-    cut = small_memories([replace(first, questions=asked)], sizes=(3,))
-    assert cut
-    for one in cut:
-        held = {str(message.id) for message in one.messages}
-        assert one.id.startswith(first.id)
-        assert len(held) == 3
-        assert {bool(question.evidence) for question in one.questions} == {True, False}
-        assert all(held.issuperset(question.evidence) for question in one.questions)
-        assert all(len(question.evidence) < 2 for question in one.questions)
-
-
-def test_where_small_memories_end_is_learned() -> None:
-    random = np.random.default_rng(0)
-    candidates = random.integers(4, 400, 8_000).astype(float)
-    large, small = random.normal(0, 2, 8_000), random.normal(0, 2, 8_000)
-    share = large_share(candidates, np.array([np.log(80), 2.0], np.float32))
-    held = random.random(8_000) < 1 / (1 + np.exp(-(share * large + (1 - share) * small)))
-    middle, steep = learn_blend(large, small, held, candidates, np.ones(8_000)).tolist()
-    assert np.exp(middle) == pytest.approx(80, rel=0.2)
-    assert steep == pytest.approx(2, rel=0.4)
+    first, _ = load_conversations(two_conversations)
+    turns = [str(message.id) for message in first.messages]
+    places = [(0,), (1,), (4,), (5,), (0, 5)]
+    questions = tuple(Question(f"q{n}", "?", "", "1", tuple(turns[at] for at in gold)) for n, gold in enumerate(places))
+    memories = small_memories([replace(first, questions=questions)], sizes=(3,))
+    assert memories
+    for memory in memories:
+        inside = {str(message.id) for message in memory.messages}
+        assert (memory.id.startswith(first.id), len(inside)) == (True, 3)
+        assert {bool(question.evidence) for question in memory.questions} == {True, False}
+        assert all(inside.issuperset(question.evidence) for question in memory.questions)

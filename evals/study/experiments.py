@@ -1,6 +1,6 @@
 """The experiments of the study: each computes rows of tables from the records of one pass.
 
-``experiments.toml`` holds what a report says of each; the function of the same name here computes its tables.
+``experiments.toml`` holds what a report states of each; the function of the same name here computes its tables.
 """
 
 from __future__ import annotations
@@ -14,35 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from hexamem.evals.metrics import Interval, ndcg_at_k
+from hexamem.evals.metrics import ndcg_at_k
 from hexamem.evals.records import natural_key
 from hexamem.evals.report import Row, Section
-from hexamem.evals.study.laboratory import (
-    CHOICES,
-    HELD_OUT,
-    SHIPPED,
-    SWITCHABLE,
-    Fold,
-    Laboratory,
-    Table,
-)
-from hexamem.evals.study.records import CUT, RANKINGS, Observation, Values, arm_recalls, halves, recalls
+from hexamem.evals.study.laboratory import CHOICES, HELD_OUT, SHIPPED, SWITCHABLE, Fold, Laboratory, Table
+from hexamem.evals.study.observing import CUT, RANKINGS, Observation, Values, arm_recalls, recalls
 from hexamem.retrieval.ranker import SIGNALS, USUAL, Ranker, standardised
 from hexamem.retrieval.signals.cues import operations_of
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF
 
-__all__ = [
-    "COLUMNS_OF",
-    "EXPERIMENTS",
-    "Experiment",
-    "recovered_share",
-]
+__all__ = ["COLUMNS_OF", "EXPERIMENTS", "Experiment"]
 
 _BASELINE = "rrf"
 _AGAINST, _RECALL = f"against {_BASELINE}", f"recall@{CUT}"
 _CUTS = (5, 10, 20)
 _FEW_CONVERSATIONS = 5
-_SMALL = 1e-9
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 COLUMNS_OF: Mapping[str, tuple[int, ...]] = {
@@ -61,7 +47,7 @@ _Tables = dict[str, list[Row]]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment: what its report says, and what computes its tables and further remarks."""
+    """One experiment: the texts of its report, and what computes its tables and further remarks."""
 
     name: str
     title: str
@@ -70,35 +56,27 @@ class Experiment:
     remarks: Sequence[str] = ()
 
     def run(self, lab: Laboratory) -> Section:
-        """Its section of the report; without tables where it cannot be run, which a remark then says."""
+        """Its section of the report; without tables, and a remark on the reason, where it cannot be run."""
         tables, remarks = self.compute(lab)
         if not tables:
             return Section(name=self.name, title=self.title, remarks=remarks)
-        return Section(
-            name=self.name,
-            title=self.title,
-            about=self.about,
-            tables=tables,
-            remarks=[*remarks, *self.remarks],
-        )
+        remarks = [*remarks, *self.remarks]
+        return Section(name=self.name, title=self.title, about=self.about, tables=tables, remarks=remarks)
 
 
 # -- the main comparison ------------------------------------------------------------------------------------------
 
 
 def main(lab: Laboratory) -> tuple[_Tables, list[str]]:
-    """Recall and nDCG of each arm, its difference to the baseline, and recall within the tokens of the learned one."""
+    """Recall and nDCG of each ranking, its difference to the baseline, and recall within the tokens of the learned one."""
     tables: _Tables = {"Rankings": []}
     remarks: list[str] = []
     for name, observations in lab.sets.items():
         for arm in lab.arms(observations):
             tables["Rankings"].append({"data set": name, "ranking": arm, **_figures(lab, observations, arm)})
-        languages = [
-            "Chinese" if _HAN.search(observation.asked.question.text) else "English" for observation in observations
-        ]
-        tables[f"{name}: {_RECALL} by type of question"] = _by_group(
-            lab, observations, [observation.kind for observation in observations]
-        )
+        kinds = [entry.kind for entry in observations]
+        tables[f"{name}: {_RECALL} by type of question"] = _by_group(lab, observations, kinds)
+        languages = ["Chinese" if _HAN.search(entry.asked.question.text) else "English" for entry in observations]
         if len(set(languages)) > 1:
             tables[f"{name}: {_RECALL} by language of the question"] = _by_group(lab, observations, languages)
         if seen := lab.trained_on(name):
@@ -106,13 +84,13 @@ def main(lab: Laboratory) -> tuple[_Tables, list[str]]:
                 f"{name}: the weights of `{SHIPPED}` were trained on {len(seen)} of its conversations; read "
                 f"`{HELD_OUT}`, which was not"
             )
-        if len({observation.conversation.id for observation in observations}) < _FEW_CONVERSATIONS:
+        if len({entry.conversation.id for entry in observations}) < _FEW_CONVERSATIONS:
             remarks.append(
                 f"{name}: fewer than {_FEW_CONVERSATIONS} conversations, so intervals are rough and too narrow"
             )
     if not lab.folds:
         remarks.append(f"`{HELD_OUT}` takes at least two conversations: left out")
-    rankings = [(arm, ranked) for observation in lab.observations for arm, ranked in observation.rankings.items()]
+    rankings = [(arm, ranked) for entry in lab.observations for arm, ranked in entry.rankings.items()]
     degraded = {f"{arm}: {what}" for arm, ranked in rankings for what in ranked.degraded}
     remarks += [f"degraded, {what}" for what in sorted(degraded)[:10]]
     remarks += [f"`{name}`: {description}" for name, description in RANKINGS.items()]
@@ -120,49 +98,40 @@ def main(lab: Laboratory) -> tuple[_Tables, list[str]]:
 
 
 def _figures(lab: Laboratory, observations: Sequence[Observation], arm: str) -> dict[str, Any]:
-    rankings = [observation.rankings[arm] for observation in observations]
-    gains = [
-        ndcg_at_k(list(ranked.turns), observation.evidence, CUT)
-        for ranked, observation in zip(rankings, observations, strict=True)
-    ]
+    rankings = [entry.rankings[arm] for entry in observations]
+    gains = [ndcg_at_k(entry.rankings[arm].turns, entry.evidence, CUT) for entry in observations]
+    spent = [entry.tokens_of(ranked.turns[:CUT]) for entry, ranked in zip(observations, rankings, strict=True)]
     reference, in_tokens = lab.best_learned, None
     if reference is not None:
 
-        def packed(observation: Observation) -> list[str]:
-            return observation.packed(
-                observation.rankings[arm].turns, observation.tokens_of(observation.rankings[reference].turns[:CUT])
-            )
+        def packed(entry: Observation) -> list[str]:
+            return entry.packed(entry.rankings[arm].turns, entry.tokens_of(entry.rankings[reference].turns[:CUT]))
 
-        in_tokens = float(
-            recalls(
-                observations, packed, max(len(observation.conversation.tokens) for observation in observations)
-            ).mean()
-        )
+        longest = max(len(entry.conversation.tokens) for entry in observations)
+        in_tokens = float(recalls(observations, packed, longest).mean())
     return {
         "questions": len(observations),
         **{f"recall@{k}": float(arm_recalls(observations, arm, k).mean()) for k in _CUTS},
         f"nDCG@{CUT}": float(np.mean(gains)),
         _AGAINST: _against_baseline(lab, observations, arm),
-        "tokens": float(
-            np.mean([observation.tokens_of(observation.rankings[arm].turns[:CUT]) for observation in observations])
-        ),
+        "tokens": float(np.mean(spent)),
         "recall in tokens": in_tokens,
         "calls": float(np.mean([ranked.calls for ranked in rankings])),
         "model tokens": float(np.mean([ranked.tokens for ranked in rankings])),
     }
 
 
-def _against_baseline(lab: Laboratory, observations: Sequence[Observation], arm: str) -> Interval | None:
+def _against_baseline(lab: Laboratory, observations: Sequence[Observation], arm: str) -> Any:
     if arm == _BASELINE:
         return None
     return lab.difference(observations, arm_recalls(observations, arm), arm_recalls(observations, _BASELINE))
 
 
 def _by_group(lab: Laboratory, observations: Sequence[Observation], groups: Sequence[str]) -> list[Row]:
-    """Recall of each arm and its difference to the baseline by group; ``groups`` holds that of each question."""
+    """Recall of each ranking and its difference to the baseline by group; ``groups`` holds that of each question."""
     rows: list[dict[str, Any]] = [{"ranking": arm} for arm in lab.arms(observations)]
     for group in sorted(set(groups), key=natural_key):
-        members = [observation for observation, own in zip(observations, groups, strict=True) if own == group]
+        members = [entry for entry, own in zip(observations, groups, strict=True) if own == group]
         for row in rows:
             row[f"{group} ({len(members)})"] = float(arm_recalls(members, row["ranking"]).mean())
             row[f"{group} {_AGAINST}"] = _against_baseline(lab, members, row["ranking"])
@@ -172,23 +141,20 @@ def _by_group(lab: Laboratory, observations: Sequence[Observation], groups: Sequ
 # -- the oracle ---------------------------------------------------------------------------------------------------
 
 
-def recovered_share(achieved: float, fixed: float, best: float) -> float | None:
-    """How much of the way from the best fixed configuration to the oracle was made; None where there is no way to go."""
-    return None if best - fixed < _SMALL else (achieved - fixed) / (best - fixed)
-
-
 def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
     """The best configuration of each question, the best fixed one, the best of each type, and what is achieved."""
     tables: _Tables = {"Bounds": [], "Achieved": [], "Configurations": []}
     for name, observations in lab.sets.items():
-        learned = {arm: arm_recalls(observations, arm) for arm in (SHIPPED, HELD_OUT) if lab.has(observations, arm)}
+        arms = lab.arms(observations)
+        learned = {arm: arm_recalls(observations, arm) for arm in (SHIPPED, HELD_OUT) if arm in arms}
         families: list[tuple[str, Table, Table]] = [("fixed rankings", lab.ranking_table(observations), learned)]
         if lab.unseen:
-            held_out = {HELD_OUT: learned[HELD_OUT]} if HELD_OUT in learned else {}
+            held_out = {arm: values for arm, values in learned.items() if arm == HELD_OUT}
             families.append(("operations", lab.operation_table(observations), held_out))
         for family, table, reached in families:
             where = {"data set": name, "configurations": family}
             best, fixed = np.max(list(table.values()), axis=0), _best(table)
+            gap = float(best.mean() - table[fixed].mean())
             tables["Bounds"].append(
                 {
                     **where,
@@ -204,19 +170,13 @@ def oracle(lab: Laboratory) -> tuple[_Tables, list[str]]:
                     **where,
                     "ranking": arm,
                     _RECALL: float(values.mean()),
-                    "share of the gap": recovered_share(
-                        float(values.mean()), float(table[fixed].mean()), float(best.mean())
-                    ),
+                    "share of the gap": None if gap < 1e-9 else float(values.mean() - table[fixed].mean()) / gap,
                     "against best fixed": lab.difference(observations, values, table[fixed]),
                 }
                 for arm, values in reached.items()
             ]
             tables["Configurations"] += [
-                {
-                    **where,
-                    "configuration": configuration,
-                    _RECALL: float(values.mean()),
-                }
+                {**where, "configuration": configuration, _RECALL: float(values.mean())}
                 for configuration, values in table.items()
             ]
     return tables, []
@@ -228,14 +188,9 @@ def _best(table: Table, rows: Any = slice(None)) -> str:
 
 
 def _by_type_held_out(observations: Sequence[Observation], table: Table) -> float | None:
-    """Recall under the configuration that is best for the type of each question on the other conversations; None for one
-    conversation."""
-    conversations, types = (
-        np.array(column)
-        for column in zip(
-            *((observation.conversation.id, observation.kind) for observation in observations), strict=True
-        )
-    )
+    """Recall under the configuration that is best for the type of each question on the other conversations, if any."""
+    conversations = np.array([entry.conversation.id for entry in observations])
+    types = np.array([entry.kind for entry in observations])
     if len(set(conversations.tolist())) < 2:
         return None
     values = []
@@ -254,29 +209,22 @@ def ablation(lab: Laboratory) -> tuple[_Tables, list[str]]:
     All are measured on conversations that the weights were not trained on, in two halves. Trainings use at most 300
     questions each, those that they are compared with too.
     """
-    parts = halves(lab.observations)
+    parts = lab.parted(2)
     if not parts:
         return {}, ["not run: it takes at least two conversations"]
-    observations = [observation for held, _ in parts for observation in held]
+    observations = [entry for held, _ in parts for entry in held]
 
     def trained(**how: Any) -> list[Fold]:
-        return [
-            Fold(frozenset(observation.conversation.id for observation in held), Ranker(lab.train(train, **how)))
-            for held, train in parts
-        ]
+        return [lab.fold(held, Ranker(lab.train(others, **how))) for held, others in parts]
 
     full = trained()
     whole = _measured(observations, full)
-    signals: list[Row] = [
-        {
-            "without": signal,
-            "zero at inference": lab.difference(observations, _measured(observations, full, columns), whole),
-            "retrained": lab.difference(
-                observations, _measured(observations, trained(without=columns), columns), whole
-            ),
-        }
-        for signal, columns in COLUMNS_OF.items()
-    ]
+    signals: list[Row] = []
+    for signal, columns in COLUMNS_OF.items():
+        zeroed, retrained = (_measured(observations, folds, columns) for folds in (full, trained(without=columns)))
+        changes = {"zero at inference": zeroed, "retrained": retrained}
+        differences = {name: lab.difference(observations, values, whole) for name, values in changes.items()}
+        signals.append({"without": signal, **differences})
     trainings = {
         "everything": whole,
         "blind to the question (all cues 0)": _measured(observations, trained(blind=True), blind=True),
@@ -319,28 +267,23 @@ def _measured(
 
 def _operations(lab: Laboratory) -> Table:
     """The usual operations, each operation off and on beside these, all, none, and a choice by the kind of the question."""
-    if not lab.unseen:
-        return {}
     count = len(lab.observations)
     switches: dict[str, list[frozenset[str]]] = {"the usual operations": [USUAL] * count}
     for name in SWITCHABLE:
         switches[f"without {name}" if name in USUAL else f"with {name}"] = [USUAL ^ {name}] * count
     switches["all operations"] = [frozenset(SWITCHABLE)] * count
     switches["no operation"] = [frozenset()] * count
-    kinds = [operations_of(observation.asked.features.cues) for observation in lab.observations]
+    kinds = [operations_of(entry.asked.features.cues) for entry in lab.observations]
     switches["by the kind of the question"] = [
         frozenset(name for name in SWITCHABLE if chances[name] >= 0.5) for chances in kinds
     ]
     rows = np.arange(count)
-    return {
-        name: np.asarray(lab.tables[rows, [CHOICES.index(on) for on in chosen]], np.float64)
-        for name, chosen in switches.items()
-    }
+    return {name: lab.tables[rows, [CHOICES.index(on) for on in chosen]] for name, chosen in switches.items()}
 
 
 def _changes(lab: Laboratory, observations: Sequence[Observation], measured: Table) -> list[Row]:
     """The recall of each, and its change against the first."""
-    first = next(iter(measured.values()), np.zeros(0))
+    first = next(iter(measured.values()))
     return [
         {
             "ranking": name,

@@ -15,22 +15,14 @@ import numpy as np
 
 from hexamem.evals.answers import spread
 from hexamem.evals.learning import LearningSettings, learn_ranking
-from hexamem.evals.metrics import Interval, recall_at_k
-from hexamem.evals.study.records import CUT, RANKINGS, Observation, Ranked, Values, arm_recalls, difference
+from hexamem.evals.metrics import Interval, paired_bootstrap, recall_at_k
+from hexamem.evals.study.observing import CUT, RANKINGS, Observation, Ranked, Values, arm_recalls
 from hexamem.retrieval.ranker import USUAL, Ranker
 from hexamem.retrieval.ranking_operations import NAMES
 from hexamem.retrieval.ranking_weights import RankingWeights
 from hexamem.retrieval.signals.features import FEATURES
 
-__all__ = [
-    "CHOICES",
-    "HELD_OUT",
-    "SHIPPED",
-    "SWITCHABLE",
-    "Fold",
-    "Laboratory",
-    "Table",
-]
+__all__ = ["CHOICES", "HELD_OUT", "SHIPPED", "SWITCHABLE", "Fold", "Laboratory", "Table"]
 
 HELD_OUT = "learned"
 """The ranking by weights trained on the other conversations of the study."""
@@ -44,9 +36,8 @@ CHOICES: tuple[frozenset[str], ...] = tuple(
 Table: TypeAlias = Mapping[str, Values]
 """Configuration → recall of every question."""
 _FOLDS = 3
-"""Folds over the conversations."""
 _MOST = 300
-"""Maximum of questions for one training of an ablation or a transfer, evenly spread."""
+"""Maximum of questions for one training of an ablation, evenly spread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +65,6 @@ class Laboratory:
     settings: LearningSettings = field(default_factory=lambda: LearningSettings(runs=1))
     samples: int = 10_000
     seed: int = 0
-    _trained: dict[tuple[object, ...], RankingWeights] = field(default_factory=dict)
 
     @cached_property
     def sets(self) -> dict[str, list[Observation]]:
@@ -84,36 +74,36 @@ class Laboratory:
             sets.setdefault(observation.conversation.data_set, []).append(observation)
         return sets
 
-    def has(self, observations: Sequence[Observation], arm: str) -> bool:
-        """Whether every one of these questions has a ranking by the arm."""
-        return all(arm in observation.rankings for observation in observations)
-
     def arms(self, observations: Sequence[Observation]) -> list[str]:
-        """The arms that every one of these questions has a ranking by, in the order of a table."""
-        return [arm for arm in (*RANKINGS, SHIPPED, HELD_OUT) if self.has(observations, arm)]
+        """The rankings that every one of these questions has, in the order of a table."""
+        every = (*RANKINGS, SHIPPED, HELD_OUT)
+        return [arm for arm in every if all(arm in observation.rankings for observation in observations)]
+
+    def parted(self, count: int) -> list[tuple[list[Observation], list[Observation]]]:
+        """Splits (held out, trained on), by conversation and across data sets alike; none for a single conversation.
+
+        A conversation that is in two data sets is held out of both at once.
+        """
+        names = list(dict.fromkeys(observation.conversation.source_id for observation in self.observations))
+        count = min(count, len(names))
+        splits = []
+        for number in range(count) if count > 1 else ():
+            part = set(names[number::count])
+            held, others = (
+                [entry for entry in self.observations if (entry.conversation.source_id in part) is inside]
+                for inside in (True, False)
+            )
+            splits.append((held, others))
+        return splits
+
+    def fold(self, held: Sequence[Observation], ranker: Ranker) -> Fold:
+        """A ranker with the conversations of the questions that are held out."""
+        return Fold(frozenset(observation.conversation.id for observation in held), ranker)
 
     @cached_property
     def folds(self) -> list[Fold]:
-        """Weights for each part of the conversations, trained on the others; none with a single conversation.
-
-        Parts are taken by conversation and across data sets alike. A conversation that is in two data sets is held
-        out of both at once.
-        """
-        names = list(dict.fromkeys(observation.conversation.source_id for observation in self.observations))
-        count = min(_FOLDS, len(names))
-        folds = []
-        for part in range(count) if count > 1 else ():
-            held = set(names[part::count])
-            training = [
-                observation for observation in self.observations if observation.conversation.source_id not in held
-            ]
-            ids = frozenset(
-                observation.conversation.id
-                for observation in self.observations
-                if observation.conversation.source_id in held
-            )
-            folds.append(Fold(ids, Ranker(self.train(training, most=None))))
-        return folds
+        """Weights for each third of the conversations, trained on the others; none with a single conversation."""
+        return [self.fold(held, Ranker(self.train(others, most=None))) for held, others in self.parted(_FOLDS)]
 
     def train(
         self,
@@ -124,7 +114,7 @@ class Laboratory:
         blind: bool = False,
         most: int | None = _MOST,
     ) -> RankingWeights:
-        """Train on some questions; asked for the same again, return the same.
+        """Train on some questions.
 
         Args:
             settings: other than the study's own.
@@ -132,26 +122,28 @@ class Laboratory:
             blind: whether the cues of the questions are hidden: one ranking for all.
             most: so many questions at most, evenly spread; all when None.
         """
-        chosen = spread(training, most)
-        how = settings or self.settings
-        key = (tuple(map(id, chosen)), how, tuple(sorted(without)), blind)
-        if key not in self._trained:
-            examples = [observation.asked.example for observation in chosen]
-            if without:
-                kept = np.isin(np.arange(len(FEATURES)), list(without), invert=True).astype(np.float32)
-                examples = [replace(observation, values=observation.values * kept) for observation in examples]
-            if blind:
-                examples = [replace(observation, cues=np.zeros_like(observation.cues)) for observation in examples]
-            self._trained[key] = learn_ranking(examples, how, fingerprint=self.fingerprint)
-        return self._trained[key]
+        examples = [observation.asked.example for observation in spread(training, most)]
+        if without:
+            used = np.isin(np.arange(len(FEATURES)), list(without), invert=True).astype(np.float32)
+            examples = [replace(example, values=example.values * used) for example in examples]
+        if blind:
+            examples = [replace(example, cues=np.zeros_like(example.cues)) for example in examples]
+        return learn_ranking(examples, settings or self.settings, fingerprint=self.fingerprint)
 
     def difference(self, observations: Sequence[Observation], a: Values, b: Values) -> Interval | None:
-        """:func:`~.records.difference` with the draws and the seed of the study."""
-        return difference(observations, a, b, samples=self.samples, seed=self.seed)
+        """``a - b`` over the questions by paired bootstrap over conversations; None for fewer than two conversations."""
+        groups: dict[str, list[int]] = {}
+        for index, observation in enumerate(observations):
+            groups.setdefault(observation.conversation.id, []).append(index)
+        if len(groups) < 2:
+            return None
+        means = ([float(values[rows].mean()) for rows in groups.values()] for values in (a, b))
+        weights = [len(rows) for rows in groups.values()]
+        return paired_bootstrap(*means, weights=weights, samples=self.samples, seed=self.seed)
 
     @cached_property
     def unseen(self) -> dict[str, Ranker]:
-        """StoredConversation → a ranker that was not trained on it: of its fold, else the memory's own; empty where there is neither."""
+        """Conversation → a ranker that was not trained on it: of its fold, else the memory's own; empty without either."""
         if self.folds:
             return {conversation: fold.ranker for fold in self.folds for conversation in fold.held}
         if self.shipped is None:
@@ -160,21 +152,13 @@ class Laboratory:
 
     @cached_property
     def tables(self) -> Values:
-        """Recall at 10 of each scored question under each of :data:`CHOICES`, ``(n, 16)``, by rankers that did not see it."""
+        """Recall at 10 of each question under each of :data:`CHOICES`, ``(n, 16)``, by rankers that did not see it."""
         rows = []
         for observation in self.observations:
             ranker = self.unseen[observation.conversation.id]
             rankings = [observation.ranked(ranker, choice) for choice in CHOICES]
             rows.append([recall_at_k(turns, observation.evidence, CUT) for turns in rankings])
         return np.array(rows)
-
-    @cached_property
-    def _rows(self) -> dict[int, int]:
-        return {id(observation): index for index, observation in enumerate(self.observations)}
-
-    def rows_of(self, observations: Sequence[Observation]) -> list[int]:
-        """The places of questions among all scored ones."""
-        return [self._rows[id(observation)] for observation in observations]
 
     def add_learned(self) -> None:
         """Add the rankings by trained weights to the questions."""
@@ -197,13 +181,12 @@ class Laboratory:
         names = dict.fromkeys(observation.conversation.source_id for observation in self.sets.get(data_set, ()))
         return [name for name in names if name in seen]
 
-    # -- recall by configuration
-
     def ranking_table(self, observations: Sequence[Observation]) -> Table:
         """Recall under every fixed ranking: those without trained weights."""
         return {name: arm_recalls(observations, name) for name in self.arms(observations) if name in RANKINGS}
 
     def operation_table(self, observations: Sequence[Observation]) -> Table:
         """Recall under every set of operations, by scorers that did not see the conversation."""
-        values = self.tables[self.rows_of(observations)]
+        chosen = set(map(id, observations))
+        values = self.tables[[row for row, one in enumerate(self.observations) if id(one) in chosen]]
         return {" + ".join(sorted(on)) or "none": values[:, number] for number, on in enumerate(CHOICES)}

@@ -15,7 +15,6 @@ from hexamem.evals.study.data_sets import StudySet
 from hexamem.evals.study.experiments import EXPERIMENTS
 from hexamem.evals.study.laboratory import Laboratory
 from hexamem.evals.study.observing import observe
-from hexamem.evals.study.records import Observation
 from hexamem.retrieval.ranker import Ranker
 
 __all__ = ["run_study", "study_data", "study_markdown", "write_study"]
@@ -78,7 +77,7 @@ def run_study(
         embedder = memory.embedder.name
     facts: dict[str, Any] = {
         "data sets": {
-            name: f"{_conversations(group)} conversation(s), {len(group)} questions with evidence"
+            name: f"{len({entry.conversation.id for entry in group})} conversation(s), {len(group)} questions with evidence"
             for name, group in lab.sets.items()
         },
         "embedder": embedder,
@@ -116,7 +115,3 @@ def write_study(sections: Sequence[Section], facts: Mapping[str, Any], folder: P
     except OSError as error:
         raise HomeNotWritableError(f"--out {folder} cannot be written ({error.strerror})") from None
     return files
-
-
-def _conversations(observations: Sequence[Observation]) -> int:
-    return len({observation.conversation.id for observation in observations})

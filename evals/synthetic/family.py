@@ -125,11 +125,7 @@ class Family:
 
 @cache
 def family(name: FamilyName, language: str = "en") -> Family:
-    """The family's names and topics.
-
-    Raises:
-        InvalidInputError: there is no such family in that language.
-    """
+    """The family's names and topics. Raises as :func:`templates`."""
     data = _read(name, language, "")
     topics = [{"name": topic, **values} for topic, values in data.pop("topics").items()]
     return TypeAdapter(Family).validate_python({**data, "name": name, "language": language, "topics": topics})

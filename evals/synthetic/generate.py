@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import get_args
 
 from hexamem.errors import InvalidInputError
 from hexamem.evals.records import Conversation, EvalMessage, Question
 from hexamem.evals.synthetic.family import FAMILIES, LANGUAGES, FamilyName, Split, family
-from hexamem.evals.synthetic.plan import Plan, Size, make_plan
+from hexamem.evals.synthetic.plan import Size, make_plan
 from hexamem.evals.synthetic.questions import plan_questions
 from hexamem.evals.synthetic.render import Renderer
 
@@ -21,7 +21,7 @@ _ROLES = ("user", "assistant")
 def make_conversation(
     name: FamilyName, size: Size = "S", *, seed: int = 0, split: Split = "test", language: str = "en"
 ) -> Conversation:
-    """One trajectory; the same arguments give the same one, byte for byte, on every machine.
+    """One trajectory; the same arguments make the same one, byte for byte, on every machine.
 
     Args:
         name: travel (trips and their days, a user and an assistant), project (a team, projects and their
@@ -32,7 +32,7 @@ def make_conversation(
         language: ``en``, or ``zh`` (travel only).
 
     Returns:
-        A conversation in one thread. ``gold`` gives for each turn ``partition`` (outer to inner), ``action``,
+        A conversation in one thread. ``gold`` has for each turn ``partition`` (outer to inner), ``action``,
         ``action_object``, ``entity_types``, ``antecedent`` (the id of the turn it points at, or None) and ``marker``
         (how it shows its scope). Questions are of the categories ``type 1`` to ``type 4``.
 
@@ -73,7 +73,17 @@ def make_conversation(
         messages=messages,
         questions=questions,
         dataset="synthetic",
-        gold=_gold(plan, ids),
+        gold={
+            ids[turn.index]: {
+                "partition": list(plan.scopes[turn.scope].partition),
+                "action": turn.action,
+                "action_object": turn.object,
+                "entity_types": list(dict.fromkeys(turn.beat.types)),
+                "antecedent": None if turn.antecedent is None else ids[turn.antecedent],
+                "marker": turn.marker,
+            }
+            for turn in plan.turns
+        },
         metadata={"family": name, "size": size, "seed": seed, "split": split, "language": language},
     )
 
@@ -102,17 +112,3 @@ def make_conversations(
         for language in LANGUAGES.get(name, ("en",))
         for number in range(count)
     ]
-
-
-def _gold(plan: Plan, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    return {
-        ids[turn.index]: {
-            "partition": list(plan.scopes[turn.scope].partition),
-            "action": turn.action,
-            "action_object": turn.object,
-            "entity_types": list(dict.fromkeys(turn.beat.types)),
-            "antecedent": None if turn.antecedent is None else ids[turn.antecedent],
-            "marker": turn.marker,
-        }
-        for turn in plan.turns
-    }

@@ -16,35 +16,22 @@ from typing import Literal
 from hexamem.evals.synthetic.family import Family
 from hexamem.evals.synthetic.script import Beat, Fact, Scope, Script, make_script, two_speakers
 
-__all__ = [
-    "LEAST_REVISIONS",
-    "SCOPES",
-    "TURNS",
-    "Marker",
-    "Plan",
-    "PlannedTurn",
-    "Size",
-    "make_plan",
-]
+__all__ = ["SCOPES", "TURNS", "Marker", "Plan", "PlannedTurn", "Size", "make_plan"]
 
 Size = Literal["S", "M", "L"]
 SCOPES: Mapping[Size, int] = {"S": 4, "M": 24, "L": 68}
 """Scopes of a trajectory; each has about 20 turns."""
-
 TURNS: Mapping[Size, tuple[int, int]] = {"S": (60, 100), "M": (400, 560), "L": (1200, 1520)}
 """The fewest and the most turns of a trajectory."""
-
-LEAST_REVISIONS = 6
-"""Values and choices of a trajectory that are revised, at least: as many as questions ask about them."""
-
+_LEAST_REVISIONS = 6  # of values and choices of a trajectory: as many as questions ask about them
 Marker = Literal["open", "explicit", "entity", "resume", "none"]
-"""How a turn shows its scope: opens it, names it, names something found only there, points back, or not at all."""
+"""How a turn shows its scope: opens it, names it, names something that occurs only there, points back, or not at all."""
 
 _OPEN_AT_ONCE = 5
 _LEAVE_AFTER_EPISODE = 0.55
 _LEAVE_WITHIN_EPISODE = 0.15
 _SMALL_TALK = 0.05
-_KEEP_FOR_LATER = 0.3
+_LEAVE_FOR_LATER = 0.3
 _HERE = 0.35
 _START = datetime(2025, 3, 3, 8, 40)
 
@@ -56,7 +43,7 @@ class PlannedTurn:
     Attributes:
         antecedent: index of the turn that it points at, where it points instead of naming.
         near: whether the turn before is of the same group.
-        here: it says "there", "that day", meaning the scope of its antecedent.
+        here: it names the scope of its antecedent by "there", "that day".
     """
 
     index: int
@@ -83,13 +70,7 @@ class Plan:
 
 
 def make_plan(family: Family, size: Size, seed: int) -> Plan:
-    """Plan one trajectory; the same arguments give the same plan on every machine.
-
-    Args:
-        family: what it is about.
-        size: S has 60 to 100 turns, M about 6 times and L about 17 times as many.
-        seed: any integer.
-    """
+    """Plan one trajectory; the same arguments make the same plan on every machine."""
     low, high = TURNS[size]
     for attempt in itertools.count():
         rng = random.Random(f"plan/{family.name}/{family.language}/{size}/{seed}/{attempt}")
@@ -97,7 +78,7 @@ def make_plan(family: Family, size: Size, seed: int) -> Plan:
         scripts = [make_script(family, scope, rng) for scope in scopes]
         plan = _Interleaver(family, size, scripts, rng).run()
         revised = sum(len(fact.chosen) > 1 or (fact.kind == "value" and len(fact.values) > 1) for fact in plan.facts)
-        if low <= len(plan.turns) <= high and revised >= LEAST_REVISIONS:
+        if low <= len(plan.turns) <= high and revised >= _LEAST_REVISIONS:
             return plan
     raise AssertionError("unreachable")
 
@@ -145,7 +126,7 @@ class _Interleaver:
         waiting = list(range(len(self.scripts)))
         active: list[int] = []
         later: list[int] = []
-        kept: set[int] = set()
+        offered: set[int] = set()
         current: int | None = None
         before: int | None = None
         while waiting or active or later:
@@ -154,7 +135,7 @@ class _Interleaver:
                     active.append(later.pop(rng.randrange(len(later))))
                 else:
                     active.append(waiting.pop(0))
-            others = [one for one in active if one != current] or active
+            others = [number for number in active if number != current] or active
             scope = before if before in others and rng.random() < 0.35 else rng.choice(others)
             assert scope is not None
             self._wait()
@@ -163,9 +144,9 @@ class _Interleaver:
                 before, current = current, scope
             if not self.left[scope]:
                 active.remove(scope)
-            elif len(self.left[scope]) == 1 and scope not in kept:
-                kept.add(scope)
-                if rng.random() < _KEEP_FOR_LATER:
+            elif len(self.left[scope]) == 1 and scope not in offered:
+                offered.add(scope)
+                if rng.random() < _LEAVE_FOR_LATER:
                     active.remove(scope)
                     later.append(scope)
         facts = [
@@ -192,13 +173,13 @@ class _Interleaver:
             marker = self._marker(scope, before, within, episode[0][0]) if entering else "none"
             near = current is not None and self._group(current) == self._group(scope)
             for beat in episode.pop(0):
-                self._say(scope, beat, marker, near)
+                self._add(scope, beat, marker, near)
                 marker = "none"
             entering = False
             if rng.random() < _SMALL_TALK:
-                one, other = two_speakers(self.family, rng)
-                self._say(scope, Beat("chat", "chat", None, one), "none", near)
-                self._say(scope, Beat("chat", "chat_reply", None, other, leads=False), "none", near)
+                first, second = two_speakers(self.family, rng)
+                self._add(scope, Beat("chat", "chat", None, first), "none", near)
+                self._add(scope, Beat("chat", "chat_reply", None, second, leads=False), "none", near)
             if not episode:
                 self.left[scope].pop(0)
             if rng.random() < (_LEAVE_WITHIN_EPISODE if episode else _LEAVE_AFTER_EPISODE):
@@ -218,7 +199,7 @@ class _Interleaver:
             return "explicit"
         return "explicit" if draw < 0.62 else "entity"
 
-    def _say(self, scope: int, beat: Beat, marker: Marker, near: bool) -> None:
+    def _add(self, scope: int, beat: Beat, marker: Marker, near: bool) -> None:
         self.time += timedelta(seconds=self.rng.randrange(15, 200))
         index = len(self.turns)
         points_at = self.index_of[scope, beat.antecedent] if beat.antecedent else None

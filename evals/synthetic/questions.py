@@ -7,24 +7,23 @@ list over a scope, or over all scopes of a group.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hexamem.evals.synthetic.plan import Plan
 from hexamem.evals.synthetic.script import Fact
 
-__all__ = ["PER_TYPE", "QUESTION_TYPES", "PlannedQuestion", "plan_questions"]
+__all__ = ["QUESTION_TYPES", "PlannedQuestion", "plan_questions"]
 
 QUESTION_TYPES = ("type 1", "type 2", "type 3", "type 4")
-PER_TYPE = 6
-"""Questions of each type in a trajectory of any size (fewer only where a small plan holds fewer)."""
+_PER_TYPE = 6  # in a trajectory of any size; fewer only where a small plan holds fewer
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuestion:
     """A question before it has words: ``form`` picks the sentences, ``evidence`` are indices of turns, ascending.
 
-    ``group`` says that it is about a whole group of scopes (a trip), not about ``scope`` alone.
+    With ``group`` it is about a whole group of scopes (a trip), not about ``scope`` alone.
     """
 
     type: str
@@ -36,17 +35,11 @@ class PlannedQuestion:
     group: bool = False
 
 
-def plan_questions(plan: Plan, seed: int, per_type: int = PER_TYPE) -> tuple[PlannedQuestion, ...]:
-    """Draw up to ``per_type`` questions of each type, spread over scopes as far as they go.
-
-    Args:
-        plan: the trajectory.
-        seed: any integer; the same gives the same questions.
-        per_type: how many of each type.
-    """
+def plan_questions(plan: Plan, seed: int) -> tuple[PlannedQuestion, ...]:
+    """Draw up to six questions of each type, spread over scopes as far as they go; the same seed draws the same ones."""
     rng = random.Random(f"questions/{plan.family.name}/{plan.family.language}/{plan.size}/{seed}")
     candidates = [question for fact in plan.facts for question in _about(fact, rng)]
-    candidates += _about_groups(plan) + _about_scopes(plan)
+    candidates += [*_about_groups(plan), *_about_scopes(plan)]
     asked: list[PlannedQuestion] = []
     for type_ in QUESTION_TYPES:
         pool = [question for question in candidates if question.type == type_]
@@ -55,10 +48,10 @@ def plan_questions(plan: Plan, seed: int, per_type: int = PER_TYPE) -> tuple[Pla
         forms = sorted({question.form for question in pool})
         rng.shuffle(forms)
         taken: list[PlannedQuestion] = []
-        while pool and len(taken) < per_type:
+        while pool and len(taken) < _PER_TYPE:
             for form in forms:
                 planned = next((question for question in pool if question.form == form), None)
-                if planned and len(taken) < per_type:
+                if planned and len(taken) < _PER_TYPE:
                     pool.remove(planned)
                     taken.append(planned)
         asked += taken
@@ -86,12 +79,12 @@ def _about(fact: Fact, rng: random.Random) -> list[PlannedQuestion]:
         named = "ask" in fact.by_name
         roles = ["ask", "answer"] if named else ["propose", "ask", "answer"]
         return [ask("type 2" if named else "type 3", "detail", answer, *roles, detail=word, name=name)]
-    planned: list[PlannedQuestion] = []
     which = rng.randrange(len(fact.topic.attributes))
     attribute = fact.topic.attributes[which].word
-    for option in fact.options:
-        slots = {"name": option.name, "attribute": attribute}
-        planned.append(ask("type 2", "attribute", option.attributes[which], "propose", **slots))
+    planned = [
+        ask("type 2", "attribute", option.attributes[which], "propose", name=option.name, attribute=attribute)
+        for option in fact.options
+    ]
     final = fact.options[fact.chosen[-1]]
     last = "switch" if "switch" in fact.turns else "decide"
     planned.append(ask("type 3", "chosen_attribute", final.attributes[which], "propose", last, attribute=attribute))
@@ -101,38 +94,29 @@ def _about(fact: Fact, rng: random.Random) -> list[PlannedQuestion]:
     return planned
 
 
-def _settled(fact: Fact) -> tuple[str, list[int]]:
-    last = "switch" if "switch" in fact.turns else "decide"
-    turns = [fact.turns[last]] + ([] if last in fact.by_name else [fact.turns["propose"]])
-    return fact.options[fact.chosen[-1]].name, turns
+def _settled(facts: Sequence[Fact]) -> tuple[str, tuple[int, ...]]:
+    """The chosen options of choices, and the turns that state them."""
+    turns: set[int] = set()
+    for fact in facts:
+        last = "switch" if "switch" in fact.turns else "decide"
+        turns |= {fact.turns[last]} | (set() if last in fact.by_name else {fact.turns["propose"]})
+    return "; ".join(fact.options[fact.chosen[-1]].name for fact in facts), tuple(sorted(turns))
 
 
-def _about_scopes(plan: Plan) -> list[PlannedQuestion]:
-    planned = []
+def _about_scopes(plan: Plan) -> Iterator[PlannedQuestion]:
     for scope in plan.scopes:
         choices = [fact for fact in plan.facts if fact.kind == "choice" and fact.scope == scope.index]
-        if len(choices) < 2:
-            continue
-        settled = [_settled(fact) for fact in choices]
-        evidence = tuple(sorted({turn for _, turns in settled for turn in turns}))
-        answer = "; ".join(name for name, _ in settled)
-        planned.append(PlannedQuestion("type 4", "settled", scope.index, answer, evidence))
-    return planned
+        if len(choices) > 1:
+            yield PlannedQuestion("type 4", "settled", scope.index, *_settled(choices))
 
 
-def _about_groups(plan: Plan) -> list[PlannedQuestion]:
-    planned = []
+def _about_groups(plan: Plan) -> Iterator[PlannedQuestion]:
     for group in dict.fromkeys(scope.partition[0] for scope in plan.scopes):
         members = [scope.index for scope in plan.scopes if scope.partition[0] == group]
         if len(members) != 2:  # short plans have no larger groups: evidence must be as many in every size
             continue
         for topic in plan.family.topics:
-            facts = [fact for fact in plan.facts if fact.scope in members and fact.topic == topic]
-            settled = [_settled(fact) for fact in facts if fact.kind == "choice"]
-            if topic.kind != "choice" or len(settled) < 2:
-                continue
-            evidence = tuple(sorted({turn for _, turns in settled for turn in turns}))
-            answer = "; ".join(name for name, _ in settled)
-            slots = {"word": topic.word}
-            planned.append(PlannedQuestion("type 4", "group", members[0], answer, evidence, slots, group=True))
-    return planned
+            choices = [f for f in plan.facts if f.scope in members and f.topic == topic and f.kind == "choice"]
+            if len(choices) > 1:
+                slots = {"word": topic.word}
+                yield PlannedQuestion("type 4", "group", members[0], *_settled(choices), slots, group=True)

@@ -25,13 +25,7 @@ _ADDED_SENTENCE = 0.25
 
 
 class Renderer:
-    """Writes the turns and questions of one plan; the same plan, split and seed give the same words.
-
-    Args:
-        plan: what to write.
-        split: whose sentences.
-        seed: any integer.
-    """
+    """Writes the turns and questions of one plan in the sentences of a split; the same seed makes the same words."""
 
     def __init__(self, plan: Plan, split: Split, seed: int) -> None:
         self._plan = plan
@@ -93,7 +87,7 @@ class Renderer:
     def _distinct(
         self, group: str, slots_of: Callable[[int], Mapping[str, str]], by_group: bool = False
     ) -> dict[int, list[str]]:
-        """Each scope's names that no other scope (or group) of the trajectory shares; the handle's stands last."""
+        """Each scope's names that no other scope (or group) of the trajectory shares; the handle's is the last."""
         scopes = self._plan.scopes
         phrases: dict[int, list[str]] = {scope.index: [] for scope in scopes}
         for form in self._lines[f"{group}.full"]:
@@ -119,14 +113,14 @@ class Renderer:
         words = self._plan.family.words
         line = self._draw("option")
         shown = [
-            self._fill(line, {"name": one.name, "first": one.attributes[0], "second": one.attributes[1]})
-            for one in options
+            self._fill(line, {"name": option.name, "first": option.attributes[0], "second": option.attributes[1]})
+            for option in options
         ]
         style = self._rng.random()
         if style < 0.35:
-            return "\n" + "\n".join(f"{number}. {one}" for number, one in enumerate(shown, start=1)) + "\n"
+            return "\n" + "\n".join(f"{number}. {text}" for number, text in enumerate(shown, start=1)) + "\n"
         if style < 0.5:
-            return "\n" + "\n".join(f"- {one}" for one in shown) + "\n"
+            return "\n" + "\n".join(f"- {text}" for text in shown) + "\n"
         return words["comma"].join(shown[:-1]) + words["and"] + shown[-1]
 
     def _draw(self, group: str) -> str:

@@ -1,4 +1,4 @@
-"""What happens in one scope, in order: episodes of exchanges of turns, and the facts that they state."""
+"""The script of one scope: episodes of exchanges of turns in order, and the facts that they state."""
 
 from __future__ import annotations
 
@@ -9,24 +9,14 @@ from typing import Any, Literal
 
 from hexamem.evals.synthetic.family import Family, Topic, Values
 
-__all__ = [
-    "Beat",
-    "Episode",
-    "Exchange",
-    "Fact",
-    "Option",
-    "Scope",
-    "Script",
-    "make_script",
-    "two_speakers",
-]
+__all__ = ["Beat", "Episode", "Exchange", "Fact", "Option", "Scope", "Script", "make_script", "two_speakers"]
 
 FactKind = Literal["value", "choice", "detail", "notes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One goal. ``slots`` are what it can be called by: group, variant, leaf, n, nth, handle."""
+    """One goal. ``slots`` are its names: group, variant, leaf, n, nth, handle."""
 
     index: int
     partition: tuple[str, str]
@@ -43,7 +33,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something a scope holds that can be asked about; ``turns`` says which turns state it, by role.
+    """Something a scope holds that can be asked about; ``turns`` maps roles to the turns that state it.
 
     Kinds: ``value`` (turns ``set``, ``revise0``, …; ``values`` in order), ``choice`` (``propose``, ``decide``,
     ``switch``; ``options``, ``chosen`` in order), ``detail`` (``propose``, ``ask``, ``answer``; ``values`` = word and
@@ -66,9 +56,8 @@ class Beat:
     """One turn of a script.
 
     Attributes:
-        stage: what it does (``ask``, ``propose``, ``decide``, …); picks the sentences.
+        stage: its act (``ask``, ``propose``, ``decide``, …); picks the sentences.
         leads: it opens its exchange, and is not a reply.
-        slots: what its sentence is filled with; ``options`` apart.
         antecedent: key of the beat that it points at, where it points instead of naming.
     """
 
@@ -96,40 +85,36 @@ class Script:
     facts: list[tuple[Fact, dict[str, str]]]
 
 
-def make_script(family: Family, scope: Scope, rng: random.Random) -> Script:
-    """What happens in one scope."""
-    return _Writer(family, scope, rng).script()
-
-
 def two_speakers(family: Family, rng: random.Random) -> tuple[str, str]:
-    """Who leads and who replies: a user and an assistant keep their parts, others take turns."""
+    """Who leads and who replies: a user and an assistant have fixed parts, others take turns."""
     if set(family.speakers) == {"user", "assistant"}:
         return "user", "assistant"
     first, second = rng.sample(family.speakers, 2)
     return first, second
 
 
+def make_script(family: Family, scope: Scope, rng: random.Random) -> Script:
+    """The script of one scope."""
+    writer = _Writer(family, scope, rng)
+    of_kind = {kind: [t for t in family.topics if t.kind == kind] for kind in ("choice", "value", "notes")}
+    tracks = [writer.choice(topic) for topic in rng.sample(of_kind["choice"], rng.choice((1, 2)))]
+    tracks += [writer.value(topic) for topic in rng.sample(of_kind["value"], rng.choice((1, 2)))]
+    tracks += [writer.notes(topic) for topic in rng.sample(of_kind["notes"], 1)]
+    first, second = two_speakers(family, rng)
+    opening = Beat("open", "open", None, first, types=(family.handle_type,))
+    episodes: list[Episode] = [[[opening, Beat("opened", "opened", None, second, leads=False, antecedent="open")]]]
+    while tracks:
+        episodes.append(rng.choice(tracks).pop(0))
+        tracks = [track for track in tracks if track]
+    return Script(scope, episodes, writer.facts)
+
+
 class _Writer:
+    """Writes the episodes of topics, and collects their facts."""
+
     def __init__(self, family: Family, scope: Scope, rng: random.Random) -> None:
         self.family, self.scope, self.rng = family, scope, rng
         self.facts: list[tuple[Fact, dict[str, str]]] = []
-
-    def script(self) -> Script:
-        rng = self.rng
-        of_kind = {kind: [t for t in self.family.topics if t.kind == kind] for kind in ("choice", "value", "notes")}
-        tracks = [self._choice(topic) for topic in rng.sample(of_kind["choice"], rng.choice((1, 2)))]
-        tracks += [self._value(topic) for topic in rng.sample(of_kind["value"], rng.choice((1, 2)))]
-        tracks += [self._notes(topic) for topic in rng.sample(of_kind["notes"], 1)]
-        first, second = two_speakers(self.family, rng)
-        opening = [
-            Beat("open", "open", None, first, types=(self.family.handle_type,)),
-            Beat("opened", "opened", None, second, leads=False, antecedent="open"),
-        ]
-        episodes: list[Episode] = [[opening]]
-        while tracks:
-            episodes.append(rng.choice(tracks).pop(0))
-            tracks = [track for track in tracks if track]
-        return Script(self.scope, episodes, self.facts)
 
     def _fact(self, kind: FactKind, topic: Topic, keys: dict[str, str], **more: Any) -> None:
         self.facts.append((Fact(kind, self.scope.index, topic, {}, **more), keys))
@@ -153,7 +138,8 @@ class _Writer:
             Beat(f"{topic.name}.{reply}", "confirm" if confirms else reply, topic, speakers[1], False, *same, (), key),
         ]
 
-    def _choice(self, topic: Topic) -> list[Episode]:
+    def choice(self, topic: Topic) -> list[Episode]:
+        """Options are proposed, perhaps asked about and compared, one is taken, perhaps another later."""
         family, rng = self.family, self.rng
         speakers = asks, answers = two_speakers(family, rng)
         propose = f"{topic.name}.propose"
@@ -163,12 +149,8 @@ class _Writer:
             for name in rng.sample(topic.names, rng.choice((2, 3, 3)))
         )
         types = (topic.type, *(attribute.type for attribute in topic.attributes))
-        episode: Episode = [
-            [
-                Beat(f"{topic.name}.ask", "ask", topic, asks, types=(topic.type,)),
-                Beat(propose, "propose", topic, answers, leads=False, types=types, options=options),
-            ]
-        ]
+        ask = Beat(f"{topic.name}.ask", "ask", topic, asks, types=(topic.type,))
+        episode: Episode = [[ask, Beat(propose, "propose", topic, answers, False, types=types, options=options)]]
         focus: tuple[int, str] | None = None
         if rng.random() < 0.5:
             exchange, about = self._detail(topic, options, speakers)
@@ -213,8 +195,9 @@ class _Writer:
         detail = self.rng.choice(topic.details)
         answer = self.rng.choice(detail.answers)
         named = self.rng.random() < 0.45
-        slots = {"detail": detail.word, "answer": answer, "name": options[about].name}
-        slots["ref"] = slots["name"] if named else self.family.ordinals[about]
+        name = options[about].name
+        ref = name if named else self.family.ordinals[about]
+        slots = {"detail": detail.word, "answer": answer, "name": name, "ref": ref}
         keys = {"propose": f"{topic.name}.propose", "ask": f"{topic.name}.detail_ask", "answer": f"{topic.name}.detail"}
         by_name = frozenset({"ask"} if named else ())
         self._fact("detail", topic, keys, values=(detail.word, answer), options=(options[about],), by_name=by_name)
@@ -236,7 +219,8 @@ class _Writer:
         types = (topic.type, topic.attributes[number].type)
         return self._exchange(topic, "compare", "recommend", speakers, slots, types, f"{topic.name}.propose"), best
 
-    def _value(self, topic: Topic) -> list[Episode]:
+    def value(self, topic: Topic) -> list[Episode]:
+        """A quantity is set and revised."""
         grid = topic.values or Values("", topic.type)
         values = self.rng.sample(grid.all(), 1 + self.rng.choice((0, 1, 1, 1, 2)))
         keys: dict[str, str] = {}
@@ -246,13 +230,13 @@ class _Writer:
             role = f"revise{number - 1}" if number else "set"
             keys[role] = f"{topic.name}.{role}"
             slots = {"value": value, "old": values[number - 1] if number else ""}
-            beat = ("revise" if number else "set", "ack", slots, before)
-            episodes.append(self._stated(topic, keys[role], *beat, 0.55))
+            episodes.append(self._stated(topic, keys[role], "revise" if number else "set", "ack", slots, before, 0.55))
             before = keys[role]
         self._fact("value", topic, keys, values=tuple(values))
         return episodes
 
-    def _notes(self, topic: Topic) -> list[Episode]:
+    def notes(self, topic: Topic) -> list[Episode]:
+        """Items gather over time."""
         items = self.rng.sample(topic.names, self.rng.choice((2, 3, 3)))
         keys = {f"note{number}": f"{topic.name}.note{number}" for number in range(len(items))}
         self._fact("notes", topic, keys, values=tuple(items))

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 _NO_MATTER = frozenset({"threads", "work", "out", "check", "no_export", "quick"})
-"""Arguments that change where and how a training runs, but not what it gives."""
+"""Arguments that change where and how a training runs, but not its result."""
 
 
 class SavedTraining:

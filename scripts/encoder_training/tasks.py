@@ -2,7 +2,7 @@
 
 retrieval    a conversation's questions against its turns: each piece of evidence against all that is no evidence
              (multi-positive softmax, temperature 0.05), negatives hard by the current model and others by chance
-hop          the same with the question's vector moved by the evidence that is known: the rest is to be found
+hop          the same with the question's vector moved by the evidence that is known: the rest is to be retrieved
 sentences    the subject of each sentence of a message, from the tokens of its span; as auxiliary tasks, whose heads are not
              exported, its memory types, whether it says when, and its attribute
 """
