@@ -290,7 +290,6 @@ class UserWriting(UserBase):
         *,
         thread_id: str | None = None,
         where: Where | Mapping[str, Any] | None = None,
-        parts: Mapping[str, Collection[str]] | None = None,
         actor: str = "user",
         reason: str = "",
     ) -> Operation:
@@ -304,24 +303,21 @@ class UserWriting(UserBase):
             ids: steps and items, such as the hits of a recall.
             thread_id: all steps of this thread.
             where: all steps that meet these conditions: a period, a speaker, a label, metadata.
-            parts: step id → sentences or other words, exactly as in its text: they are replaced by "[forgotten]", and
-                the rest of the step stays. A step that holds more than text (files, tool calls, secrets) has no parts.
             actor, reason: stored in the history.
 
         Raises:
-            InvalidInputError: if nothing is passed, if ids are combined with conditions, or a part is not in its step.
+            InvalidInputError: if nothing is passed, or if ids are combined with conditions.
             NotFoundError: if a step or item does not exist or was forgotten already, or no step meets the conditions.
         """
         ids = [] if ids is None else check_texts(ids, "ids")
         conditions = self._where(where)
         if thread_id is not None:
             conditions = (conditions or Where()).changed(thread_id=check_text(thread_id, "thread_id"))
-        words_by_step = _parts_of_steps(parts)
         check_text(actor, "actor")
         check_text(reason, "reason")
         with self.memory.ledger.write(self.name, create=False) as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
-            operation = forget_records(tx, ids, conditions, words_by_step, actor=actor, reason=reason)
+            operation = forget_records(tx, ids, conditions, actor=actor, reason=reason)
         self.memory.drop_caches(self.name)
         self.memory.wrote(self.name)
         return operation
@@ -357,14 +353,3 @@ class UserWriting(UserBase):
         return operations
 
     aundo = in_thread(undo)
-
-
-def _parts_of_steps(parts: object) -> dict[str, list[str]]:
-    if parts is None:
-        return {}
-    if not isinstance(parts, Mapping):
-        raise InvalidInputError(f"parts = {shown(parts)}: pass a mapping of step ids to words in them")
-    return {
-        check_text(step_id, "a step id in parts"): check_texts(words, f"parts[{step_id!r}]")
-        for step_id, words in parts.items()
-    }

@@ -15,7 +15,6 @@ from sqlalchemy import and_, select
 
 from hexamem.memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, utc_now
 from hexamem.memory_types.base import new_ids
-from hexamem.memory_types.cutting import is_cut_from
 from hexamem.memory_types.local_time import offset_minutes
 from hexamem.memory_types.messages import MediaDraft, MessageDraft
 from hexamem.memory_types.times import read_zone
@@ -160,8 +159,7 @@ class _Call:
                 step_id = step_of[draft.message_id]
                 repeated.append(step_id)
                 ids.append(step_id)
-                text = clean(draft.text)
-                if text != contents[step_id] and not is_cut_from(contents[step_id], text):
+                if clean(draft.text) != contents[step_id]:
                     degraded.append(
                         f"message id {draft.message_id!r} came again with another text, which was not stored: "
                         "an id identifies one message, so give a changed message an id of its own"

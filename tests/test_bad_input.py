@@ -275,7 +275,6 @@ WRONG: dict[str, str] = {
     "edit('item_x', 5)": "changes = 5",
     "forget()": "forget what?",
     "forget([b'x'])": "ids = b'x'",
-    "forget(parts={'step_x': 5})": "parts['step_x'] = 5",
     "history(limit=0)": "limit = 0",
     "reveal('x', reason=' ')": "reason = ' '",
     "redact(' ')": "words to redact are empty",

@@ -20,7 +20,7 @@ from hexamem.stores.ledger.ledger import Transaction
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import changes, operations
 from hexamem.stores.ledger.schema import steps as steps_table
-from hexamem.stores.ledger.steps import set_step_status, set_step_texts
+from hexamem.stores.ledger.steps import set_step_status
 
 __all__ = ["get_operation", "history_of", "item_change", "record_operation", "record_operations", "undo"]
 
@@ -137,11 +137,6 @@ def _apply(tx: Transaction, new_changes: Sequence[Change]) -> None:
         ]
         if step_ids:
             set_step_status(tx, step_ids, status)
-    texts = {
-        change.target_id: change.after["content"] for change in new_changes if change.target == "text" and change.after
-    }
-    if texts:
-        set_step_texts(tx, texts)
     apply_labels(tx, new_changes)
     apply_intents(tx, new_changes)
 
@@ -334,13 +329,10 @@ def _states_before(operation: Operation) -> dict[_RecordId, _State]:
 def _state(tx: Transaction, record: _RecordId) -> _State:
     """The present state of a record, as changes contain it; None where it does not exist."""
     target, target_id = record
-    own = (steps_table.c.user_id == tx.user_id) & (steps_table.c.id == target_id)
     if target == "step":
+        own = (steps_table.c.user_id == tx.user_id) & (steps_table.c.id == target_id)
         row = tx.first(select(steps_table.c.status).where(own))
         return None if row is None else {"status": row.status}
-    if target == "text":
-        row = tx.first(select(steps_table.c.content).where(own))
-        return None if row is None else {"content": row.content}
     if target == "label":
         return label_state(tx, target_id)
     if target == "intent":

@@ -69,7 +69,7 @@ _CONTENTS: dict[Column[Any], Any] = {
     tables.items.c.metadata: _Object,
     tables.items.c.status: Literal["active", "superseded", "merged", "removed", "undone"],
     tables.operations.c.kind: _field(Operation, "kind"),
-    tables.changes.c.target: Literal["item", "step", "text", "label", "intent"],
+    tables.changes.c.target: Literal["item", "step", "label", "intent"],
     tables.changes.c.before: _Object,
     tables.changes.c.after: _Object,
     tables.labels.c.kind: LabelKind,
@@ -138,7 +138,6 @@ _INTENT_STATE: dict[str, Any] = {
 }
 _STATES: Mapping[str, type[BaseModel]] = {
     "step": create_model("step", __config__=_STRICT, status=(_field(Step, "status"), ...)),
-    "text": create_model("text", __config__=_STRICT, content=(str, ...)),
     "label": create_model("label", __config__=_STRICT, **_LABEL_STATE),
     "intent": create_model("intent", __config__=_STRICT, **_INTENT_STATE),
 }

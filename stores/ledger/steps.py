@@ -30,7 +30,6 @@ __all__ = [
     "next_turn",
     "select_step_ids",
     "set_step_status",
-    "set_step_texts",
     "shown_steps",
     "step_conditions",
     "step_from",
@@ -167,18 +166,6 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
     else:
         blank_pages(tx, step_ids)
         mark_corrected(tx)
-
-
-def set_step_texts(tx: Transaction, contents: Mapping[str, str]) -> None:
-    """Replace the contents of steps, by id, and delete what was derived from the old ones."""
-    before = step_contents(tx, contents)
-    for step_id, content in contents.items():
-        tx.connection.execute(
-            update(steps)
-            .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
-            .values(content=content, change=tx.next_change())
-        )
-    clear_derived(tx, contents, before)
 
 
 def step_from(row: Row[Any], user: str) -> Step:
