@@ -95,7 +95,7 @@ def write_labels(
             settled.append(intent)
     operation = None
     if made:
-        reason = "labels refined by what was said since" if by == "embedded" else "labels refined by the model"
+        reason = "labels refined by later messages" if by == "embedded" else "labels refined by the model"
         operation = record_operation(tx, "relabel", made, actor=by, reason=reason)
     settle_intents(tx, settled)
     reindexed = [intent.step_id for intent in settled if intent.resolved_text != stored[intent.step_id].resolved_text]

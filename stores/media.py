@@ -137,28 +137,6 @@ class MediaStore:
                 f"media cannot be written under {self.root} ({error.strerror}): check its permissions"
             ) from None
 
-    @contextmanager
-    def adding(self, user_key: str) -> Iterator[Callable[[bytes], str]]:
-        """:meth:`put` for a call that may still fail: the files that it added are removed when the block raises.
-
-        Use it inside the user's ledger transaction, so that no other call relies on the same bytes meanwhile.
-        """
-        added: list[Path] = []
-
-        def put(data: bytes) -> str:
-            path = self._path(user_key, hashlib.sha256(data).hexdigest())
-            if not path.exists():
-                added.append(path)
-            return self.put(user_key, data)
-
-        try:
-            yield put
-        except BaseException:
-            for path in added:
-                with suppress(OSError):  # it is in no row of the ledger; an erasure removes it
-                    path.unlink(missing_ok=True)
-            raise
-
     def contains(self, user_key: str, sha256: str, size: int) -> bool:
         """Whether these bytes are stored completely."""
         path = self._path(user_key, sha256)
@@ -173,7 +151,7 @@ class MediaStore:
     def retain_only(self, user_key: str, hashes: Collection[str]) -> int:
         """Remove the user's files except these, also those that a killed call has left; returns how many.
 
-        Use it inside the user's ledger transaction, as :meth:`adding`.
+        Use it inside the user's ledger transaction.
         """
         folder = self.root / user_key
         with self._lock(user_key):

@@ -10,7 +10,7 @@ from sqlalchemy import Row, delete, select, update
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, utc_now
-from hexamem.stores.documents import item_documents, step_document
+from hexamem.stores.documents import item_documents, page_top, step_document
 from hexamem.stores.ledger import (
     Ledger,
     Redaction,
@@ -31,8 +31,7 @@ from hexamem.stores.ledger import (
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.pages import read_pages
 from hexamem.stores.ledger.schema import files, items, jobs
-from hexamem.stores.media import MediaStore, stored_files, text_of
-from hexamem.stores.page_index import page_top
+from hexamem.stores.media import MediaStore, adding_before, stored_files, text_of
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor, redact_texts
 from hexamem.stores.secrets import Cipher, find_references
@@ -88,7 +87,7 @@ def redact(
         InvalidInputError: for words that cannot be redacted, or occur in the caption, kind or reason.
         NotFoundError: if they occur nowhere.
     """
-    with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as put:
+    with adding_before(media, ledger, user) as put, ledger.write(user, create=False) as tx:
         redaction, request = _checked(tx, cipher, request, find)
         rewritten = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, put))
         receipt = _recorded(tx, redaction, request, rewritten) if rewritten else _unfinished(tx, redaction)

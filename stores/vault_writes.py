@@ -28,7 +28,7 @@ def store_in_vault(tx: Transaction, cipher: Cipher) -> StoreSecret:
 class StagedSecrets:
     """Secrets of a call, encrypted before the transaction that writes them. :meth:`stage` is a :data:`StoreSecret`.
 
-    Call :meth:`look_up` first, and in the writing transaction :meth:`is_current`, then :meth:`write`.
+    Call :meth:`look_up` first, in the transaction of :meth:`write`.
 
     Attributes:
         spans: id of each staged secret → what it is.
@@ -37,7 +37,6 @@ class StagedSecrets:
     def __init__(self, cipher: Cipher, user: str) -> None:
         self._cipher, self._user = cipher, user
         self._stored: dict[str, str] = {}
-        self._reused: dict[str, str] = {}
         self._new: list[NewSecret] = []
         self.spans: dict[str, SecretSpan] = {}
 
@@ -52,9 +51,7 @@ class StagedSecrets:
         """The id of the secret: the one that it has in the vault, else a new one, for which it is encrypted."""
         digest = self._digest(plaintext)
         secret_id = self._stored.get(digest)
-        if secret_id is not None:
-            self._reused[digest] = secret_id
-        else:
+        if secret_id is None:
             secret = new_secret(
                 self._cipher,
                 self._user,
@@ -67,10 +64,6 @@ class StagedSecrets:
             secret_id = secret.id
         self.spans.setdefault(secret_id, span)
         return secret_id
-
-    def is_current(self, tx: Transaction) -> bool:
-        """Whether the vault still contains those of the secrets that it contained when they were staged, and no more."""
-        return known_secrets(tx, {*self._reused, *(secret.digest for secret in self._new)}) == self._reused
 
     def write(self, tx: Transaction) -> None:
         """Insert the new secrets."""

@@ -25,8 +25,8 @@ __all__ = [
     "blank_pages",
     "change_pages",
     "changed_pages",
-    "count_pages",
     "get_pages",
+    "last_page_change",
     "last_paged_turn",
     "new_steps",
     "newest_step",
@@ -223,6 +223,12 @@ def changed_pages(tx: Transaction, since: int, limit: int) -> list[PageRow]:
     return _pages(tx, pages.c.closed.is_(True), pages.c.change > since, order=pages.c.change, limit=limit)
 
 
+def last_page_change(tx: Transaction) -> int:
+    """The highest change number of the closed pages; 0 without any."""
+    row = tx.first(select(func.max(pages.c.change)).where(pages.c.user_id == tx.user_id, pages.c.closed.is_(True)))
+    return 0 if row is None or row[0] is None else int(row[0])
+
+
 def pages_before(tx: Transaction, page: PageRow, most: int = 1) -> list[PageRow]:
     """The pages of the thread directly before one, nearest first."""
     own = (pages.c.thread_id == page.thread_id) & (pages.c.first_turn < page.first_turn)
@@ -243,16 +249,6 @@ def pages_holding(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
         statement = select(steps.c.id, pages.c.id.label("page")).join(pages, within).where(own)
         page_of.update({row.id: row.page for row in tx.all(statement)})
     return page_of
-
-
-def count_pages(tx: Transaction, upto: int | None = None) -> tuple[int, int]:
-    """How many closed pages have a change number up to this one (all when None), and how many a higher one."""
-    own = select(func.count()).where(pages.c.user_id == tx.user_id, pages.c.closed.is_(True))
-    if upto is None:
-        row = tx.first(own)
-        return (int(row[0]) if row else 0), 0
-    low, high = tx.first(own.where(pages.c.change <= upto)), tx.first(own.where(pages.c.change > upto))
-    return (int(low[0]) if low else 0), (int(high[0]) if high else 0)
 
 
 # ------------------------------------------------------------------------------------------------------------ writing
