@@ -49,35 +49,18 @@ _UNCHANGED = {
 _OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")
 # Fields of items, and of labels and intents in the history, that contain no text of a user.
 _ITEM_STRUCTURE = frozenset(
-    {
-        "id",
-        "user",
-        "kind",
-        "created_at",
-        "superseded_at",
-        "superseded_by",
-        "status",
-        "version",
-        "valid_from",
-        "valid_to",
-    }
-    | {"secret_id", "sensitivity", "occurred_at", "limit", "sources"}
-    | {"scope_id", "event_ids", "entity_ids", "tier", "parent_id", "alias_of", "made_from"}
+    (
+        *("id", "user", "kind", "created_at", "superseded_at", "superseded_by", "status", "version"),
+        *("valid_from", "valid_to", "secret_id", "sensitivity", "occurred_at", "limit", "sources"),
+        *("scope_id", "event_ids", "entity_ids", "tier", "parent_id", "alias_of", "made_from"),
+    )
 )
 # The keys by which blocks, media and tool calls are parsed; first those whose values are no text.
 _STRUCTURE = frozenset(
-    {
-        "type",
-        "kind",
-        "id",
-        "call_id",
-        "tool_use_id",
-        "tool_call_id",
-        "file_id",
-        "source_type",
-        "mime_type",
-        "media_type",
-    }
+    (
+        *("type", "kind", "id", "call_id", "tool_use_id", "tool_call_id", "file_id", "source_type"),
+        *("mime_type", "media_type"),
+    )
 )
 _FREE = frozenset({"input", "args", "arguments", "output", "extras", "metadata"})  # values with keys of any name
 _KEYS = (
