@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, delete, select, update
+from sqlalchemy import Row, select, update
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, utc_now
@@ -114,8 +114,7 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
     projector.purge(user)
     ledger.checkpoint()
     with ledger.write(user, create=False) as tx:
-        for row in due:
-            tx.connection.execute(delete(jobs).where(jobs.c.user_id == tx.user_id, jobs.c.id == row.id))
+        tx.delete(jobs, id=[row.id for row in due])
     return True
 
 
@@ -205,7 +204,7 @@ def _rewrite_media(
         text, encoding = text_of(data, row.mime_type)
         if text is None:
             if row.sha256 in documents:  # a PDF, say, whose text contains the words: its bytes do too
-                tx.connection.execute(delete(files).where(files.c.user_id == tx.user_id, files.c.sha256 == row.sha256))
+                tx.delete(files, sha256=[row.sha256])
             continue
         if (new := redaction.in_text(text)) == text:
             continue
@@ -213,11 +212,10 @@ def _rewrite_media(
         sha256 = renamed[row.sha256] = put(written)
         own = (files.c.user_id == tx.user_id) & (files.c.sha256 == row.sha256)
         existing = select(files.c.sha256).where(files.c.user_id == tx.user_id, files.c.sha256 == sha256)
-        tx.connection.execute(
-            delete(files).where(own)
-            if tx.first(existing) is not None
-            else update(files).where(own).values(sha256=sha256, size=len(written))
-        )
+        if tx.first(existing) is not None:
+            tx.delete(files, sha256=[row.sha256])
+        else:
+            tx.connection.execute(update(files).where(own).values(sha256=sha256, size=len(written)))
     return renamed
 
 

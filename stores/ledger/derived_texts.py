@@ -14,7 +14,7 @@ from contextlib import closing
 from itertools import count
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, delete, select, update
+from sqlalchemy import Row, Select, select, update
 
 from hexamem.memory_types.labels import Label, LabelKind
 from hexamem.stores.ledger.label_changes import touch_steps
@@ -101,13 +101,9 @@ class _Clearing:
         }
         self._lost_words |= frozenset().union(*map(_words, renamed.values()))
         self._rename(renamed, history)
-        self._drop_gists(
-            [
-                label_id
-                for label_id, label in known.items()
-                if label.gist and (self._is_carried(label_id) or self._stale(label.gist))
-            ]
-        )
+        gists = {label_id: label.gist for label_id, label in known.items() if label.gist}
+        stale = [label_id for label_id, gist in gists.items() if self._is_carried(label_id) or self._stale(gist)]
+        self._tx.delete(scopes, label_id=stale)
         resolved = self._resolved_from_steps()
         cleared = self._step_ids | resolved | {step_id for step_id, text in derived.items() if self._stale(text)}
         for part in chunks(cleared):
@@ -182,11 +178,6 @@ class _Clearing:
 
     # ------------------------------------------------------------------ labels
 
-    def _drop_gists(self, label_ids: Collection[str]) -> None:
-        for part in chunks(label_ids):
-            own = (scopes.c.user_id == self._tx.user_id) & scopes.c.label_id.in_(part)
-            self._tx.connection.execute(delete(scopes).where(own))
-
     def _history(self) -> tuple[list[_PastName], set[str]]:
         """The names in the history of labels, and the labels whose present name was given by a person."""
         of_operation = (operations.c.user_id == changes.c.user_id) & (operations.c.id == changes.c.operation_id)
@@ -210,9 +201,7 @@ class _Clearing:
         present = {label.id: label.name for label in known.values()}
         for label_id in sorted(renamed, key=lambda label_id: (known[label_id].created_at, label_id)):
             present[label_id] = free_neutral_name(known[label_id].kind, set(present.values()))
-            own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
-            values = {"name": present[label_id], "change": tx.next_change()}
-            tx.connection.execute(update(labels).where(own).values(**values))
+            tx.update(labels, label_id, name=present[label_id], change=tx.next_change())
         for past in history:
             label = known.get(past.change.target_id)
             if label is not None and (past.name == renamed.get(label.id) or self._is_stale_name(label, past.name)):

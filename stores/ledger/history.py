@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select
 
 from hexamem.errors import NotFoundError, UndoRefusedError
 from hexamem.memory_types import Change, MemoryItem, Operation, OperationKind
@@ -356,13 +356,7 @@ def _reverse(tx: Transaction, operation: Operation, actor: str) -> Operation:
 
 def _mark(tx: Transaction, operation_id: str, undone_by: str | None) -> None:
     """Set by what an operation is undone (None: in effect again), and the contrary for the operation that it undid."""
-    tx.connection.execute(
-        update(operations)
-        .where(operations.c.user_id == tx.user_id, operations.c.id == operation_id)
-        .values(undone_by=undone_by)
-    )
-    row = tx.first(
-        select(operations.c.undoes).where(operations.c.user_id == tx.user_id, operations.c.id == operation_id)
-    )
+    tx.update(operations, operation_id, undone_by=undone_by)
+    row = tx.first(_BY_ID, user=tx.user_id, operation=operation_id)
     if row is not None and row.undoes is not None:
         _mark(tx, row.undoes, operation_id if undone_by is None else None)

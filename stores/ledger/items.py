@@ -89,7 +89,7 @@ def write_keys(tx: Transaction, item_ids: Collection[str]) -> None:
     """Compute the keys of items anew, whose texts were rewritten."""
     for item in get_items(tx, item_ids, undone=True).values():
         keys = {"statement_key": statement_key(item), "slot": slot_of(item.metadata)}
-        tx.connection.execute(update(items).where(items.c.user_id == tx.user_id, items.c.id == item.id).values(**keys))
+        tx.update(items, item.id, **keys)
 
 
 def has_own_time(item: MemoryItem) -> bool:

@@ -111,8 +111,7 @@ def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:
         return
     first = tx.next_change(len(step_ids))
     for offset, step_id in enumerate(sorted(step_ids)):
-        own = (steps.c.user_id == tx.user_id) & (steps.c.id == step_id)
-        tx.connection.execute(update(steps).where(own).values(change=first + offset))
+        tx.update(steps, step_id, change=first + offset)
 
 
 # -- changes, which the history records -------------------------------------------------------------------------------
@@ -169,17 +168,15 @@ def apply_labels(tx: Transaction, new_changes: Sequence[Change]) -> None:
     number = tx.next_change(len(final)) - 1
     # All names are released first, since two labels may swap theirs.
     for label_id in final:
-        own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
-        tx.connection.execute(update(labels).where(own).values(undone=True))
+        tx.update(labels, label_id, undone=True)
     for label_id, change in final.items():
         number += 1
-        own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
         state = change.after
         if state is None:
-            tx.connection.execute(update(labels).where(own).values(undone=True, change=number))
+            tx.update(labels, label_id, undone=True, change=number)
             continue
         values = {**state, "within": _within(state["kind"], state["parent_id"]), "undone": False, "change": number}
-        if tx.connection.execute(update(labels).where(own).values(**values)).rowcount == 0:
+        if tx.update(labels, label_id, **values) == 0:
             row = {"user_id": tx.user_id, "id": label_id, "created_at": utc_now(), **values}
             tx.connection.execute(insert(labels).values(**row))
     mark_altered(tx, number)
@@ -195,10 +192,8 @@ def apply_intents(tx: Transaction, new_changes: Sequence[Change]) -> None:
     if not final:
         return
     before = get_intents(tx, final)
-    for part in chunks(final):
-        own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
-        tx.connection.execute(delete(labelings).where(own, labelings.c.target_id.in_(part)))
-        tx.connection.execute(delete(intents).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part)))
+    tx.delete(labelings, target_id=final)
+    tx.delete(intents, step_id=final)
     add_intents(tx, [_intent_from(step_id, state, before.get(step_id)) for step_id, state in final.items()])
     touch_steps(tx, final)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, and_, func, insert, select, update
+from sqlalchemy import Row, and_, func, insert, select
 
 from hexamem.memory_types.labels import Tier
 from hexamem.stores.ledger.ledger import Transaction, chunks
@@ -277,9 +277,7 @@ def change_pages(tx: Transaction, changed: Sequence[PageRow]) -> None:
     if changed:
         first = next_page_change(tx)
         for at, page in enumerate(changed):
-            own = (pages.c.user_id == tx.user_id) & (pages.c.id == page.id)
-            values = {**_values(page), "change": first + at}
-            tx.connection.execute(update(pages).where(own).values(**values))
+            tx.update(pages, page.id, **{**_values(page), "change": first + at})
 
 
 def blank_pages(tx: Transaction, step_ids: Collection[str], stale: Callable[[str], bool] = lambda text: False) -> None:
@@ -304,7 +302,4 @@ def blank_pages(tx: Transaction, step_ids: Collection[str], stale: Callable[[str
         return
     start = next_page_change(tx)
     for at, page_id in enumerate(sorted(blanked)):
-        values = {"header": "", "memo": "", "tier": "embedded", "stale": True, "change": start + at}
-        tx.connection.execute(
-            update(pages).where(pages.c.user_id == tx.user_id, pages.c.id == page_id).values(**values)
-        )
+        tx.update(pages, page_id, header="", memo="", tier="embedded", stale=True, change=start + at)

@@ -286,8 +286,7 @@ class _Rewriter:
             rewritten = self._ids.setdefault("items", set())
             if row.item_id not in rewritten:
                 rewritten.add(row.item_id)
-                own = (items.c.user_id == self._tx.user_id) & (items.c.id == row.item_id)
-                self._tx.connection.execute(update(items).where(own).values(change=self._tx.next_change()))
+                self._tx.update(items, row.item_id, change=self._tx.next_change())
 
 
 def _moved(offset: int, edits: list[_Edit], *, after: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, func, insert, select
 
 from hexamem.errors import NotFoundError
 from hexamem.memory_types.experience import Outcome, Run, RunStep
@@ -36,8 +36,7 @@ def add_run(tx: Transaction, run: Run) -> None:
 
 def set_run(tx: Transaction, run: Run) -> None:
     """Update a run."""
-    own = (runs.c.user_id == tx.user_id) & (runs.c.id == run.id)
-    tx.connection.execute(update(runs).where(own).values(**_values(run)))
+    tx.update(runs, run.id, **_values(run))
 
 
 def _values(run: Run) -> dict[str, Any]:
@@ -128,11 +127,8 @@ def count_run_steps(tx: Transaction, run_ids: Iterable[str]) -> dict[str, int]:
 
 def delete_runs(tx: Transaction, run_ids: Collection[str]) -> int:
     """Delete runs with their steps; returns how many runs were deleted."""
-    deleted = 0
-    for part in chunks(run_ids):
-        tx.connection.execute(delete(run_steps).where(run_steps.c.user_id == tx.user_id, run_steps.c.run_id.in_(part)))
-        deleted += tx.connection.execute(delete(runs).where(runs.c.user_id == tx.user_id, runs.c.id.in_(part))).rowcount
-    return deleted
+    tx.delete(run_steps, run_id=run_ids)
+    return tx.delete(runs, id=run_ids)
 
 
 def read_experience_items(tx: Transaction, entry_type: str, *, removed: bool = False) -> list[ProceduralItem]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select
 
 from hexamem.memory_types import Media, Step, ToolCall, Where
 from hexamem.stores.ledger.derived_texts import clear_derived, step_contents
@@ -156,11 +156,7 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
     """Mark steps active or forgotten, and delete what was derived with their text, or without it."""
     first = tx.next_change(max(1, len(step_ids)))
     for offset, step_id in enumerate(sorted(step_ids)):
-        tx.connection.execute(
-            update(steps)
-            .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
-            .values(status=status, change=first + offset)
-        )
+        tx.update(steps, step_id, status=status, change=first + offset)
     if status == "forgotten":
         clear_derived(tx, step_ids, step_contents(tx, step_ids))
     else:

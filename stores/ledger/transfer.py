@@ -215,7 +215,7 @@ def import_lines(
         if restore_secret(tx, cipher, secret, plaintext):
             counts["secrets"] = counts.get("secrets", 0) + 1
     # An existing item retains its sources: those of the file belong to its exported version.
-    existing = {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id))}
+    existing = tx.ids(items)
     rows[sources.name] = [row for row in rows[sources.name] if row["item_id"] not in existing]
     labelled = _prepare_labels(tx, rows)
     _prepare_pages(tx, rows, base)
@@ -252,10 +252,7 @@ def _checked_rows(tx: Transaction, entries: list[dict[str, Any]], place: str) ->
         check_row(table, entry["row"], tx.types, place)
         rows[table.name].append(entry["row"])
     rows[items.name] = checked_items(rows[items.name], tx.types, tx.user, place)
-    known = {
-        table.name: {row.id for row in tx.all(select(table.c.id).where(table.c.user_id == tx.user_id))}
-        for table in (steps, labels, operations)
-    }
+    known = {table.name: tx.ids(table) for table in (steps, labels, operations)}
     check_references(rows, {**known, "media": {entry["file"] for entry in entries if "file" in entry}}, place)
     return rows
 
@@ -271,7 +268,7 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
             labels.c.user_id == tx.user_id, labels.c.alias_of.is_(None), labels.c.undone.is_(False)
         )
     )
-    known = {row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id))}
+    known = tx.ids(labels)
     taken = {(row.kind, row.within, row.name): row.id for row in existing}
     names = {*(row.name for row in existing), *(row["name"] for row in rows[labels.name])}
     for row in rows[labels.name]:
@@ -295,7 +292,7 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
                 )
         row["name"] = name
     imported = {row["step_id"] for row in rows[intents.name]}
-    known_steps = {row.id for row in tx.all(select(steps.c.id).where(steps.c.user_id == tx.user_id))}
+    known_steps = tx.ids(steps)
     labelled = {row.step_id for row in tx.all(select(intents.c.step_id).where(intents.c.user_id == tx.user_id))}
     rows[labelings.name] = [
         row for row in rows[labelings.name] if row["target"] != "step" or row["target_id"] not in labelled

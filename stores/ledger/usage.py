@@ -13,7 +13,6 @@ from sqlalchemy import Select, func, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.base import new_id, utc_now
-from hexamem.stores.ledger.engine import plain_errors
 from hexamem.stores.ledger.ledger import Ledger, Transaction
 from hexamem.stores.ledger.schema import usage
 
@@ -76,7 +75,7 @@ def usage_totals(tx: Transaction, *, since: datetime | None = None) -> list[Usag
 
 def all_usage(ledger: Ledger, *, since: datetime | None = None) -> list[UsageRow]:
     """:func:`usage_totals` over all users, for maintenance of the home."""
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.connect() as connection:
         return [_row(row) for row in connection.execute(_totals(since))]
 
 
