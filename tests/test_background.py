@@ -306,19 +306,6 @@ def test_what_cannot_be_done_now_does_not_hold_flush_up_and_it_says_so(memory: M
     assert left == {"note": "waiting", "parks": "parked", "defers": "deferred", "fails": "waiting"}
 
 
-def test_a_parked_job_runs_again_when_retried_by_hand_and_goes_when_dropped(memory: Memory, alice: UserMemory) -> None:
-    outcomes = [JobOutcome.park("broken"), JobOutcome.done()]
-    memory.handlers.register("note", lambda job: outcomes.pop(0))
-    memory.handlers.register("bad", ending(JobOutcome.park("broken")))
-    note, bad = put_now(memory, "alice", "note"), put_now(memory, "alice", "bad")
-    assert memory.flush() is False
-    memory.retry_job(note, user="alice")
-    memory.drop_job(bad, user="alice")
-    assert memory.flush() is True
-    with pytest.raises(NotFoundError, match=note):
-        memory.retry_job(note, user="alice")
-
-
 # -- the worker's thread -----------------------------------------------------------------------------------------------
 
 

@@ -32,7 +32,6 @@ from hexamem.errors import (
     HomeNotWritableError,
     InvalidInputError,
     MissingUserError,
-    NotFoundError,
     SecretKeyError,
     StorageFullError,
     StoreClosedError,
@@ -224,27 +223,6 @@ def test_a_missing_user_is_refused_and_a_name_may_have_512_bytes_and_no_more(mem
             memory.user(name)
     assert memory.user("ghost").remember([]).step_ids == ()
     assert len(memory.users()) == 3
-
-
-def test_a_user_without_anything_can_call_everything(memory: Memory, tmp_path: Path) -> None:
-    ghost = memory.user("ghost")
-    assert ghost.recall("anything").hits == ()
-    assert (ghost.steps(), ghost.items(), ghost.history(), ghost.reveals()) == ([], [], [], [])
-    for call in (
-        lambda: ghost.get("step_x"),
-        lambda: ghost.edit("item_x", summary="s"),
-        lambda: ghost.remove("item_x"),
-        lambda: ghost.forget(["step_x"]),
-        lambda: ghost.undo("op_x"),
-        lambda: ghost.reveal("vault_x", reason="r"),
-        lambda: ghost.redact("some words"),
-        lambda: ghost.feedback("recall_x", helped=["step_x"]),
-    ):
-        with pytest.raises(NotFoundError):
-            call()
-    assert ghost.erase().rows.get("steps", 0) == 0
-    ghost.export(tmp_path / "empty.jsonl")
-    assert memory.user("heir").import_(tmp_path / "empty.jsonl") == {}
 
 
 # Arguments.

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.errors import (
@@ -196,27 +194,6 @@ def test_another_user_of_another_home_gets_the_same_memory_and_the_owner_after_a
     (reference,) = find_references(bob.steps()[5].content)
     assert bob.reveal(reference.id, reason="test") == SECRET
     assert memory.user("nobody").export(tmp_path / "nobody.jsonl") == bob.import_(tmp_path / "nobody.jsonl") == {}
-
-
-TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
-
-
-@settings(max_examples=25, deadline=None)
-@given(said=TEXT.filter(str.strip), key=TEXT)
-def test_any_text_survives(shared: Memory, said: str, key: str) -> None:
-    alice, bob = shared.user("alice"), shared.user("bob")
-    alice.remember([{"role": "user", "content": said, "metadata": {key: [said]}}])
-    file = shared.home.parent / "any.jsonl"
-    alice.export(file)
-    bob.import_(file)
-    assert [(step.content, step.metadata) for step in bob.steps()] == [(s.content, s.metadata) for s in alice.steps()]
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    settings = Settings(background=False, find_secrets=False, mode="off", labels="off")
-    with Memory.open(tmp_path_factory.mktemp("shared") / "home", embedder="static", settings=settings) as memory:
-        yield memory
 
 
 def test_undo_still_works_after_an_import(bob: UserMemory, exported: dict[str, Any]) -> None:
