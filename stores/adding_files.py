@@ -96,7 +96,7 @@ def _same(tx: Transaction, digest: str) -> ResourceItem | None:
 
 def _files(tx: Transaction) -> list[tuple[str, Mapping[str, Any]]]:
     """The ids of the items of files, each with its ``metadata["file"]``, newest first."""
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & (items.c.status == "active")
+    own = tx.own(items) & (items.c.kind == "resource") & (items.c.status == "active")
     rows = tx.all(select(items.c.id, items.c.metadata).where(own).order_by(items.c.change.desc()))
     file_of = [(row.id, row._mapping["metadata"].get("file")) for row in rows]
     return [(item_id, file) for item_id, file in file_of if isinstance(file, Mapping)]

@@ -90,8 +90,8 @@ class ChromaStore(BaseStore):
         self._swept = clock()
         self._listed: set[str] = set()  # namespaces that are known to have their record
         config: Mapping[str, Any] = index if isinstance(index, Mapping) else {}
-        given = ensure_embeddings(config["embed"]) if config.get("embed") is not None else embedder
-        self._embedder: Embedder | None = open_embedder(given) if index is not False else None
+        chosen = ensure_embeddings(config["embed"]) if config.get("embed") is not None else embedder
+        self._embedder: Embedder | None = open_embedder(chosen) if index is not False else None
         dims = config.get("dims")
         if dims and self._embedder is not None and dims != self._embedder.dimension:
             raise InvalidInputError(

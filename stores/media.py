@@ -44,11 +44,11 @@ def carries_media(tx: Transaction, sha256: str) -> bool:
     if not sha256:
         return False
     in_step = type_coerce(steps.c.media, Text).contains(sha256, autoescape=True)
-    own = (steps.c.user_id == tx.user_id) & (steps.c.status == "active")
+    own = tx.own(steps) & (steps.c.status == "active")
     if tx.first(select(steps.c.id).where(own, in_step).limit(1)) is not None:
         return True
     in_item = type_coerce(items.c.metadata, Text).contains(sha256, autoescape=True)
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
+    own = tx.own(items) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
     rows = tx.all(select(items.c.metadata).where(own, in_item))
     files_of = (row._mapping["metadata"].get("file") for row in rows)
     return any(isinstance(file, dict) and file.get("sha256") == sha256 for file in files_of)
@@ -56,7 +56,7 @@ def carries_media(tx: Transaction, sha256: str) -> bool:
 
 def stored_files(tx: Transaction) -> set[str]:
     """The hashes of the user's files in the ledger."""
-    return {row.sha256 for row in tx.all(select(files.c.sha256).where(files.c.user_id == tx.user_id))}
+    return {row.sha256 for row in tx.all(select(files.c.sha256).where(tx.own(files)))}
 
 
 @contextmanager

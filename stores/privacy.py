@@ -119,7 +119,7 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
 
 
 def _due(tx: Transaction) -> list[Row[Any]]:
-    own = (jobs.c.user_id == tx.user_id) & (jobs.c.kind == CLEANUP)
+    own = tx.own(jobs) & (jobs.c.kind == CLEANUP)
     return tx.all(select(jobs.c.id, jobs.c.payload).where(own))
 
 
@@ -199,7 +199,7 @@ def _rewrite_media(
     """
     renamed: dict[str, str] = {}
     documents = _documents_holding(tx, redaction)
-    for row in tx.all(select(files).where(files.c.user_id == tx.user_id)):
+    for row in tx.all(select(files).where(tx.own(files))):
         data = media.get(user_key(tx.user), row.sha256)
         text, encoding = text_of(data, row.mime_type)
         if text is None:
@@ -210,8 +210,8 @@ def _rewrite_media(
             continue
         written = new.encode(encoding, "xmlcharrefreplace")  # Latin-1 may lack letters of the caption
         sha256 = renamed[row.sha256] = put(written)
-        own = (files.c.user_id == tx.user_id) & (files.c.sha256 == row.sha256)
-        existing = select(files.c.sha256).where(files.c.user_id == tx.user_id, files.c.sha256 == sha256)
+        own = tx.own(files) & (files.c.sha256 == row.sha256)
+        existing = select(files.c.sha256).where(tx.own(files), files.c.sha256 == sha256)
         if tx.first(existing) is not None:
             tx.delete(files, sha256=[row.sha256])
         else:
@@ -221,7 +221,7 @@ def _rewrite_media(
 
 def _documents_holding(tx: Transaction, redaction: Redaction) -> set[str]:
     """The hashes of the files whose text, in any version of their items, contains the words."""
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource")
+    own = tx.own(items) & (items.c.kind == "resource")
     hashes = set()
     for row in tx.all(select(items.c.text, items.c.metadata).where(own)):
         file = row._mapping["metadata"].get("file")
@@ -247,9 +247,9 @@ def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) ->
         with ledger.write(user, create=False) as tx:
             media_files = media.drop_user(key)
             rows = erase_rows(tx) if tx.user_id else {}
-        with ledger.write(user, create=False) as tx:  # of a call that kept its files and then found no user to write to
+        with ledger.write(user, create=False) as tx:  # files of a call that stored them for a user who is gone
             media_files += media.retain_only(key, stored_files(tx))
-        projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is kept again
+        projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is cached again
         ledger.checkpoint()
     return EraseReceipt(
         user_key=key, rows=rows, vectors=vectors, documents=documents, files=media_files, erased_at=utc_now()

@@ -26,7 +26,7 @@ from hexamem.stores.index_writer import (
     searched_words,
 )
 from hexamem.stores.ledger import Ledger, Transaction, changed_steps, read_projections, set_projection, user_key
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, of_user
 from hexamem.stores.ledger.schema import items, steps
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.streams import (
@@ -46,16 +46,12 @@ _MAX_UNINDEXED, _SHARE = 32, 100
 """At most so many new steps, and one per so many indexed ones, are searched before they are indexed."""
 _FIRST_CHANGED = Prepared(
     select(steps.c.seq)
-    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
+    .where(of_user(steps), steps.c.change > bindparam("since"))
     .order_by(steps.c.seq)
     .limit(_MAX_UNINDEXED + 1)
 )
-_CHANGED_ITEM = Prepared(
-    select(items.c.id).where(items.c.user_id == bindparam("user"), items.c.change > bindparam("since")).limit(1)
-)
-_LAST_STEP = Prepared(
-    select(steps.c.seq).where(steps.c.user_id == bindparam("user")).order_by(steps.c.seq.desc()).limit(1)
-)
+_CHANGED_ITEM = Prepared(select(items.c.id).where(of_user(items), items.c.change > bindparam("since")).limit(1))
+_LAST_STEP = Prepared(select(steps.c.seq).where(of_user(steps)).order_by(steps.c.seq.desc()).limit(1))
 
 
 class LabelStage(Protocol):

@@ -59,7 +59,7 @@ def record(
     Names by which a host finds its records again (ids of thread, message, agent, tool call, file) are stored unchanged.
 
     Secrets are searched for, and files written, before the transaction, so that it blocks other writers for a short time
-    only; a text file, in which a secret may stand, is written in it.
+    only; a text file, in which a secret may occur, is written in it.
 
     Args:
         ready: the kinds of job that put media into words here; media of another kind wait.
@@ -233,7 +233,7 @@ def _forgotten(tx: Transaction, known: Mapping[str, str]) -> list[str]:
     base = select(steps.c.id, operations.c.id.label("operation"), changes.c.after).select_from(
         changes.join(steps, of_step).join(operations, of_operation)
     )
-    own = and_(changes.c.user_id == tx.user_id, changes.c.target == "step", steps.c.status == "forgotten")
+    own = and_(tx.own(changes), changes.c.target == "step", steps.c.status == "forgotten")
     for part in chunks(message_of):
         for row in tx.all(base.where(own, steps.c.id.in_(part)).order_by(operations.c.seq)):
             if row.after and row.after["status"] == "forgotten":
@@ -322,10 +322,10 @@ def _first_references(steps: Sequence[Step]) -> dict[str, Source]:
     """Secret id → the first place where its reference occurs."""
     sources: dict[str, Source] = {}
     for step in steps:
-        for found in find_references(step.content):
-            quote = step.content[found.start : found.end]
-            sources.setdefault(found.id, Source(step_id=step.id, quote=quote, start=found.start, end=found.end))
+        for mark in find_references(step.content):
+            quote = step.content[mark.start : mark.end]
+            sources.setdefault(mark.id, Source(step_id=step.id, quote=quote, start=mark.start, end=mark.end))
         if step.index_text != step.content:
-            for found in find_references(step.index_text):
-                sources.setdefault(found.id, Source(step_id=step.id))
+            for mark in find_references(step.index_text):
+                sources.setdefault(mark.id, Source(step_id=step.id))
     return sources

@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Select, Text, and_, bindparam, func, select, 
 from hexamem.stores.documents import searchable
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.columns import decode_text
+from hexamem.stores.ledger.prepared import of_user
 from hexamem.stores.ledger.schema import intents, steps
 from hexamem.stores.working_set import StepFacts
 
@@ -35,7 +36,7 @@ _EVERY = (
         type_coerce(intents.c.resolved_text, Text),
     )
     .outerjoin(intents, and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id))
-    .where(steps.c.user_id == bindparam("user"))
+    .where(of_user(steps))
     .order_by(steps.c.seq)
 )
 _ACTIVE = _EVERY.where(steps.c.status == "active")

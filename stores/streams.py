@@ -13,7 +13,7 @@ from hexamem.stores.documents import Document, item_documents, page_document, st
 from hexamem.stores.ledger import Transaction, changed_items, changed_steps, get_items, get_steps
 from hexamem.stores.ledger.labels import get_intents, read_labels, steps_renamed
 from hexamem.stores.ledger.pages import changed_pages, last_page_change, page_steps
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, of_user
 from hexamem.stores.ledger.schema import items, pages, steps
 from hexamem.stores.vectors import Part
 from hexamem.stores.vocabulary import Vocabulary
@@ -73,13 +73,11 @@ def _described(tx: Transaction, documents: Sequence[Document]) -> list[Document]
 
 
 _DOCUMENT = Prepared(
-    select(items.c.id)
-    .where(items.c.user_id == bindparam("user"), items.c.kind == "resource", func.length(items.c.text) > SHORT)
-    .limit(1)
+    select(items.c.id).where(of_user(items), items.c.kind == "resource", func.length(items.c.text) > SHORT).limit(1)
 )
 _DOCUMENTS = Prepared(
     select(items.c.id).where(
-        items.c.user_id == bindparam("user"),
+        of_user(items),
         items.c.kind == "resource",
         items.c.status.in_(["active", "superseded"]),
         items.c.change <= bindparam("upto"),
@@ -90,7 +88,7 @@ _DOCUMENTS = Prepared(
 
 def _counting(table: Table, indexed: ColumnElement[bool], relevant: Any = True) -> tuple[Prepared, Prepared]:
     """Statements that count the records up to a change number, and those that changed after it."""
-    own = select(func.count()).where(table.c.user_id == bindparam("user"), relevant)
+    own = select(func.count()).where(of_user(table), relevant)
     reached = bindparam("upto", type_=BigInteger)
     return Prepared(own.where(table.c.change <= reached, indexed)), Prepared(own.where(table.c.change > reached))
 
@@ -136,7 +134,7 @@ def holds_documents(tx: Transaction) -> bool:
 
 
 def _resources_since(tx: Transaction, done: int) -> bool:
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & (items.c.change > done)
+    own = tx.own(items) & (items.c.kind == "resource") & (items.c.change > done)
     return tx.first(select(items.c.id).where(own).limit(1)) is not None
 
 

@@ -70,11 +70,11 @@ class StagedSecrets:
         store_new_secrets(tx, self._new)
 
 
-def vault_items(user: str, found: Mapping[str, SecretSpan], sources: Sequence[Source] = ()) -> list[VaultItem]:
+def vault_items(user: str, secrets: Mapping[str, SecretSpan], sources: Sequence[Source] = ()) -> list[VaultItem]:
     """A vault item for each secret, citing the steps of these sources without their quotes.
 
     Args:
-        found: id of the secret → what it is.
+        secrets: id of the secret → what it is.
     """
     cited = tuple(Source(step_id=step_id) for step_id in dict.fromkeys(source.step_id for source in sources))
     return [
@@ -86,7 +86,7 @@ def vault_items(user: str, found: Mapping[str, SecretSpan], sources: Sequence[So
             secret_id=secret_id,
             sources=cited,
         )
-        for secret_id, span in found.items()
+        for secret_id, span in secrets.items()
     ]
 
 

@@ -58,16 +58,14 @@ def _cached(tx: Transaction, embedder: Embedder, hashes: Iterable[str]) -> Itera
     for part in chunks(dict.fromkeys(hashes)):
         yield from tx.all(
             select(vectors.c.text_hash, vectors.c.vector).where(
-                vectors.c.user_id == tx.user_id,
-                vectors.c.fingerprint == embedder.fingerprint,
-                vectors.c.text_hash.in_(part),
+                tx.own(vectors), vectors.c.fingerprint == embedder.fingerprint, vectors.c.text_hash.in_(part)
             )
         )
 
 
 def prune_vectors(tx: Transaction, texts: Iterable[str]) -> None:
     """Delete the cached vectors of all other texts: after a redaction, since a hash may reveal the removed words."""
-    rows = tx.all(select(vectors.c.text_hash).where(vectors.c.user_id == tx.user_id).distinct())
+    rows = tx.all(select(vectors.c.text_hash).where(tx.own(vectors)).distinct())
     if rows:
         tx.delete(vectors, text_hash={row.text_hash for row in rows} - {_hash(text) for text in texts})
 

@@ -3,7 +3,7 @@
 Distilled from sentence-transformers/all-MiniLM-L6-v2 with model2vec (Tulkens and van Dongen 2024): the teacher embeds
 every word piece by itself, PCA reduces to 256 dimensions, smooth inverse frequency by Zipf rank weighs the rows, and a
 text is the mean of its rows. `scripts/distil_embedder.py` makes the data; `model2vec.StaticModel.from_pretrained` can
-open the same folder and gives the same vectors for Latin text. Other scripts have rows of their own: `lexicon.py`.
+open the same folder and has the same vectors for Latin text. Other scripts have rows of their own: `lexicon.py`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from sqlalchemy import Row, Select, select, update
 
 from hexamem.memory_types.labels import Label, LabelKind
 from hexamem.stores.ledger.label_changes import touch_steps
-from hexamem.stores.ledger.labels import carried_labels, mark_corrected, read_labels
+from hexamem.stores.ledger.labels import get_intents, mark_corrected, read_labels
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
 from hexamem.stores.ledger.schema import changes, intents, labelings, labels, operations, scopes, steps
@@ -43,7 +43,7 @@ def free_neutral_name(kind: LabelKind, taken: Collection[str]) -> str:
 
 def step_contents(tx: Transaction, step_ids: Collection[str]) -> list[str]:
     """The contents, indexed texts and names of steps, forgotten ones too."""
-    own = select(*_TEXT_COLUMNS).where(steps.c.user_id == tx.user_id)
+    own = select(*_TEXT_COLUMNS).where(tx.own(steps))
     return [_text(row) for part in chunks(step_ids) for row in tx.all(own.where(steps.c.id.in_(part)))]
 
 
@@ -78,7 +78,7 @@ class _Clearing:
     def __init__(self, tx: Transaction, step_ids: frozenset[str], is_stale: Callable[[str], bool]) -> None:
         self._tx, self._step_ids, self._is_stale = tx, step_ids, is_stale
         self._vocabulary = Vocabulary(read_labels(tx))
-        carried = {label for ids in carried_labels(tx, step_ids).values() for label in ids}
+        carried = {label for intent in get_intents(tx, step_ids).values() for label in intent.label_ids}
         self._carried = self._vocabulary.with_wider(carried)
         self._lost_words: frozenset[str] = frozenset()
 
@@ -107,7 +107,7 @@ class _Clearing:
         resolved = self._resolved_from_steps()
         cleared = self._step_ids | resolved | {step_id for step_id, text in derived.items() if self._stale(text)}
         for part in chunks(cleared):
-            own = (intents.c.user_id == self._tx.user_id) & intents.c.step_id.in_(part)
+            own = self._tx.own(intents) & intents.c.step_id.in_(part)
             self._tx.connection.execute(
                 update(intents).where(own).values(summary="", resolved_text=None, antecedents=None)
             )
@@ -133,7 +133,7 @@ class _Clearing:
         """Whether a model may have named a label after a forgotten step in words that occur in no active step."""
         if not self._is_carried(label.id) or not self._may_be_derived(label, label.name):
             return False
-        own = (labelings.c.user_id == self._tx.user_id) & (labelings.c.target == "step")
+        own = self._tx.own(labelings) & (labelings.c.target == "step")
         same = labelings.c.label_id.in_(self._vocabulary.same(label.id))
         carried = select(labelings.c.target_id).where(own, same)
         first = self._tx.first(self._steps().where(steps.c.id.in_(carried)).limit(1))
@@ -159,20 +159,20 @@ class _Clearing:
         return set(words) - missing
 
     def _steps(self) -> Select[Any]:
-        return select(*_TEXT_COLUMNS).where(steps.c.user_id == self._tx.user_id).order_by(steps.c.seq)
+        return select(*_TEXT_COLUMNS).where(self._tx.own(steps)).order_by(steps.c.seq)
 
     # ------------------------------------------------------------------ texts of steps
 
     def _derived_steps(self) -> dict[str, str]:
         """The resolved text and the summary of each step that has one, by step."""
         rows = select(intents.c.step_id, intents.c.resolved_text, intents.c.summary).where(
-            intents.c.user_id == self._tx.user_id, intents.c.resolved_text.is_not(None) | (intents.c.summary != "")
+            self._tx.own(intents), intents.c.resolved_text.is_not(None) | (intents.c.summary != "")
         )
         return {row.step_id: f"{row.resolved_text or ''}\n{row.summary or ''}" for row in self._tx.all(rows)}
 
     def _resolved_from_steps(self) -> set[str]:
         """The other steps whose references were resolved with words of these."""
-        own = (intents.c.user_id == self._tx.user_id) & intents.c.antecedents.is_not(None)
+        own = self._tx.own(intents) & intents.c.antecedents.is_not(None)
         rows = self._tx.all(select(intents.c.step_id, intents.c.antecedents).where(own))
         return {row.step_id for row in rows if not self._step_ids.isdisjoint(row.antecedents)}
 
@@ -185,7 +185,7 @@ class _Clearing:
         known = self._vocabulary.by_id
         names: list[_PastName] = []
         by_people: set[str] = set()
-        for row in self._tx.all(rows.where(changes.c.user_id == self._tx.user_id, changes.c.target == "label")):
+        for row in self._tx.all(rows.where(self._tx.own(changes), changes.c.target == "label")):
             states = {"before": row.before, "after": row.after}
             names += [_PastName(row, side, state["name"]) for side, state in states.items() if state is not None]
             label = known.get(row.target_id)

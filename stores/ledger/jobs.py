@@ -40,7 +40,7 @@ from sqlalchemy import (
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.base import Record, new_id, utc_now
 from hexamem.stores.ledger.ledger import Ledger, Transaction, check_name, user_key
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, of_user
 from hexamem.stores.ledger.schema import jobs, users
 
 __all__ = [
@@ -169,15 +169,11 @@ def enqueue(
 
 _NEW = ("user_id", "id", "kind", "payload", "status", "attempts", "created_at", "due_at", "key")
 _ADD = Prepared(insert(jobs).values({name: bindparam(name) for name in _NEW}))
-_SOONER = Prepared(
-    update(jobs)
-    .where(jobs.c.user_id == bindparam("user"), jobs.c.id == bindparam("job"))
-    .values(due_at=bindparam("due"))
-)
+_SOONER = Prepared(update(jobs).where(of_user(jobs), jobs.c.id == bindparam("job")).values(due_at=bindparam("due")))
 _WAITING = Prepared(
     select(jobs.c.id, jobs.c.status, jobs.c.attempts, jobs.c.due_at)
     .where(
-        jobs.c.user_id == bindparam("user"),
+        of_user(jobs),
         jobs.c.kind == bindparam("of_kind"),
         jobs.c.key == bindparam("of_key"),
         jobs.c.status.in_(["waiting", "deferred"]),
@@ -327,7 +323,7 @@ def end_claims(ledger: Ledger, home: str) -> int:
 
 
 def _own(tx: Transaction, job_id: str) -> ColumnElement[bool]:
-    return and_(jobs.c.user_id == tx.user_id, jobs.c.id == job_id)
+    return and_(tx.own(jobs), jobs.c.id == job_id)
 
 
 def _claimed_by(tx: Transaction, job: ClaimedJob) -> ColumnElement[bool]:

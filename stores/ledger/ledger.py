@@ -14,7 +14,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, delete, func, select, update
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Insert,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.pool import PoolProxiedConnection
 
@@ -137,20 +151,24 @@ class Transaction:
         elif values:
             self.connection.execute(statement.statement, list(values))
 
+    def own(self, table: Table) -> ColumnElement[bool]:
+        """The condition that rows of a table are the user's."""
+        return table.c.user_id == self.user_id
+
     def update(self, table: Table, row_id: str, **values: Any) -> int:
         """Set columns of one of the user's rows, by its ``id``; returns how many rows there were."""
-        own = (table.c.user_id == self.user_id) & (table.c.id == row_id)
-        return self.connection.execute(update(table).where(own).values(**values)).rowcount
+        statement = update(table).where(self.own(table), table.c.id == row_id)
+        return self.connection.execute(statement.values(**values)).rowcount
 
     def delete(self, table: Table, **of: Iterable[str]) -> int:
         """Delete the user's rows with one of the given values in a column; returns how many."""
         [(column, values)] = of.items()
-        own = delete(table).where(table.c.user_id == self.user_id)
+        own = delete(table).where(self.own(table))
         return sum(self.connection.execute(own.where(table.c[column].in_(part))).rowcount for part in chunks(values))
 
     def ids(self, table: Table) -> set[str]:
         """The ids of all rows of the user."""
-        return {row.id for row in self.all(select(table.c.id).where(table.c.user_id == self.user_id))}
+        return {row.id for row in self.all(select(table.c.id).where(self.own(table)))}
 
     def next_change(self, count: int = 1) -> int:
         """Reserve ``count`` change numbers and return the first."""

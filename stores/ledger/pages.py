@@ -115,7 +115,7 @@ def set_paged(tx: Transaction, seq: int) -> None:
 def newest_step(tx: Transaction) -> tuple[int, datetime] | None:
     """The highest ``seq`` and the latest time of the user's steps; None without steps."""
     latest = func.max(steps.c.seq).label("seq"), func.max(steps.c.occurred_at).label("at")
-    row = tx.first(select(*latest).where(steps.c.user_id == tx.user_id))
+    row = tx.first(select(*latest).where(tx.own(steps)))
     return None if row is None or row.seq is None else (int(row.seq), row.at)
 
 
@@ -139,7 +139,7 @@ def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:
     statement = (
         select(*_STEP)
         .outerjoin(intents, WITH_INTENT)
-        .where(steps.c.user_id == tx.user_id, steps.c.seq > since)
+        .where(tx.own(steps), steps.c.seq > since)
         .order_by(steps.c.seq)
         .limit(limit)
     )
@@ -148,7 +148,7 @@ def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:
 
 def steps_from(tx: Transaction, thread_id: str, first: int, last: int) -> list[PageStep]:
     """The steps of a thread from one turn to another, forgotten ones too."""
-    own = (steps.c.user_id == tx.user_id) & (steps.c.thread_id == thread_id) & steps.c.turn.between(first, last)
+    own = tx.own(steps) & (steps.c.thread_id == thread_id) & steps.c.turn.between(first, last)
     statement = select(*_STEP).outerjoin(intents, WITH_INTENT).where(own).order_by(steps.c.turn)
     return [_step(row) for row in tx.all(statement)]
 
@@ -187,7 +187,7 @@ def _page(row: Row[Any]) -> PageRow:
 
 
 def _pages(tx: Transaction, *conditions: Any, order: Any = pages.c.seq, limit: int | None = None) -> list[PageRow]:
-    statement = select(*_PAGE).where(pages.c.user_id == tx.user_id, *conditions).order_by(order).limit(limit)
+    statement = select(*_PAGE).where(tx.own(pages), *conditions).order_by(order).limit(limit)
     return [_page(row) for row in tx.all(statement)]
 
 
@@ -208,7 +208,7 @@ def open_pages(tx: Transaction) -> list[PageRow]:
 
 def last_paged_turn(tx: Transaction, thread_id: str) -> int:
     """The last turn of a thread that is in a closed page; -1 where none is."""
-    own = (pages.c.user_id == tx.user_id) & (pages.c.thread_id == thread_id) & pages.c.closed.is_(True)
+    own = tx.own(pages) & (pages.c.thread_id == thread_id) & pages.c.closed.is_(True)
     row = tx.first(select(func.max(pages.c.last_turn)).where(own))
     return -1 if row is None or row[0] is None else int(row[0])
 
@@ -225,7 +225,7 @@ def changed_pages(tx: Transaction, since: int, limit: int) -> list[PageRow]:
 
 def last_page_change(tx: Transaction) -> int:
     """The highest change number of the closed pages; 0 without any."""
-    row = tx.first(select(func.max(pages.c.change)).where(pages.c.user_id == tx.user_id, pages.c.closed.is_(True)))
+    row = tx.first(select(func.max(pages.c.change)).where(tx.own(pages), pages.c.closed.is_(True)))
     return 0 if row is None or row[0] is None else int(row[0])
 
 
@@ -245,7 +245,7 @@ def pages_holding(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
         pages.c.last_turn >= steps.c.turn,
     )
     for part in chunks(step_ids):
-        own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(part)
+        own = tx.own(steps) & steps.c.id.in_(part)
         statement = select(steps.c.id, pages.c.id.label("page")).join(pages, within).where(own)
         page_of.update({row.id: row.page for row in tx.all(statement)})
     return page_of
@@ -260,7 +260,7 @@ def _values(page: PageRow) -> dict[str, Any]:
 
 def next_page_change(tx: Transaction) -> int:
     """The next change number of pages, apart from those of steps and items, whose indexes do not read pages."""
-    row = tx.first(select(func.max(pages.c.change)).where(pages.c.user_id == tx.user_id))
+    row = tx.first(select(func.max(pages.c.change)).where(tx.own(pages)))
     return max(tx.change, int(row[0] or 0) if row else 0) + 1
 
 

@@ -142,7 +142,7 @@ def erase_rows(tx: Transaction) -> dict[str, int]:
     """Delete every row of the user, the row in ``users`` last; returns how many were deleted, by table."""
     counts: dict[str, int] = {}
     for table in USER_TABLES:
-        deleted = tx.connection.execute(delete(table).where(table.c.user_id == tx.user_id)).rowcount
+        deleted = tx.connection.execute(delete(table).where(tx.own(table))).rowcount
         if deleted:
             counts[table.name] = deleted
     counts["users"] = tx.connection.execute(delete(users).where(users.c.id == tx.user_id)).rowcount
@@ -192,7 +192,7 @@ class _Rewriter:
         key = [column.name for column in table.primary_key]  # the user, then the id
         extra = [table.c.sha256] if table is files else []
         wanted = [*(table.c[name] for name in dict.fromkeys([*key, *columns])), *extra]
-        for row in self._tx.all(select(*wanted).where(table.c.user_id == self._tx.user_id)):
+        for row in self._tx.all(select(*wanted).where(self._tx.own(table))):
             values = {name: self._value(table, name, row._mapping[name]) for name in columns}
             values = {name: value for name, value in values.items() if value != row._mapping[name]}
             if values:
@@ -278,7 +278,7 @@ class _Rewriter:
         return {"quote": new[moved["start"] : moved["end"]] if exact else self._redaction.in_text(quote), **moved}
 
     def _sources(self) -> None:
-        for row in self._tx.all(select(sources).where(sources.c.user_id == self._tx.user_id)):
+        for row in self._tx.all(select(sources).where(self._tx.own(sources))):
             values = {name: value for name, value in self._quote(row._asdict()).items() if value != row._mapping[name]}
             if not values:
                 continue

@@ -84,7 +84,7 @@ def row_entries(
         if table is reveals and passphrase is None:
             continue  # the audit refers to the secrets
         columns = [column for column in table.c if column.name != "user_id"]
-        rows = select(*columns).where(table.c.user_id == tx.user_id).execution_options(yield_per=_ROWS_AT_ONCE)
+        rows = select(*columns).where(tx.own(table)).execution_options(yield_per=_ROWS_AT_ONCE)
         for row in tx.connection.execute(rows):
             values = {column.name: _to_json(column, row._mapping[column.name]) for column in columns}
             yield {"table": table.name, "row": values}
@@ -265,7 +265,7 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
     """
     existing = tx.all(
         select(labels.c.id, labels.c.kind, labels.c.within, labels.c.name).where(
-            labels.c.user_id == tx.user_id, labels.c.alias_of.is_(None), labels.c.undone.is_(False)
+            tx.own(labels), labels.c.alias_of.is_(None), labels.c.undone.is_(False)
         )
     )
     known = tx.ids(labels)
@@ -293,7 +293,7 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
         row["name"] = name
     imported = {row["step_id"] for row in rows[intents.name]}
     known_steps = tx.ids(steps)
-    labelled = {row.step_id for row in tx.all(select(intents.c.step_id).where(intents.c.user_id == tx.user_id))}
+    labelled = {row.step_id for row in tx.all(select(intents.c.step_id).where(tx.own(intents)))}
     rows[labelings.name] = [
         row for row in rows[labelings.name] if row["target"] != "step" or row["target_id"] not in labelled
     ]
@@ -304,9 +304,7 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
 
 def _prepare_pages(tx: Transaction, rows: dict[str, list[dict[str, Any]]], base: int) -> None:
     """Leave out the pages of existing threads: paging makes them again."""
-    threads = {
-        row.thread_id for row in tx.all(select(steps.c.thread_id).where(steps.c.user_id == tx.user_id).distinct())
-    }
+    threads = {row.thread_id for row in tx.all(select(steps.c.thread_id).where(tx.own(steps)).distinct())}
     new = [row for row in rows[pages.name] if row["thread_id"] not in threads]
     first = next_page_change(tx)
     rows[pages.name] = [{**row, "change": first + at - base} for at, row in enumerate(new)]
@@ -330,7 +328,7 @@ def _unknown(tx: Transaction, table: Table, rows: list[dict[str, Any]]) -> list[
     if not rows:
         return []
     key = [column.name for column in table.primary_key if column.name != "user_id"]
-    existing = tx.all(select(*(table.c[name] for name in key)).where(table.c.user_id == tx.user_id))
+    existing = tx.all(select(*(table.c[name] for name in key)).where(tx.own(table)))
     known = {tuple(row) for row in existing}
     new = [row for row in rows if tuple(row[name] for name in key) not in known]
     if table is steps and known:
@@ -340,7 +338,7 @@ def _unknown(tx: Transaction, table: Table, rows: list[dict[str, Any]]) -> list[
 
 def _check_places(tx: Transaction, new: list[dict[str, Any]]) -> None:
     """Refuse steps with the turn or message id of other steps of this user."""
-    existing = tx.all(select(steps.c.thread_id, steps.c.turn, steps.c.message_id).where(steps.c.user_id == tx.user_id))
+    existing = tx.all(select(steps.c.thread_id, steps.c.turn, steps.c.message_id).where(tx.own(steps)))
     turns = {(row.thread_id, row.turn) for row in existing}
     messages = {(row.thread_id, row.message_id) for row in existing if row.message_id is not None}
     for row in new:

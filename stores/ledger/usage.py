@@ -70,7 +70,7 @@ def usage_totals(tx: Transaction, *, since: datetime | None = None) -> list[Usag
     Args:
         since: only usage stored at this aware time or later.
     """
-    return [_row(row) for row in tx.all(_totals(since).where(usage.c.user_id == tx.user_id))]
+    return [_row(row) for row in tx.all(_totals(since).where(tx.own(usage)))]
 
 
 def all_usage(ledger: Ledger, *, since: datetime | None = None) -> list[UsageRow]:
