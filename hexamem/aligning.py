@@ -23,11 +23,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Row, bindparam, case, select
+from sqlalchemy import Row, bindparam, select
 
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import Remembered
-from hexamem.memory_types.cutting import MARKS, is_cut_from
 from hexamem.memory_types.messages import MessageDraft, read_messages
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.ledger import chunks
@@ -60,18 +59,15 @@ NOT_STORED = "hexamem_shown"
 
 _REPLIES = frozenset(("ai", "assistant", "tool"))  # messages that belong to the turn of the message before them
 _OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
-_READS = case(  # the text of a step that is forgotten, or that may contain a mark in place of a forgotten part
-    (steps.c.status != "active", ""), (steps.c.content.contains("["), steps.c.content)
-).label("reads")
 _KNOWN = Prepared(
-    select(steps.c.message_id, steps.c.id, _READS).where(
+    select(steps.c.message_id, steps.c.id, steps.c.status).where(
         _OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True))
     )
 )
 _TAIL = Prepared(
     select(
         *(steps.c[name] for name in ("id", "turn", "message_id", "role", "content", "tool_call_id", "tool_calls")),
-        _READS,
+        steps.c.status,
     )
     .where(_OF_THREAD, steps.c.role != "system")
     .order_by(steps.c.turn.desc())
@@ -90,9 +86,7 @@ class Caught:
     # messages that could not be read, one line each, and how many are another user's; the lines of `stored` are not
     # repeated
     degraded: tuple[str, ...] = ()
-    # for each message of the history that is forgotten in whole or in part: its id → its remaining text, "" if all of
-    # it is forgotten
-    forgotten: Mapping[str, str] = field(default_factory=dict)
+    forgotten: frozenset[str] = frozenset()  # ids of the messages of the history that are forgotten
 
     @property
     def new(self) -> tuple[str, ...]:
@@ -123,7 +117,7 @@ def catch_up_thread(
     )
 
 
-def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> dict[str, str]:
+def forgotten_of(user: UserMemory, messages: Sequence[Any], thread_id: str) -> frozenset[str]:
     """The forgotten messages of a history, as in :attr:`Caught.forgotten`; nothing is stored."""
     with user.read() as tx:
         return _Alignment(tx, user, thread_id).align(messages).forgotten
@@ -161,8 +155,8 @@ class _Alignment:
     new: list[Any] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)
-    forgotten: dict[str, str] = field(default_factory=dict)
-    _remains: dict[str, str] = field(default_factory=dict)  # step → remaining text, where anything of it is forgotten
+    forgotten: frozenset[str] = frozenset()
+    _forgotten_steps: set[str] = field(default_factory=set)
 
     def align(self, history: Sequence[Any]) -> _Alignment:
         """Sort the messages into those that the thread holds and those that are new."""
@@ -179,12 +173,9 @@ class _Alignment:
             ]
         )
         self.known = [message.step for message in messages if message.step is not None]
-        if self._remains:
-            self.forgotten = {
-                message.message_id: self._remains[message.step]
-                for message in messages
-                if message.message_id and message.step in self._remains
-            }
+        self.forgotten = frozenset(
+            message.message_id for message in messages if message.message_id and message.step in self._forgotten_steps
+        )
         new = [message for message in rest if message.step is None]
         others = self._of_other_users(messages, new)
         self.new = [message.message for message in new if id(message) not in others]
@@ -299,8 +290,6 @@ class _Alignment:
         return self._same_words(draft.text, step.content)
 
     def _same_words(self, text: str, content: str) -> bool:
-        if is_cut_from(content, text):
-            return True
         text, content = " ".join(text.split()), " ".join(content.split())
         if text == content:
             return True
@@ -335,9 +324,7 @@ class _Alignment:
         return rows
 
     def _note_forgotten(self, rows: Iterable[Row[Any]]) -> None:
-        for row in rows:
-            if row.reads is not None and (not row.reads or any(mark in row.reads for mark in MARKS)):
-                self._remains[row.id] = row.reads
+        self._forgotten_steps.update(row.id for row in rows if row.status != "active")
 
 
 def _id_of(message: Any) -> str | None:

@@ -17,13 +17,13 @@ from sqlalchemy import and_, func, select
 from hexamem import __version__
 from hexamem.errors import CorruptFileError
 from hexamem.graphs.ingest_batches import MANAGED
-from hexamem.stores.expected_counts import count_passages
 from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.engine import plain_errors
 from hexamem.stores.ledger.jobs import list_jobs
 from hexamem.stores.ledger.schema import items, projections, steps, users
 from hexamem.stores.media_texts import NEVER
 from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
+from hexamem.stores.streams import count_passages
 
 if TYPE_CHECKING:
     from hexamem.memory import Memory

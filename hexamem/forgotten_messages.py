@@ -7,28 +7,33 @@ for each tool call: a mark replaces its contents.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from hexamem.aligning import MEMORY_TOOLS
-from hexamem.memory_types.cutting import FORGOTTEN, trimmed
+
+__all__ = ["as_read_now"]
+
+_FORGOTTEN = "[forgotten]"
 
 
-def as_read_now(messages: Sequence[AnyMessage], forgotten: Mapping[str, str]) -> list[AnyMessage]:
+def as_read_now(messages: Sequence[AnyMessage], forgotten: Collection[str]) -> list[AnyMessage]:
     """The messages with marks in place of what was forgotten; the same objects where nothing was.
 
     Results of the memory's tools before the last call of ``forget`` may repeat what was forgotten, and are replaced too;
     of a list of records to forget the ids stay, for further calls. The user's last message stays: the model answers it.
+
+    Args:
+        messages: the host's conversation.
+        forgotten: ids of the forgotten messages.
     """
     last = max((index for index, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
     until = max((index for index, message in enumerate(messages[:last]) if _forgot(message)), default=-1)
     return [
-        _marked(message, forgotten[message.id])
-        if index != last and message.id is not None and message.id in forgotten
-        else _marked(message, "")
-        if index <= until and _of_memory(message)
+        _marked(message)
+        if (index != last and message.id in forgotten) or (index <= until and _of_memory(message))
         else message
         for index, message in enumerate(messages)
     ]
@@ -56,20 +61,18 @@ def _of_memory(message: AnyMessage) -> bool:
     return bool(calls) and all(call["name"] in MEMORY_TOOLS for call in calls)
 
 
-def _marked(message: AnyMessage, text: str) -> AnyMessage:
-    """The message with this text, or the mark, as its contents; tool calls retain their names and ids."""
-    if text and text == str(message.text):  # the user typed the mark
-        return message
+def _marked(message: AnyMessage) -> AnyMessage:
+    """The message with the mark as its contents; tool calls retain their names and ids."""
     values: dict[str, Any] = {"additional_kwargs": {}}
     calls = message.tool_calls if isinstance(message, AIMessage) else []
     has_text = str(message.text).strip() or not isinstance(message, AIMessage)
     if has_text or calls:
-        values["content"] = (trimmed(text) or FORGOTTEN) if has_text else ""
+        values["content"] = _FORGOTTEN if has_text else ""
     if calls:
         values["tool_calls"] = [{**call, "args": {}} for call in calls]
     if isinstance(message, ToolMessage):
         values["artifact"] = None
         if message.name == "find_to_forget" and (listed := _result(message).get("records")):
             ids = [record["id"] for record in listed if isinstance(record, dict) and "id" in record]
-            values["content"] = f"{FORGOTTEN} {json.dumps({'records': ids})}"
+            values["content"] = f"{_FORGOTTEN} {json.dumps({'records': ids})}"
     return message.model_copy(update=values)

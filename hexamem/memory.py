@@ -436,8 +436,8 @@ class Memory:
         with self.projector.lock(user):  # no thread labels meanwhile, nor caches what was read before
             if self.labelling is not None:
                 self.labelling.drop(user)
-            if self.projector.pages is not None:
-                self.projector.pages.drop(user)
+            if self.projector.writer.pages is not None:
+                self.projector.writer.pages.drop(user)
             self.searcher.drop(user)
             self.reading_embedder.forget()
             forget_texts()  # research and the middleware use the bundled encoder, whatever the embedder is

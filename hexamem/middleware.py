@@ -67,8 +67,7 @@ class MemoryAgentState(AgentState[Any]):
     # the queries recalled so far: the user's message first, then topics of the run
     memory_topics: NotRequired[Annotated[list[str], PrivateStateAttr]]
     memory_visible: NotRequired[Annotated[list[str], PrivateStateAttr]]  # ids of the steps that are in the conversation
-    # message id → remaining text, for messages that are forgotten in whole or in part
-    memory_forgotten: NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
+    memory_forgotten: NotRequired[Annotated[list[str], PrivateStateAttr]]  # ids of the forgotten messages
 
 
 class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
@@ -130,7 +129,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
             "memory_text": part.text or part.today,
             "memory_topics": [topic] if topic else [],
             "memory_visible": sorted(caught.visible),
-            "memory_forgotten": dict(caught.forgotten),
+            "memory_forgotten": sorted(caught.forgotten),
             **hidden,
         }
 
@@ -141,7 +140,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
             user, scope = self._user(runtime)
             return {
                 "memory_text": self._recalled_anew(runtime, state, topics),
-                "memory_forgotten": forgotten_of(user, state["messages"], scope.thread_id),
+                "memory_forgotten": sorted(forgotten_of(user, state["messages"], scope.thread_id)),
             }
         topic = _current_topic(state["messages"])
         if self.settings.topic_shift is None or not topic or not topics or len(topics) >= self.settings.recalls:
@@ -230,7 +229,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         if text:
             changes["system_message"] = _with_memory(request.system_message, str(text))
         state: Mapping[str, Any] = request.state  # with the fields of MemoryAgentState
-        messages: Sequence[BaseMessage] = as_read_now(request.messages, state.get("memory_forgotten") or {})
+        messages: Sequence[BaseMessage] = as_read_now(request.messages, state.get("memory_forgotten") or ())
         if self.settings.hide_secrets:
             user, _ = self._user(request.runtime)
             messages = redact_messages(user, messages)

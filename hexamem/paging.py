@@ -15,6 +15,7 @@ from hexamem.memory_types.local_time import in_zone
 from hexamem.memory_types.times import read_zone
 from hexamem.models.tokens import count_tokens
 from hexamem.retrieval.page_search import PageRequest, search_pages
+from hexamem.stores.index_writer import PAGES
 from hexamem.stores.label_writes import vocabulary_of
 from hexamem.stores.ledger import Transaction, get_steps
 from hexamem.stores.ledger.labels import read_labels
@@ -35,18 +36,7 @@ class Paging:
             steps=settings.page_steps, tokens=settings.page_tokens, gap=timedelta(hours=settings.page_gap)
         )
         self.memorizer = Memorizer(home.ledger, limits)
-        self.index = PageIndex(
-            home.ledger,
-            home.vectors,
-            home.lexical,
-            home.embedder,
-            stage=self.memorizer,
-            steps=projector.catch_up,
-            lock=projector.lock,
-            home=home.id,
-            notices=home.notices.add,
-        )
-        projector.pages = self.index
+        self.index = PageIndex(projector, self.memorizer)
 
     def pages(self, user: str, thread_id: str | None, scope: str | None) -> list[Page]:
         """See ``UserMemory.pages``."""
@@ -126,7 +116,7 @@ class Paging:
         try:
             return search_pages(self.index, user, request)
         except CorruptFileError:
-            if not self.index.repair(user):
+            if not self._projector.repair(user, PAGES):
                 raise
             return search_pages(self.index, user, request)
 

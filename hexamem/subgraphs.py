@@ -8,6 +8,7 @@ from the run, and the parent's checkpointer. Each node writes custom stream even
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
@@ -31,7 +32,7 @@ from hexamem.graphs.waiting_nodes import Request, Waiting, waiting_node
 from hexamem.memory import Memory, check_memory
 from hexamem.memory_types.settings import check_settings
 from hexamem.prompting import PromptSettings, recall_for_prompt
-from hexamem.stores.item_mirror import ItemMirror
+from hexamem.stores.item_mirror import update_mirror
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -253,7 +254,7 @@ def mirror_items(memory: Memory, store: BaseStore, user: str) -> int:
     Returns:
         How many entries were put or deleted.
     """
-    return ItemMirror(memory.ledger).catch_up(store, user)
+    return update_mirror(memory.ledger, store, user)
 
 
 def _add_writing(
@@ -297,7 +298,6 @@ def _add_writing(
     graph.add_edge(START, "remember")
     if not items_in_store:
         return "remember"
-    mirror = ItemMirror(memory.ledger)
 
     def store() -> BaseStore:
         run_store = get_runtime().store
@@ -306,11 +306,11 @@ def _add_writing(
         return run_store
 
     def mirror_now(state: MemoryState) -> dict[str, Any]:
-        mirror.catch_up(store(), run_scope(caller, scope).user)
+        update_mirror(memory.ledger, store(), run_scope(caller, scope).user)
         return {}
 
     async def mirror_later(state: MemoryState) -> dict[str, Any]:
-        await mirror.acatch_up(store(), run_scope(caller, scope).user)
+        await asyncio.to_thread(update_mirror, memory.ledger, store(), run_scope(caller, scope).user)
         return {}
 
     graph.add_node("mirror", RunnableLambda(mirror_now, mirror_later, name="mirror"))

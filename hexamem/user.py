@@ -102,7 +102,7 @@ class UserPrivacy(UserBase):
 
     @public
     def export(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
-        """Write everything of this user to a JSON Lines file with checksums.
+        """Write everything of this user to a JSON Lines file with a checksum.
 
         Args:
             path: the file.

@@ -9,7 +9,6 @@ from typing import Any
 from hexamem.arguments import (
     check_count,
     check_message_size,
-    check_text,
     check_texts,
     file_path,
     json_mapping,
@@ -229,7 +228,7 @@ class UserWriting(UserBase):
         """
         if changes is not None and not isinstance(changes, Mapping):
             raise InvalidInputError(f"changes = {shown(changes)}: give a mapping of fields to their new values")
-        with self.change() as tx:
+        with self._change() as tx:
             return changing.edit_item(
                 tx,
                 item_id,
@@ -244,7 +243,7 @@ class UserWriting(UserBase):
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
         """Remove an item; ``undo`` of the returned operation restores it."""
-        with self.change() as tx:
+        with self._change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return changing.remove_item(tx, item_id, actor=actor, reason=reason)
 
@@ -255,7 +254,6 @@ class UserWriting(UserBase):
         *,
         thread_id: str | None = None,
         where: Where | Mapping[str, Any] | None = None,
-        parts: Mapping[str, Collection[str]] | None = None,
         actor: str = "user",
         reason: str = "",
     ) -> Operation:
@@ -269,22 +267,19 @@ class UserWriting(UserBase):
             ids: steps and items, such as the hits of a recall.
             thread_id: all steps of this thread.
             where: all steps that meet these conditions: a period, a speaker, a label, metadata.
-            parts: step id → sentences or other words, exactly as in its text: they are replaced by "[forgotten]", and
-                the rest of the step stays. A step that holds more than text (files, tool calls, secrets) has no parts.
             actor, reason: stored in the history.
 
         Raises:
-            InvalidInputError: if nothing is passed, if ids are combined with conditions, or a part is not in its step.
+            InvalidInputError: if nothing is passed, or if ids are combined with conditions.
             NotFoundError: if a step or item does not exist or was forgotten already, or no step meets the conditions.
         """
         ids = [] if ids is None else check_texts(ids, "ids")
         conditions = self._where(where)
         if thread_id is not None:
             conditions = (conditions or Where()).changed(thread_id=thread_id)
-        words_by_step = _parts_of_steps(parts)
-        with self.change() as tx:
+        with self._change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
-            operation = forget_records(tx, ids, conditions, words_by_step, actor=actor, reason=reason)
+            operation = forget_records(tx, ids, conditions, actor=actor, reason=reason)
         self.memory.drop_caches(self.name)
         return operation
 
@@ -304,7 +299,7 @@ class UserWriting(UserBase):
             NotFoundError: if there is no such operation.
             UndoRefusedError: if later operations build on it (named in ``blockers``), or it cannot be undone.
         """
-        with self.change() as tx:
+        with self._change() as tx:
             [actor] = self._home.redacted(tx, actor)
             operations = undo(tx, operation_id, cascade=cascade, actor=actor)
         self.memory.drop_caches(self.name)
@@ -319,14 +314,3 @@ class UserWriting(UserBase):
     aforget = in_thread(forget)
     ahistory = in_thread(history)
     aundo = in_thread(undo)
-
-
-def _parts_of_steps(parts: object) -> dict[str, list[str]]:
-    if parts is None:
-        return {}
-    if not isinstance(parts, Mapping):
-        raise InvalidInputError(f"parts = {shown(parts)}: pass a mapping of step ids to words in them")
-    return {
-        check_text(step_id, "a step id in parts"): check_texts(words, f"parts[{step_id!r}]")
-        for step_id, words in parts.items()
-    }

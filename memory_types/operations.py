@@ -14,7 +14,7 @@ ItemOperation = Literal["add", "update", "supersede", "merge", "remove", "noop",
 LabelOperation = Literal["relabel", "rename", "merge", "split", "move", "pin"]
 """Changes of labels: ``relabel`` is a revision by rules or a model, the others are made by a person."""
 OperationKind = ItemOperation | LabelOperation
-TargetKind = Literal["item", "step", "text", "label", "intent"]
+TargetKind = Literal["item", "step", "label", "intent"]
 """What changed; the ids of a ``text`` (what a step says) and an ``intent`` are those of their step."""
 
 

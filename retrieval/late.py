@@ -8,6 +8,7 @@ from hexamem.retrieval.fusion import Candidate, Ranking, best
 from hexamem.retrieval.request import Run
 from hexamem.stores.documents import searchable
 from hexamem.stores.embedders import Embedder
+from hexamem.stores.embedders.late_interaction import late_interaction
 from hexamem.stores.ledger import get_items
 from hexamem.stores.ledger.shown_items import item_texts
 from hexamem.stores.ledger.step_texts import plain_steps
@@ -20,11 +21,12 @@ def late_ranking(run: Run, candidates: Mapping[str, Candidate], count: int, embe
 
     It ranks candidates of other signals and finds none itself. Empty for an embedder without token vectors.
     """
-    if embedder.token_model is None or not candidates:
+    model = embedder.token_model
+    if model is None or not candidates:
         return []
     texts = _texts(run, [candidate.id for candidate in best(candidates, count)])
-    scores = embedder.late_interaction(run.request.query, [searchable(text) for text in texts.values()])
-    if scores is None or not scores.any():
+    scores = late_interaction(model, run.request.query, [searchable(text) for text in texts.values()])
+    if not scores.any():
         return []
     return sorted(zip(texts, scores.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 

@@ -13,11 +13,13 @@ from hexamem.memory_types import Hit, Signal
 from hexamem.memory_types.times import read_zone
 from hexamem.retrieval.fusion import Candidate, Ranking, best, fuse
 from hexamem.retrieval.strategies import Strategy
+from hexamem.stores.documents import page_text
+from hexamem.stores.index_writer import PAGES, keyword_index
 from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.labels import read_labels
 from hexamem.stores.ledger.pages import PageRow, get_pages, pages_holding, read_pages
 from hexamem.stores.lexical import LexicalFilter
-from hexamem.stores.page_index import PageIndex, lexical_key, page_text
+from hexamem.stores.page_index import PageIndex
 from hexamem.stores.vocabulary import Vocabulary
 
 __all__ = ["PageRequest", "search_pages"]
@@ -86,7 +88,7 @@ def search_pages(index: PageIndex, user: str, request: PageRequest) -> list[Hit]
     else:
         dense = index.vectors.query_among(key, "pages", vector, allowed, pool) if allowed else []
     words = index.lexical.search(
-        lexical_key(user), request.query, pool if allowed is None else pool + 10 * len(allowed)
+        keyword_index(user, PAGES), request.query, pool if allowed is None else pool + 10 * len(allowed)
     )
     words = [hit for hit in words if allowed is None or hit[0] in allowed]
     opened = index.open_pages(user)
@@ -96,7 +98,7 @@ def search_pages(index: PageIndex, user: str, request: PageRequest) -> list[Hit]
         cosines = dict(zip((page.id for page in opened.pages), values.tolist(), strict=True))
         dense += [(page.id, cosines[page.id]) for page in growing]
         texts = {page.id: page_text(page, opened.steps[page.id]) for page in growing}
-        words += index.lexical.score_texts(lexical_key(user), request.query, texts)
+        words += index.lexical.score_texts(keyword_index(user, PAGES), request.query, texts)
     known = {page.id for page in opened.pages}
     matching = {page.id for page in growing} | (allowed or set())
     by_step = [

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from hexamem.retrieval.fusion import Ranking
 from hexamem.retrieval.request import Run
 from hexamem.stores.chunking import is_passage, item_of
-from hexamem.stores.expected_counts import holds_documents
 from hexamem.stores.lexical import LexicalFilter, LexicalStore
+from hexamem.stores.streams import holds_documents
 from hexamem.stores.vectors import VectorIndex
 
 __all__ = ["WIDEN", "Retrievers", "nearest_permitted"]

@@ -1,1 +1,1 @@
-"""Where memory is kept: the ledger (truth), the vector and lexical indexes (projections), secrets, media."""
+"""Where memory is stored: the ledger (truth), the vector and lexical indexes (projections), secrets, media."""

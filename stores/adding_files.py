@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import insert, select
@@ -52,16 +51,6 @@ class FileToAdd(NamedTuple):
     reason: str
 
 
-class _Prepared(NamedTuple):
-    values: dict[str, Any]  # the fields of the item, without secrets
-    stored_bytes: bytes | None  # None where the bytes are not stored
-    actor: str
-    reason: str
-    secrets: StagedSecrets
-    replaced: tuple[str, ...]
-    degraded: tuple[str, ...]
-
-
 def add_file(
     ledger: Ledger,
     media: MediaStore,
@@ -75,8 +64,8 @@ def add_file(
 ) -> AddedFile:
     """Store a file as a resource item; see ``UserMemory.add_file`` for the contract.
 
-    Secrets are found and the bytes written before the transaction, as for messages; if another call has stored one of
-    the secrets meanwhile, the file is prepared again.
+    Secrets are searched for before the transaction, and the bytes of a file without any are written before it, as for
+    messages.
 
     Args:
         ready: the kinds of job that have a handler here: a picture or recording without text is queued for its own.
@@ -85,18 +74,17 @@ def add_file(
     with ledger.read(user) as tx:
         if tx.user_id and (same := _same(tx, digest)) is not None:
             return _repeated(same)
+    search = _Search(file, StagedSecrets(cipher, user), find)
     with adding_before(media, ledger, user) as put:
-        while True:
-            prepared = _prepare(ledger, user, file, cipher, digest, find)
-            if prepared.stored_bytes is not None:
-                put(prepared.stored_bytes)
-            with ledger.write(user, timezone=timezone) as tx:
-                if (same := _same(tx, digest)) is not None:
-                    return _repeated(same)
-                if prepared.secrets.is_current(tx):
-                    if prepared.stored_bytes is not None:
-                        put(prepared.stored_bytes)  # a cleanup may have deleted it since
-                    return _store(tx, prepared, cipher, ready)
+        with ledger.read(user) as tx:
+            search.find_known(tx, cipher)
+        if file.keep_bytes and not search.near:
+            put(file.data)
+        with ledger.write(user, timezone=timezone) as tx:
+            if (same := _same(tx, digest)) is not None:
+                return _repeated(same)
+            search.secrets.look_up(tx, search.near)
+            return _store(tx, search, digest, cipher, put, ready)
 
 
 def _same(tx: Transaction, digest: str) -> ResourceItem | None:
@@ -108,7 +96,7 @@ def _same(tx: Transaction, digest: str) -> ResourceItem | None:
 
 def _files(tx: Transaction) -> list[tuple[str, Mapping[str, Any]]]:
     """The ids of the items of files, each with its ``metadata["file"]``, newest first."""
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & (items.c.status == "active")
+    own = tx.own(items) & (items.c.kind == "resource") & (items.c.status == "active")
     rows = tx.all(select(items.c.id, items.c.metadata).where(own).order_by(items.c.change.desc()))
     file_of = [(row.id, row._mapping["metadata"].get("file")) for row in rows]
     return [(item_id, file) for item_id, file in file_of if isinstance(file, Mapping)]
@@ -118,61 +106,60 @@ def _repeated(item: ResourceItem) -> AddedFile:
     return AddedFile(item=item, repeated=True, passages=max(1, len(chunk_spans(item))))
 
 
-def _prepare(ledger: Ledger, user: str, file: FileToAdd, cipher: Cipher, digest: str, find: bool) -> _Prepared:
-    read = file.read
-    source, encoding = text_of(file.data, read.mime_type) if read.content else (None, "")
-    title = file.title or read.title or file.name
-    original: dict[str, Any] = {
-        "title": title,
-        "summary": _summary(read, title),
-        "content": read.content,
-        "resource_type": read.resource_type,
-        "tree_path": file.tree_path,
-        "labels": file.labels,
-        "metadata": {**file.metadata, "file": {"name": file.name, "path": file.path}},
-    }
-    searched = source if source is not None and source.strip() != read.content.strip() else None
-    if not read.content and read.resource_type not in FILE_KINDS:
-        searched = "\n".join(words.decode("ascii") for words in _WORDS.findall(file.data)) or None
-    secrets = StagedSecrets(cipher, user)
-    redactor = Redactor(secrets.stage, find)
-    near = redactor.scan([original, searched, file.actor, file.reason])
-    with ledger.read(user) as tx:
-        if find and tx.user_id:
-            texts = [title, read.content, searched or "", file.name, file.path, file.reason]
+class _Search:
+    """The fields of a file's item, searched for secrets.
+
+    Attributes:
+        fields: of the item, with the secrets in them.
+        source, encoding: the text of a text file.
+        searched: what else is searched: the source where it differs from the content, or words of an unread file.
+        near: the secrets of the file.
+    """
+
+    def __init__(self, file: FileToAdd, secrets: StagedSecrets, find: bool) -> None:
+        read = file.read
+        self.file, self.secrets, self._find = file, secrets, find
+        self.source, self.encoding = text_of(file.data, read.mime_type) if read.content else (None, "")
+        title = file.title or read.title or file.name
+        self.fields: dict[str, Any] = {
+            "title": title,
+            "summary": _summary(read, title),
+            "content": read.content,
+            "resource_type": read.resource_type,
+            "tree_path": file.tree_path,
+            "labels": file.labels,
+            "metadata": {**file.metadata, "file": {"name": file.name, "path": file.path}},
+        }
+        self.searched = self.source
+        if self.source is not None and self.source.strip() == read.content.strip():
+            self.searched = None
+        if not read.content and read.resource_type not in FILE_KINDS:
+            self.searched = "\n".join(words.decode("ascii") for words in _WORDS.findall(file.data)) or None
+        self.redactor = Redactor(secrets.stage, find)
+        self.near = self.redactor.scan([self.fields, self.searched, file.actor, file.reason])
+
+    def find_known(self, tx: Transaction, cipher: Cipher) -> None:
+        """Find secrets of the vault in the file."""
+        if self._find and tx.user_id:
+            file = self.file
+            texts = [self.fields["title"], file.read.content, self.searched or "", file.name, file.path, file.reason]
             known = find_known(tx, cipher, texts)
-            redactor.add_known(known)
-            near |= frozenset(known)
-        secrets.look_up(tx, near)
-    clean = partial(redactor.clean, near=near)
-    values = clean(original)
-    degraded = list(read.degraded)
-    stored_bytes = None
-    if file.keep_bytes:
-        contains_secrets = values["content"] != read.content
-        if source is None and searched is not None:
-            contains_secrets, searched = clean(searched) != searched, None
-        text = source if contains_secrets else searched
-        stored_bytes, line = _bytes_to_store(file, text, encoding, clean, contains_secrets=contains_secrets)
-        degraded += [line] if line else []
-    values["metadata"]["file"] |= {
-        "mime_type": read.mime_type,
-        "size": len(file.data),
-        "digest": digest,
-        "sha256": hashlib.sha256(stored_bytes).hexdigest() if stored_bytes is not None else None,
-    }
-    actor, reason = clean(file.actor), clean(file.reason)
-    replaced = tuple(dict.fromkeys(redactor.replaced.values()))
-    return _Prepared(values, stored_bytes, actor, reason, secrets, replaced, tuple(clean(degraded)))
+            self.redactor.add_known(known)
+            self.near |= frozenset(known)
+
+    def clean(self, value: Any) -> Any:
+        """A value of the file with references in place of the secrets."""
+        return self.redactor.clean(value, self.near)
 
 
-def _bytes_to_store(
-    file: FileToAdd, text: str | None, encoding: str, clean: Any, *, contains_secrets: bool
-) -> tuple[bytes | None, str | None]:
+def _bytes_to_store(search: _Search, *, contains_secrets: bool) -> tuple[bytes | None, str | None]:
     """The bytes, and a line for ``degraded``: a text file without its secrets, no other file that contains some."""
+    file, text = search.file, search.source if contains_secrets else search.searched
+    if search.source is None and search.searched is not None:
+        contains_secrets, text = search.clean(search.searched) != search.searched, None
     if text is not None:
-        cleaned = clean(text)
-        return (file.data if cleaned == text else cleaned.encode(encoding, "xmlcharrefreplace")), None
+        cleaned = search.clean(text)
+        return (file.data if cleaned == text else cleaned.encode(search.encoding, "xmlcharrefreplace")), None
     if contains_secrets:
         stored = "its text is stored without them" if file.read.content else "its name is stored"
         kind = "" if file.read.resource_type == "file" else f"{file.read.resource_type} "
@@ -196,31 +183,41 @@ def _summary(read: ReadFile, title: str) -> str:
     return "\n".join(part for part in parts if part and part != title)
 
 
-def _store(tx: Transaction, prepared: _Prepared, cipher: Cipher, ready: frozenset[str]) -> AddedFile:
-    prepared.secrets.write(tx)
-    file, data = prepared.values["metadata"]["file"], prepared.stored_bytes
+def _store(
+    tx: Transaction,
+    search: _Search,
+    digest: str,
+    cipher: Cipher,
+    put: Callable[[bytes], str],
+    ready: frozenset[str],
+) -> AddedFile:
+    clean, read = search.clean, search.file.read
+    values = clean(search.fields)
+    data, line = None, None
+    if search.file.keep_bytes:
+        data, line = _bytes_to_store(search, contains_secrets=values["content"] != read.content)
+    file = values["metadata"]["file"]
+    file |= {"mime_type": read.mime_type, "size": len(search.file.data), "digest": digest, "sha256": None}
+    if data is not None:
+        file["sha256"] = put(data)
+    degraded = tuple(clean([*read.degraded, *([line] if line else [])]))
+    actor, reason = clean(search.file.actor), clean(search.file.reason)
+    search.secrets.write(tx)
     if data is not None and file["sha256"] not in stored_files(tx):
         row = {"mime_type": file["mime_type"], "name": file["name"], "size": len(data), "text": None}
         own = {"user_id": tx.user_id, "sha256": file["sha256"], "created_at": utc_now()}
         tx.connection.execute(insert(files).values(**own, **row))
     former = next((item_id for item_id, other in _files(tx) if other.get("path") == file["path"]), None)
-    item = add_item(
-        tx,
-        {"kind": "resource", **prepared.values},
-        cipher,
-        supersedes=former,
-        actor=prepared.actor,
-        reason=prepared.reason,
-        find=False,
-    )
+    new = {"kind": "resource", **values}
+    item = add_item(tx, new, cipher, supersedes=former, actor=actor, reason=reason, find=False)
     assert isinstance(item, ResourceItem)
-    add_vault_items(tx, vault_items(tx.user, prepared.secrets.spans))
+    add_vault_items(tx, vault_items(tx.user, search.secrets.spans))
     if item.resource_type in FILE_KINDS and not item.content and data is not None:
         enqueue_item(tx, item, ready)
     return AddedFile(
         item=item,
         superseded=former,
         passages=max(1, len(chunk_spans(item))),
-        secrets=prepared.replaced,
-        degraded=prepared.degraded,
+        secrets=tuple(dict.fromkeys(search.redactor.replaced.values())),
+        degraded=degraded,
     )

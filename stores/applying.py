@@ -52,13 +52,13 @@ class KnownItems:
 
     def stating(self, kind: ItemKind, statement: str) -> list[MemoryItem]:
         """The active and superseded items of a kind with this :func:`statement_key`, oldest first."""
-        found = [*items_with_key(self._tx, kind, statement=statement), *self._by_key.get((kind, statement), ())]
-        return [item for item in self._present(found) if statement_key(item) == statement]
+        item_ids = [*items_with_key(self._tx, kind, statement=statement), *self._by_key.get((kind, statement), ())]
+        return [item for item in self._present(item_ids) if statement_key(item) == statement]
 
     def in_slot(self, kind: ItemKind, slot: str) -> list[MemoryItem]:
         """The active and superseded items of a slot, oldest first."""
-        found = [*items_with_key(self._tx, kind, slot=slot), *self._by_key.get((kind, slot), ())]
-        return [item for item in self._present(found) if slot_of(item.metadata) == slot]
+        item_ids = [*items_with_key(self._tx, kind, slot=slot), *self._by_key.get((kind, slot), ())]
+        return [item for item in self._present(item_ids) if slot_of(item.metadata) == slot]
 
     def _present(self, item_ids: Sequence[str]) -> list[MemoryItem]:
         """Items as the planned operations leave them."""
@@ -208,7 +208,7 @@ def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:
         statement = (
             select(*columns)
             .where(
-                steps_table.c.user_id == tx.user_id,
+                tx.own(steps_table),
                 steps_table.c.occurred_at.in_({keys[step_id][0] for step_id in part}),
                 steps_table.c.content.in_({keys[step_id][3] for step_id in part}),
                 steps_table.c.status == "active",

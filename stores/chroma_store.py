@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,19 +32,8 @@ from langgraph.store.base import (
 from hexamem.errors import EmbedderMismatchError, InvalidInputError, StoreClosedError
 from hexamem.memory_types import new_id
 from hexamem.stores.embedders import Embedder, open_embedder
-from hexamem.stores.store_filters import check_conditions, meets, namespace_matches
-from hexamem.stores.store_rows import (
-    Write,
-    as_item,
-    as_search_item,
-    field_paths,
-    item_digest,
-    known_vectors,
-    minutes_of,
-    parts_of,
-    record_ids,
-    where_of,
-)
+from hexamem.stores.store_filters import filter_of, namespace_matches
+from hexamem.stores.store_rows import Write, field_paths, fields_of, item_digest, minutes_of, record_ids, where_of
 from hexamem.stores.vectors.client import close_client, make_writable, open_client
 
 if TYPE_CHECKING:
@@ -101,8 +90,8 @@ class ChromaStore(BaseStore):
         self._swept = clock()
         self._listed: set[str] = set()  # namespaces that are known to have their record
         config: Mapping[str, Any] = index if isinstance(index, Mapping) else {}
-        given = ensure_embeddings(config["embed"]) if config.get("embed") is not None else embedder
-        self._embedder: Embedder | None = open_embedder(given) if index is not False else None
+        chosen = ensure_embeddings(config["embed"]) if config.get("embed") is not None else embedder
+        self._embedder: Embedder | None = open_embedder(chosen) if index is not False else None
         dims = config.get("dims")
         if dims and self._embedder is not None and dims != self._embedder.dimension:
             raise InvalidInputError(
@@ -238,7 +227,12 @@ class ChromaStore(BaseStore):
         if texts:
             assert self._embedder is not None
             vectors = np.asarray(self._embedder.embed_documents(texts), dtype=np.float32)
-            writes = [write._replace(vectors=known_vectors(vectors[write.begin : write.end])) for write in writes]
+            # A text without a word that the embedder knows has a zero vector, and is not indexed.
+            known = np.any(vectors, axis=1)
+            spans = [slice(write.begin, write.end) for write in writes]
+            writes = [
+                write._replace(vectors=vectors[span][known[span]]) for write, span in zip(writes, spans, strict=True)
+            ]
         return writes
 
     def _texts(self, op: PutOp) -> list[str]:
@@ -292,26 +286,27 @@ class ChromaStore(BaseStore):
         if row is None or self._expired(row):
             return None
         self._refresh([row], op.refresh_ttl)
-        return as_item(row)
+        return Item(**fields_of(row))
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        check_conditions(op.filter)
+        meets = filter_of(op.filter)
         for name, value in (("limit", op.limit), ("offset", op.offset)):
             if value < 0:
                 raise InvalidInputError(f"{name} = {value} of a search: give 0 or more")
         wanted = op.offset + op.limit
         if op.query and self._embedder is not None:
-            hits = self._nearest(op, wanted)
+            hits = self._nearest(op, wanted, meets)
             if len(hits) < wanted:  # then items without indexed texts
-                rest = self._matching(op, {"indexed": False})
-                hits += [(row, None) for row in rest]
+                hits += [(row, None) for row in self._matching(op, meets, {"indexed": False})]
         else:
-            hits = [(row, None) for row in self._matching(op, None)]
+            hits = [(row, None) for row in self._matching(op, meets)]
         page = hits[op.offset : op.offset + op.limit]
         self._refresh([row for row, _ in page], op.refresh_ttl)
-        return [as_search_item(row, score) for row, score in page]
+        return [SearchItem(**fields_of(row), score=score) for row, score in page]
 
-    def _nearest(self, op: SearchOp, wanted: int) -> list[tuple[dict[str, Any], float | None]]:
+    def _nearest(
+        self, op: SearchOp, wanted: int, meets: Callable[[Mapping[str, Any]], bool]
+    ) -> list[tuple[dict[str, Any], float | None]]:
         """Items by their best text, at least ``wanted`` if there are: the number of neighbours grows until they suffice."""
         assert self._embedder is not None
         assert op.query
@@ -337,7 +332,7 @@ class ChromaStore(BaseStore):
                     best[row["of"]] = max(best.get(row["of"], -2.0), 1.0 - float(distance))
             ranked = sorted(best, key=lambda of: (-best[of], of))
             hits: list[tuple[dict[str, Any], float | None]] = [
-                (mains[of], best[of]) for of in ranked if self._meets(mains[of], op)
+                (mains[of], best[of]) for of in ranked if self._meets(mains[of], meets)
             ]
             if len(hits) >= wanted or scanned:
                 return hits
@@ -346,22 +341,21 @@ class ChromaStore(BaseStore):
     def _compare_all(self, vector: Any, where: dict[str, Any]) -> tuple[list[dict[str, Any]], list[float]]:
         rows: list[dict[str, Any]] = []
         distances: list[float] = []
-        while True:
-            got = self._records.get(where=where, include=["metadatas", "embeddings"], limit=_BATCH, offset=len(rows))
-            if len(got["ids"]):
-                vectors = np.asarray(got["embeddings"], dtype=np.float32)
-                lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(vector)
-                distances += (1.0 - (vectors @ vector) / lengths).tolist()
+        for got in self._pages(where, "embeddings"):
+            vectors = np.asarray(got["embeddings"], dtype=np.float32)
+            lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(vector)
+            distances += (1.0 - (vectors @ vector) / lengths).tolist()
             rows += got["metadatas"]
-            if len(got["ids"]) < _BATCH:
-                return rows, distances
+        return rows, distances
 
-    def _matching(self, op: SearchOp, extra: dict[str, Any] | None) -> list[dict[str, Any]]:
-        rows = self._rows(where_of(op.namespace_prefix, {"n": 0}, *([extra] if extra else [])))
-        return sorted((row for row in rows if self._meets(row, op)), key=lambda row: (row["created"], row["of"]))
+    def _matching(
+        self, op: SearchOp, meets: Callable[[Mapping[str, Any]], bool], *extra: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        rows = self._rows(where_of(op.namespace_prefix, {"n": 0}, *extra))
+        return sorted((row for row in rows if self._meets(row, meets)), key=lambda row: (row["created"], row["of"]))
 
-    def _meets(self, row: Mapping[str, Any], op: SearchOp) -> bool:
-        return not self._expired(row) and (not op.filter or meets(json.loads(row["value"]), op.filter))
+    def _meets(self, row: Mapping[str, Any], meets: Callable[[Mapping[str, Any]], bool]) -> bool:
+        return not self._expired(row) and meets(json.loads(row["value"]))
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         known = (tuple(json.loads(row["namespace"])) for row in self._rows({"n": -1}))
@@ -386,23 +380,30 @@ class ChromaStore(BaseStore):
         return bool(self._records.get(where=where, include=[], limit=1)["ids"])
 
     def _delete(self, ids: Sequence[str]) -> None:
-        for part in parts_of(ids):
-            self._records.delete(ids=part)
+        for start in range(0, len(ids), _BATCH):
+            self._records.delete(ids=ids[start : start + _BATCH])
 
     def _mains(self, digests: Sequence[str]) -> dict[str, dict[str, Any]]:
         rows: dict[str, dict[str, Any]] = {}
-        for part in parts_of(list(dict.fromkeys(digests))):
-            got = self._records.get(ids=[f"{of}.0" for of in part], include=["metadatas"])
+        ids = [f"{of}.0" for of in dict.fromkeys(digests)]
+        for start in range(0, len(ids), _BATCH):
+            got = self._records.get(ids=ids[start : start + _BATCH], include=["metadatas"])
             rows.update({row["of"]: row for row in got["metadatas"]})
         return rows
 
     def _rows(self, where: dict[str, Any]) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = []
+        return [row for got in self._pages(where) for row in got["metadatas"]]
+
+    def _pages(self, where: dict[str, Any], *more: str) -> Iterator[Any]:
+        """The records that meet a condition, in batches."""
+        offset = 0
         while True:
-            got = self._records.get(where=where, include=["metadatas"], limit=_BATCH, offset=len(rows))
-            rows += got["metadatas"]
+            got = self._records.get(where=where, include=["metadatas", *more], limit=_BATCH, offset=offset)
+            if got["ids"]:
+                yield got
             if len(got["ids"]) < _BATCH:
-                return rows
+                return
+            offset += _BATCH
 
     def _expired(self, row: Mapping[str, Any]) -> bool:
         return bool(row["expires"]) and row["expires"] <= self._clock()

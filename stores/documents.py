@@ -1,19 +1,30 @@
-"""The index records of steps and items: text for both indexes, and fields for filters."""
+"""The index records of steps, items and pages: text for both indexes, and fields for filters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from hexamem.memory_types import MemoryItem, ResourceItem, Step
 from hexamem.stores.chunking import indexed_passages, passage_id
 from hexamem.stores.ledger import IndexedStep, event_time
+from hexamem.stores.ledger.pages import PageRow, PageStep
 from hexamem.stores.lexical.tokens import repair_surrogates
 from hexamem.stores.secrets import with_captions
 from hexamem.stores.vocabulary import Vocabulary
 
-__all__ = ["Document", "item_documents", "label_names", "searchable", "step_document", "with_speaker"]
+__all__ = [
+    "Document",
+    "item_documents",
+    "label_names",
+    "page_document",
+    "page_text",
+    "page_top",
+    "searchable",
+    "step_document",
+    "with_speaker",
+]
 
 
 class Document(NamedTuple):
@@ -141,3 +152,31 @@ def item_documents(item: MemoryItem) -> list[Document]:
 
 def _passage(item: MemoryItem, span: tuple[int, int], words: str, occurred_at: datetime) -> Document:
     return Document(id=passage_id(item.id, span), text=searchable(words), kind=item.kind, occurred_at=occurred_at)
+
+
+def page_top(page: PageRow) -> str:
+    """The text of a page that is embedded in addition to its steps."""
+    return f"{page.header}\n{page.memo}"
+
+
+def page_text(page: PageRow, steps: Sequence[PageStep]) -> str:
+    """The text of a page for the keyword index: header, memo, and each step after its speaker."""
+    lines = [line for line in (page.header, page.memo) if line]
+    for step in steps:
+        lines.append(
+            with_speaker(step.name, searchable(step.text if step.resolved_text is None else step.resolved_text))
+        )
+    return "\n".join(lines)
+
+
+def page_document(page: PageRow, steps: Sequence[PageStep]) -> Document:
+    """The record of a page with its active steps; without any it is in no index."""
+    return Document(
+        id=page.id,
+        text=page_text(page, steps),
+        kind="page",
+        occurred_at=page.started_at,
+        thread_id=page.thread_id,
+        label_ids=tuple(dict.fromkeys(step.scope_id for step in steps if step.scope_id)),
+        active=bool(steps),
+    )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hexamem.stores.embedders.base import FloatArray, TokenModel
 
-__all__ = ["GrowingArray", "IntArray", "PieceVectors", "dot_products", "quantize"]
+__all__ = ["Column", "GrowingArray", "IntArray", "PieceVectors", "dot_products", "quantize"]
 
 IntArray = npt.NDArray[np.int32]
 
@@ -43,6 +43,17 @@ class GrowingArray:
             self._data = larger
         self._data[self.size : end] = new
         self.size = end
+
+
+class Column:
+    """The :class:`GrowingArray` ``_name`` of an instance, read as an array under ``name``."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, instance: object, owner: type | None = None) -> npt.NDArray[Any]:
+        values: npt.NDArray[Any] = getattr(instance, self._name).values
+        return values
 
 
 def quantize(vectors: FloatArray) -> tuple[npt.NDArray[np.int8], FloatArray]:

@@ -7,18 +7,16 @@ The entries are derived from the ledger and updated by change number, as the ind
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from langgraph.store.base import BaseStore, Item, PutOp, SearchItem
 from sqlalchemy import select
 
 from hexamem.memory_types import MemoryItem
-from hexamem.stores.ledger import Ledger, changed_items
+from hexamem.stores.ledger import Ledger, Transaction, changed_items
 from hexamem.stores.ledger.schema import users
 
-__all__ = ["ItemMirror"]
+__all__ = ["update_mirror"]
 
 _MARK, _KEY = "memories_mark", "ledger"
 _PAGE = 500
@@ -31,61 +29,32 @@ class _State(NamedTuple):
     change: int
 
 
-class ItemMirror:
-    """Updates LangGraph stores from a ledger. It has no state of its own, so it may update any number of stores.
+def update_mirror(ledger: Ledger, store: BaseStore, user: str) -> int:
+    """Put the changed items of a user into a store, and delete those that are no longer active.
 
-    Args:
-        ledger: the source of the items.
+    Returns:
+        The number of entries put or deleted.
     """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-
-    def catch_up(self, store: BaseStore, user: str) -> int:
-        """Put the changed items of a user, and delete those that are no longer active.
-
-        Returns:
-            The number of entries put or deleted.
-        """
-        mark = _read(store.get(_mark_of(user), _KEY))
-        stale: list[SearchItem] = []
-        if self._is_stale(user, mark):
-            while page := store.search(_namespace(user), limit=_PAGE, offset=len(stale)):
-                stale += page
-        operations = self._operations(user, mark, stale)
-        store.batch(operations)
-        return max(0, len(operations) - 1)
-
-    async def acatch_up(self, store: BaseStore, user: str) -> int:
-        """As :meth:`catch_up`, without blocking the event loop."""
-        mark = _read(await store.aget(_mark_of(user), _KEY))
-        stale: list[SearchItem] = []
-        if await asyncio.to_thread(self._is_stale, user, mark):
-            while page := await store.asearch(_namespace(user), limit=_PAGE, offset=len(stale)):
-                stale += page
-        operations = await asyncio.to_thread(self._operations, user, mark, stale)
-        await store.abatch(operations)
-        return max(0, len(operations) - 1)
-
-    def _is_stale(self, user: str, mark: _State | None) -> bool:
-        """Whether the entries are those of a user who was erased, or of another ledger."""
-        with self._ledger.read(user) as tx:
-            return mark is not None and (mark.began != _began(tx) or mark.change > tx.change)
-
-    def _operations(self, user: str, mark: _State | None, stale: Iterable[SearchItem]) -> list[PutOp]:
-        """The operations that update the entries, the mark last; empty if nothing changed."""
-        operations = [PutOp(entry.namespace, entry.key, None) for entry in stale]
-        with self._ledger.read(user) as tx:
-            began, change = _began(tx), tx.change
-            since = mark.change if mark is not None and not operations and mark.began == began else 0
-            changed = changed_items(tx, since, limit=1 << 31) if tx.user_id and since < change else []
-        operations += [_put(user, item) for _, item in changed]
-        if operations or mark != _State(began, change):
-            operations.append(PutOp(_mark_of(user), _KEY, {"began": began, "change": change}, index=False))
-        return operations
+    mark = _read(store.get(_mark_of(user), _KEY))
+    with ledger.read(user) as tx:
+        # The entries may be those of a user who was erased, or of another ledger.
+        is_stale = mark is not None and (mark.began != _began(tx) or mark.change > tx.change)
+    stale: list[SearchItem] = []
+    while is_stale and (page := store.search(_namespace(user), limit=_PAGE, offset=len(stale))):
+        stale += page
+    operations = [PutOp(entry.namespace, entry.key, None) for entry in stale]
+    with ledger.read(user) as tx:
+        state = _State(_began(tx), tx.change)
+        since = mark.change if mark is not None and not stale and mark.began == state.began else 0
+        changed = changed_items(tx, since, limit=1 << 31) if tx.user_id and since < state.change else []
+    operations += [_put(user, item) for _, item in changed]
+    if operations or mark != state:
+        operations.append(PutOp(_mark_of(user), _KEY, state._asdict(), index=False))
+    store.batch(operations)
+    return max(0, len(operations) - 1)
 
 
-def _began(tx: Any) -> str:
+def _began(tx: Transaction) -> str:
     row = tx.first(select(users.c.created_at).where(users.c.id == tx.user_id)) if tx.user_id else None
     return row[0].isoformat() if row is not None else ""
 

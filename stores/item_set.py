@@ -14,7 +14,7 @@ from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.growing_array import GrowingArray, IntArray, dot_products, quantize
 from hexamem.stores.ledger import Transaction, user_key
 from hexamem.stores.ledger.ledger import chunks
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import items, sources
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
@@ -28,14 +28,12 @@ _INDEXED_STATUSES = ("active", "superseded")
 _BATCH = 2_000
 
 _CHANGED = Prepared(
-    select(items.c.id, items.c.text, items.c.status).where(
-        items.c.user_id == bindparam("user"), items.c.change > bindparam("since")
-    )
+    select(items.c.id, items.c.text, items.c.status).where(of_user(items), items.c.change > bindparam("since"))
 )
-_COUNT = Prepared(select(func.count()).where(items.c.user_id == bindparam("user")))
+_COUNT = Prepared(select(func.count()).where(of_user(items)))
 _CITED = Prepared(
     select(sources.c.item_id, sources.c.step_id)
-    .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
+    .where(of_user(sources), among(sources.c.item_id))
     .order_by(sources.c.item_id, sources.c.position)
 )
 
@@ -150,14 +148,14 @@ class ItemSet:
 
     def facts(self, item_ids: Sequence[str]) -> list[ItemFacts]:
         """The facts of items, in order, without those that are not indexed."""
-        found = [
+        placed = [
             (place, facts)
             for place in map(self._row_of.get, item_ids)
             if place is not None and (facts := self._facts[place]) is not None
         ]
-        places = [place for place, _ in found]
+        places = [place for place, _ in placed]
         vectors = self._numbers.values[places].astype(np.float32) * self._scales.values[places][:, None]
-        return [facts._replace(vector=vector) for (_, facts), vector in zip(found, vectors, strict=True)]
+        return [facts._replace(vector=vector) for (_, facts), vector in zip(placed, vectors, strict=True)]
 
     def nearest(self, vector: FloatArray, count: int, among: set[str] | None) -> list[tuple[str, float]]:
         """The items nearest to a vector with their cosines, best first; all items are compared.

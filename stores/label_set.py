@@ -11,6 +11,7 @@ from sqlalchemy import Select, Text, and_, bindparam, select, type_coerce
 from hexamem.stores.growing_array import GrowingArray, IntArray
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.columns import decode_text
+from hexamem.stores.ledger.prepared import of_user
 from hexamem.stores.ledger.schema import intents, steps
 from hexamem.stores.vocabulary import Vocabulary
 from hexamem.stores.working_set import WorkingSet
@@ -29,7 +30,7 @@ _CHANGED: Select[Any] = (
         type_coerce(intents.c.entity_ids, Text).label("entity_ids"),
     )
     .join(steps, and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id))
-    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
+    .where(of_user(steps), steps.c.change > bindparam("since"))
 )
 
 
@@ -85,14 +86,14 @@ class LabelSet:
                 continue
             rows.append(place)
             columns[0].append(-1 if scope_id is None else _numbered(scope_id, self._scope_number, self.scope_ids))
-            for given, width, numbers, to in (
+            for ids, width, numbers, to in (
                 (events, _EVENTS, known[0], columns[1]),
                 (entities, _ENTITIES, known[1], columns[2]),
             ):
-                found = numbers.get(given)
-                if found is None:
-                    found = numbers[given] = self._numbers(given, width)
-                to.append(found)
+                row = numbers.get(ids)
+                if row is None:
+                    row = numbers[ids] = self._numbers(ids, width)
+                to.append(row)
         if rows:
             self._scope.values[rows], self.events[rows], self.entities[rows] = columns
         self.change = change
@@ -101,13 +102,13 @@ class LabelSet:
         """Add rows without labels for new steps."""
         missing = len(self.steps) - self._scope.size
         if missing:
-            for one, shape in ((self._scope, ()), (self._events, (_EVENTS,)), (self._entities, (_ENTITIES,))):
-                one.extend(np.full((missing, *shape), -1, np.int32))
+            for column, shape in ((self._scope, ()), (self._events, (_EVENTS,)), (self._entities, (_ENTITIES,))):
+                column.extend(np.full((missing, *shape), -1, np.int32))
             self._canonical = None
 
-    def _numbers(self, given: str | None, width: int) -> list[int]:
+    def _numbers(self, text: str | None, width: int) -> list[int]:
         """The numbers of a list of label ids in JSON, padded with -1."""
-        ids = json.loads(decode_text(given)) if given else None
+        ids = json.loads(decode_text(text)) if text else None
         numbers = [_numbered(label_id, self._label_number, self.label_ids) for label_id in (ids or ())[:width]]
         return numbers + [-1] * (width - len(numbers))
 

@@ -23,6 +23,7 @@ from hexamem.stores.ledger.label_changes import (
     set_gists,
     settle_intents,
     touch_steps,
+    within,
 )
 from hexamem.stores.ledger.labels import (
     StepIntent,
@@ -95,7 +96,7 @@ def write_labels(
             settled.append(intent)
     operation = None
     if made:
-        reason = "labels refined by what was said since" if by == "embedded" else "labels refined by the model"
+        reason = "labels refined by later messages" if by == "embedded" else "labels refined by the model"
         operation = record_operation(tx, "relabel", made, actor=by, reason=reason)
     settle_intents(tx, settled)
     reindexed = [intent.step_id for intent in settled if intent.resolved_text != stored[intent.step_id].resolved_text]
@@ -133,14 +134,14 @@ def _unique(tx: Transaction, fresh: Sequence[Label]) -> list[Label]:
     if not fresh:
         return []
     existing = labels_named(tx, {label.name for label in fresh})
-    taken = {(label.kind, _within(label), label.name): label.id for label in existing}
+    taken = {(label.kind, within(label.kind, label.parent_id), label.name): label.id for label in existing}
     above = Vocabulary(read_labels(tx, {label.parent_id for label in fresh if label.parent_id}))
     merged_into: dict[str, str] = {}
     unique = []
     for label in _parents_first(fresh):
         parent_id = label.parent_id and above.canonical(merged_into.get(label.parent_id, label.parent_id))
         placed = label if parent_id == label.parent_id else label.model_copy(update={"parent_id": parent_id})
-        key = (placed.kind, _within(placed), placed.name)
+        key = (placed.kind, within(placed.kind, placed.parent_id), placed.name)
         other = placed.id if placed.alias_of else taken.setdefault(key, placed.id)
         if other == placed.id:
             unique.append(placed)
@@ -161,15 +162,11 @@ def _parents_first(fresh: Sequence[Label]) -> Iterator[Label]:
         yield from reversed(chain)
 
 
-def _within(label: Label) -> str:
-    return (label.parent_id or "") if label.kind == "scope" else ""
-
-
 def _taken(tx: Transaction, kind: str, parent_id: str | None, name: str, label_id: str) -> Label | None:
     """The other label that has this name where it must be unique."""
     for label in labels_named(tx, [name]):
-        same_parent = kind != "scope" or (label.parent_id or None) == (parent_id or None)
-        if label.kind == kind and same_parent and label.id != label_id:
+        same_place = within(label.kind, label.parent_id) == within(kind, parent_id)
+        if label.kind == kind and same_place and label.id != label_id:
             return label
     return None
 

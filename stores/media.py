@@ -44,11 +44,11 @@ def carries_media(tx: Transaction, sha256: str) -> bool:
     if not sha256:
         return False
     in_step = type_coerce(steps.c.media, Text).contains(sha256, autoescape=True)
-    own = (steps.c.user_id == tx.user_id) & (steps.c.status == "active")
+    own = tx.own(steps) & (steps.c.status == "active")
     if tx.first(select(steps.c.id).where(own, in_step).limit(1)) is not None:
         return True
     in_item = type_coerce(items.c.metadata, Text).contains(sha256, autoescape=True)
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
+    own = tx.own(items) & (items.c.kind == "resource") & items.c.status.in_(["active", "superseded"])
     rows = tx.all(select(items.c.metadata).where(own, in_item))
     files_of = (row._mapping["metadata"].get("file") for row in rows)
     return any(isinstance(file, dict) and file.get("sha256") == sha256 for file in files_of)
@@ -56,7 +56,7 @@ def carries_media(tx: Transaction, sha256: str) -> bool:
 
 def stored_files(tx: Transaction) -> set[str]:
     """The hashes of the user's files in the ledger."""
-    return {row.sha256 for row in tx.all(select(files.c.sha256).where(files.c.user_id == tx.user_id))}
+    return {row.sha256 for row in tx.all(select(files.c.sha256).where(tx.own(files)))}
 
 
 @contextmanager
@@ -137,28 +137,6 @@ class MediaStore:
                 f"media cannot be written under {self.root} ({error.strerror}): check its permissions"
             ) from None
 
-    @contextmanager
-    def adding(self, user_key: str) -> Iterator[Callable[[bytes], str]]:
-        """:meth:`put` for a call that may still fail: the files that it added are removed when the block raises.
-
-        Use it inside the user's ledger transaction, so that no other call relies on the same bytes meanwhile.
-        """
-        added: list[Path] = []
-
-        def put(data: bytes) -> str:
-            path = self._path(user_key, hashlib.sha256(data).hexdigest())
-            if not path.exists():
-                added.append(path)
-            return self.put(user_key, data)
-
-        try:
-            yield put
-        except BaseException:
-            for path in added:
-                with suppress(OSError):  # it is in no row of the ledger; an erasure removes it
-                    path.unlink(missing_ok=True)
-            raise
-
     def contains(self, user_key: str, sha256: str, size: int) -> bool:
         """Whether these bytes are stored completely."""
         path = self._path(user_key, sha256)
@@ -173,7 +151,7 @@ class MediaStore:
     def retain_only(self, user_key: str, hashes: Collection[str]) -> int:
         """Remove the user's files except these, also those that a killed call has left; returns how many.
 
-        Use it inside the user's ledger transaction, as :meth:`adding`.
+        Use it inside the user's ledger transaction.
         """
         folder = self.root / user_key
         with self._lock(user_key):

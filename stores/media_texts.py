@@ -15,7 +15,6 @@ from sqlalchemy import func, select, update
 from hexamem.memory_types import Change, Media, ResourceItem, Source, Step, utc_now
 from hexamem.memory_types.operations import ItemOperation
 from hexamem.stores.ledger import Ledger, Transaction, get_items, get_steps, item_change, items_citing, record_operation
-from hexamem.stores.ledger.engine import plain_errors
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.schema import jobs, steps
 
@@ -61,11 +60,10 @@ def job_for(media: Media) -> MediaJob | None:
 def make_due(ledger: Ledger, kinds: Collection[str]) -> None:
     """Make the jobs of all users due that waited for a model."""
     waits = jobs.c.kind.in_(sorted(kinds)) & (jobs.c.status == "waiting") & (jobs.c.due_at >= NEVER)
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.connect() as connection:
         if connection.execute(select(jobs.c.id).where(waits).limit(1)).first() is None:
             return
-    writer = ledger.engine.execution_options(hexamem_write=True)
-    with plain_errors(ledger.place), writer.connect() as connection, connection.begin():
+    with ledger.connect(write=True) as connection:
         connection.execute(update(jobs).where(waits).values(due_at=utc_now()))
 
 
@@ -73,7 +71,7 @@ def count_waiting(ledger: Ledger) -> dict[str, int]:
     """How many media wait for a model for images or audio, by kind of job."""
     waits = jobs.c.kind.in_(MEDIA_JOBS) & (jobs.c.status == "waiting") & (jobs.c.due_at >= NEVER)
     statement = select(jobs.c.kind, func.count()).where(waits).group_by(jobs.c.kind)
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.connect() as connection:
         return {row[0]: int(row[1]) for row in connection.execute(statement)}
 
 
@@ -90,14 +88,12 @@ def store_media_text(tx: Transaction, step_id: str, position: int, text: str, ac
     described = media.changed(**{"caption" if media.kind == "image" else "transcript": text})
     all_media = [described if number == position else other for number, other in enumerate(step.media)]
     index_text = f"{step.index_text}\n{text}" if step.index_text else text
-    tx.connection.execute(
-        update(steps)
-        .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
-        .values(
-            media=[described.model_dump(mode="json", exclude_none=True) for described in all_media],
-            index_text=None if index_text == step.content else index_text,
-            change=tx.next_change(),
-        )
+    tx.update(
+        steps,
+        step_id,
+        media=[described.model_dump(mode="json", exclude_none=True) for described in all_media],
+        index_text=None if index_text == step.content else index_text,
+        change=tx.next_change(),
     )
     noun = "Picture" if media.kind == "image" else "Recording"
     title = media.name or f"{noun} from {step.speaker}"

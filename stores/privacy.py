@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, delete, select, update
+from sqlalchemy import Row, select, update
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import Change, EraseReceipt, RedactReceipt, Sensitivity, Source, VaultItem, utc_now
-from hexamem.stores.documents import item_documents, step_document
+from hexamem.stores.documents import item_documents, page_top, step_document
 from hexamem.stores.ledger import (
     Ledger,
     Redaction,
@@ -31,8 +31,7 @@ from hexamem.stores.ledger import (
 from hexamem.stores.ledger.jobs import enqueue
 from hexamem.stores.ledger.pages import read_pages
 from hexamem.stores.ledger.schema import files, items, jobs
-from hexamem.stores.media import MediaStore, stored_files, text_of
-from hexamem.stores.page_index import page_top
+from hexamem.stores.media import MediaStore, adding_before, stored_files, text_of
 from hexamem.stores.projections import Projector
 from hexamem.stores.redaction import Redactor, redact_texts
 from hexamem.stores.secrets import Cipher, find_references
@@ -88,7 +87,7 @@ def redact(
         InvalidInputError: for words that cannot be redacted, or occur in the caption, kind or reason.
         NotFoundError: if they occur nowhere.
     """
-    with ledger.write(user, create=False) as tx, media.adding(user_key(user)) as put:
+    with adding_before(media, ledger, user) as put, ledger.write(user, create=False) as tx:
         redaction, request = _checked(tx, cipher, request, find)
         rewritten = rewrite_everywhere(tx, redaction, _rewrite_media(tx, media, redaction, put))
         receipt = _recorded(tx, redaction, request, rewritten) if rewritten else _unfinished(tx, redaction)
@@ -115,13 +114,12 @@ def finish_redactions(user: str, ledger: Ledger, projector: Projector, media: Me
     projector.purge(user)
     ledger.checkpoint()
     with ledger.write(user, create=False) as tx:
-        for row in due:
-            tx.connection.execute(delete(jobs).where(jobs.c.user_id == tx.user_id, jobs.c.id == row.id))
+        tx.delete(jobs, id=[row.id for row in due])
     return True
 
 
 def _due(tx: Transaction) -> list[Row[Any]]:
-    own = (jobs.c.user_id == tx.user_id) & (jobs.c.kind == CLEANUP)
+    own = tx.own(jobs) & (jobs.c.kind == CLEANUP)
     return tx.all(select(jobs.c.id, jobs.c.payload).where(own))
 
 
@@ -201,30 +199,29 @@ def _rewrite_media(
     """
     renamed: dict[str, str] = {}
     documents = _documents_holding(tx, redaction)
-    for row in tx.all(select(files).where(files.c.user_id == tx.user_id)):
+    for row in tx.all(select(files).where(tx.own(files))):
         data = media.get(user_key(tx.user), row.sha256)
         text, encoding = text_of(data, row.mime_type)
         if text is None:
             if row.sha256 in documents:  # a PDF, say, whose text contains the words: its bytes do too
-                tx.connection.execute(delete(files).where(files.c.user_id == tx.user_id, files.c.sha256 == row.sha256))
+                tx.delete(files, sha256=[row.sha256])
             continue
         if (new := redaction.in_text(text)) == text:
             continue
         written = new.encode(encoding, "xmlcharrefreplace")  # Latin-1 may lack letters of the caption
         sha256 = renamed[row.sha256] = put(written)
-        own = (files.c.user_id == tx.user_id) & (files.c.sha256 == row.sha256)
-        existing = select(files.c.sha256).where(files.c.user_id == tx.user_id, files.c.sha256 == sha256)
-        tx.connection.execute(
-            delete(files).where(own)
-            if tx.first(existing) is not None
-            else update(files).where(own).values(sha256=sha256, size=len(written))
-        )
+        own = tx.own(files) & (files.c.sha256 == row.sha256)
+        existing = select(files.c.sha256).where(tx.own(files), files.c.sha256 == sha256)
+        if tx.first(existing) is not None:
+            tx.delete(files, sha256=[row.sha256])
+        else:
+            tx.connection.execute(update(files).where(own).values(sha256=sha256, size=len(written)))
     return renamed
 
 
 def _documents_holding(tx: Transaction, redaction: Redaction) -> set[str]:
     """The hashes of the files whose text, in any version of their items, contains the words."""
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "resource")
+    own = tx.own(items) & (items.c.kind == "resource")
     hashes = set()
     for row in tx.all(select(items.c.text, items.c.metadata).where(own)):
         file = row._mapping["metadata"].get("file")
@@ -250,9 +247,9 @@ def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) ->
         with ledger.write(user, create=False) as tx:
             media_files = media.drop_user(key)
             rows = erase_rows(tx) if tx.user_id else {}
-        with ledger.write(user, create=False) as tx:  # of a call that kept its files and then found no user to write to
+        with ledger.write(user, create=False) as tx:  # files of a call that stored them for a user who is gone
             media_files += media.retain_only(key, stored_files(tx))
-        projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is kept again
+        projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is cached again
         ledger.checkpoint()
     return EraseReceipt(
         user_key=key, rows=rows, vectors=vectors, documents=documents, files=media_files, erased_at=utc_now()

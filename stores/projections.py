@@ -7,76 +7,51 @@ harm. So a process that was killed at any point is continued by the next.
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol
 
-import numpy as np
-import numpy.typing as npt
 from sqlalchemy import bindparam, select
 
 from hexamem.errors import CorruptFileError, HomeInUseError, ModelFileError
-from hexamem.memory_types.times import to_micros
-from hexamem.stores.chunking import is_passage, item_of
-from hexamem.stores.documents import Document, item_documents, step_document
+from hexamem.stores.documents import step_document
 from hexamem.stores.embedders import Embedder
-from hexamem.stores.expected_counts import count_mismatch, expected_count
-from hexamem.stores.ledger import (
-    Ledger,
-    Transaction,
-    changed_items,
-    changed_steps,
-    get_steps,
-    read_projections,
-    set_projection,
-    user_key,
+from hexamem.stores.index_writer import (
+    PAGES,
+    RECORDS,
+    TARGETS,
+    IndexWriter,
+    Streams,
+    Target,
+    keyword_index,
+    searched_words,
 )
-from hexamem.stores.ledger.labels import get_intents, read_labels, steps_renamed
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger import Ledger, Transaction, changed_steps, read_projections, set_projection, user_key
+from hexamem.stores.ledger.prepared import Prepared, of_user
 from hexamem.stores.ledger.schema import items, steps
-from hexamem.stores.lexical import LexicalDocument, LexicalStore
-from hexamem.stores.memory_use import release_memory
-from hexamem.stores.page_index import PageIndex
-from hexamem.stores.vector_cache import embed_texts
-from hexamem.stores.vectors import VectorIndex
-from hexamem.stores.vocabulary import Vocabulary
+from hexamem.stores.lexical import LexicalStore
+from hexamem.stores.streams import (
+    changed_documents,
+    count_mismatch,
+    expected_count,
+    last_change,
+    renamed_documents,
+)
+from hexamem.stores.vectors import Part, VectorIndex
+from hexamem.stores.vectors.protocol import PARTS
 
 __all__ = ["LabelStage", "Projector"]
 
-_BATCH = 5_000
-_PARALLEL = 500  # documents from which both indexes are written in parallel
-_WRITES_TO_RELEASE, _SECONDS_TO_RELEASE = 4, 1.0
-"""Small writes, and seconds, after which free memory is released: each write leaves some in the indexes' threads."""
-_STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
 Progress = Callable[[str, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    index: Literal["lexical", "vectors"]
-    stream: Literal["steps", "items"]
-
-    @property
-    def name(self) -> str:
-        return f"{self.index}.{self.stream}"
-
-
 _MAX_UNINDEXED, _SHARE = 32, 100
 """At most so many new steps, and one per so many indexed ones, are searched before they are indexed."""
 _FIRST_CHANGED = Prepared(
     select(steps.c.seq)
-    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
+    .where(of_user(steps), steps.c.change > bindparam("since"))
     .order_by(steps.c.seq)
     .limit(_MAX_UNINDEXED + 1)
 )
-_CHANGED_ITEM = Prepared(
-    select(items.c.id).where(items.c.user_id == bindparam("user"), items.c.change > bindparam("since")).limit(1)
-)
-_LAST_STEP = Prepared(
-    select(steps.c.seq).where(steps.c.user_id == bindparam("user")).order_by(steps.c.seq.desc()).limit(1)
-)
+_CHANGED_ITEM = Prepared(select(items.c.id).where(of_user(items), items.c.change > bindparam("since")).limit(1))
+_LAST_STEP = Prepared(select(steps.c.seq).where(of_user(steps)).order_by(steps.c.seq.desc()).limit(1))
 
 
 class LabelStage(Protocol):
@@ -108,10 +83,6 @@ class _SyncPoint(NamedTuple):
     seq: int
 
 
-_TARGETS = tuple(_Target(index, stream) for index in ("lexical", "vectors") for stream in _STREAMS)
-_STEP_VECTORS = _Target("vectors", "steps")
-
-
 class Projector:
     """Updates a home's indexes from its ledger. Thread-safe.
 
@@ -135,18 +106,15 @@ class Projector:
         self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
         self._notices = notices
         self._home = home
-        self._preserved_vectors: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
-        """By user and id: vectors of unchanged texts, while :meth:`purge` writes them again."""
-        self.pages: PageIndex | None = None  # set by the owner of pages; erased, purged and rebuilt with the others
+        self.writer = IndexWriter(ledger, vectors, lexical, embedder)
         self.on_removal: Callable[[str], None] = lambda user: None
         """Called with a user whose words were removed from the ledger; set by the owner of caches in memory."""
         self._locks: dict[str, threading.RLock] = {}
         self._guard = threading.Lock()
-        self._checked: set[str] = set()
+        self._checked: set[tuple[str, Streams]] = set()
         self._synced: dict[str, _SyncPoint] = {}
         self.embedder_error: str | None = None
         """Why the embedder's model cannot be loaded; the vector indexes are then not updated."""
-        self._writes, self._released = 0, time.monotonic()  # since free memory was last released
 
     def lock(self, user: str) -> threading.RLock:
         """The lock of all index writes of this user."""
@@ -170,23 +138,32 @@ class Projector:
         that is wrong. So does a call that fails on a damaged or missing index.
         """
         again = self.labelling is not None and self.labelling.waiting(user)
-        if user in self._checked and not again and self._is_current(user):
+        checked = (user, RECORDS) in self._checked
+        if checked and not again and self._is_current(user):
             return 0
         wanted = self._change(user)
         with self.lock(user):
-            if user not in self._checked:
-                self._check(user)
-                self._checked.add(user)
-            elif not again and self._reaches(user, wanted):
+            if checked and not again and self._reaches(user, wanted):
                 return 0  # another thread has indexed it meanwhile
             if self.labelling is not None:
                 self.labelling.label(user)
+            return self.advance(user, RECORDS, progress)
+
+    def advance(self, user: str, streams: Streams, progress: Progress | None = None) -> int:
+        """Update the indexes of streams, up to what the ledger holds; returns the number of records written.
+
+        The first call checks them, and rebuilds a wrong one, as does a call that fails on a damaged or missing index.
+        """
+        with self.lock(user):
+            if (user, streams) not in self._checked:
+                self._check(user, streams)
+                self._checked.add((user, streams))
             try:
-                return self._advance_all(user, progress)
+                return self._advance_all(user, streams, progress)
             except (CorruptFileError, HomeInUseError):  # a missing folder cannot be locked either
-                if not self._check(user):
+                if not self._check(user, streams):
                     raise
-                return self._advance_all(user, progress)
+                return self._advance_all(user, streams, progress)
 
     def _is_current(self, user: str) -> bool:
         """Whether no index of the user is behind; the ledger is not read if nothing was written since the last call."""
@@ -215,7 +192,7 @@ class Projector:
         first.
         """
         synced = self._synced.get(user)
-        if synced is None or user not in self._checked:
+        if synced is None or (user, RECORDS) not in self._checked:
             return None
         if synced.state is not None and self.ledger.state(user) is synced.state:
             return {}
@@ -234,28 +211,29 @@ class Projector:
             new = [step_document(step) for _, step in changed_steps(tx, synced.change)]
         if not all(step.active for step in new) or _SHARE * len(new) > self.lexical.count(user_key(user)):
             return None
-        return {step.id: _lexical(step).text for step in new}
+        return {step.id: searched_words(step) for step in new}
 
-    def repair(self, user: str) -> bool:
-        """Rebuild the damaged indexes of the user, after a search failed; returns whether there was one."""
+    def repair(self, user: str, streams: Streams = RECORDS) -> bool:
+        """Rebuild the damaged indexes of streams, after a search failed; returns whether there was one."""
         with self.lock(user):
-            damaged = self._check(user)
+            damaged = self._check(user, streams)
             if damaged:
-                self._advance_all(user)
+                self._advance_all(user, streams)
             return damaged
 
     def rebuild(self, user: str, progress: Progress | None = None) -> int:
         """Rebuild all indexes of the user from the ledger; returns the number of records written."""
         with self.lock(user):
-            for target in _TARGETS:
-                self._reset(user, target)
-            self._checked.add(user)
+            self._reset(user, TARGETS)
             if self.labelling is not None:
                 self.labelling.start_over(user)
                 self.labelling.label(user)
-            written = self._advance_all(user, progress)
-            if self.pages is not None:
-                written += self.pages.rebuild(user)
+            self._checked.add((user, RECORDS))
+            written = self._advance_all(user, RECORDS, progress)
+            if self.writer.pages is not None:
+                self._checked.add((user, PAGES))
+                self.writer.pages.assign(user)
+                written += self._advance_all(user, PAGES)
             return written
 
     def purge(self, user: str) -> None:
@@ -263,23 +241,24 @@ class Projector:
 
         Names of labels, speakers and threads are metadata of vectors, and those of deleted records may remain anywhere
         in the files of the vector store. So the user is erased there and written again, with the same vectors; the keyword
-        index too is written again.
+        indexes too are written again.
         """
         with self.lock(user):
             self.catch_up(user)
             key = user_key(user)
-            vectors = {stream: self.vectors.vectors(key, stream, self.vectors.ids(key, stream)) for stream in _STREAMS}
-            self._synced.pop(user, None)
+            vectors = [self.vectors.vectors(key, stream, self.vectors.ids(key, stream)) for stream in RECORDS]
+            with self.ledger.read(user) as tx:
+                begun = read_projections(tx, self._home) if tx.user_id else {}
             self.vectors.drop_user(key)
-            self._set(user, {f"vectors.{stream}": 0 for stream in _STREAMS})
-            self._empty_lexical(user)
-            self._preserved_vectors[user] = vectors["steps"] | vectors["items"]
+            self._reset(user, [target for target in TARGETS if target.name in begun])
+            self.writer.preserved[user] = vectors[0] | vectors[1]
             try:
-                self._advance_all(user)
+                self._advance_all(user, RECORDS)
             finally:
-                del self._preserved_vectors[user]
-            if self.pages is not None:
-                self.pages.purge(user)
+                del self.writer.preserved[user]
+            if self.writer.pages is not None and "lexical.pages" in begun:
+                self.writer.pages.assign(user)
+                self._advance_all(user, PAGES)
 
     def drop_user(self, user: str) -> tuple[int, int]:
         """Erase the user's indexes physically, damaged or not; returns the numbers of vectors and documents.
@@ -288,69 +267,70 @@ class Projector:
         """
         key = user_key(user)
         with self.lock(user):
-            vectors = sum(self._count_vectors(key, stream)[0] for stream in _STREAMS)
-            documents = 0 if self.lexical.damaged(key) else self.lexical.count(key)
-            if self.pages is not None:
-                of_pages = self.pages.drop_user(user)
-                vectors, documents = vectors + of_pages[0], documents + of_pages[1]
+            vectors = sum(self._count_vectors(key, stream)[0] for stream in PARTS)
+            documents = 0
             self.vectors.drop_user(key)
-            self.lexical.reset(key)
-            self._checked.discard(user)
+            for streams in (RECORDS, PAGES):
+                name = keyword_index(user, streams)
+                documents += 0 if self.lexical.damaged(name) else self.lexical.count(name)
+                self.lexical.reset(name)
+                self._checked.discard((user, streams))
             self._synced.pop(user, None)
+            if self.writer.pages is not None:
+                self.writer.pages.drop(user)
         return vectors, documents
 
-    def _check(self, user: str) -> bool:
+    def _check(self, user: str, streams: Streams) -> bool:
         """Empty every index that is damaged or has a wrong number of records; returns whether there was one."""
-        key = user_key(user)
         with self.ledger.read(user) as tx:
             if not tx.user_id:
                 return False
             done = read_projections(tx, self._home)
-            reached = {target: (target.stream, done.get(target.name, 0)) for target in _TARGETS}
+            reached = {
+                target: (target.stream, done.get(target.name, 0)) for target in TARGETS if target.group == streams
+            }
             counted = {key: expected_count(tx, *key) for key in set(reached.values())}
             expected = {target: counted[key] for target, key in reached.items()}
-        damaged = False
-        reason = self.lexical.damaged(key)
+        name = keyword_index(user, streams)
+        reasons: dict[Target, str] = {}
+        reason = self.lexical.damaged(name)
         if reason is None:
-            least, most = map(sum, zip(*(expected[t] for t in _TARGETS if t.index == "lexical"), strict=True))
-            reason = count_mismatch(self.lexical.count(key), least, most)
+            least, most = map(sum, zip(*(expected[t] for t in expected if t.index == "lexical"), strict=True))
+            reason = count_mismatch(self.lexical.count(name), least, most)
         if reason is not None:
-            damaged = True
-            self._notices(user, f"the keyword index of user {user!r} is rebuilt from the ledger: {reason}")
-            self._empty_lexical(user)
-        for stream in _STREAMS:
-            target = _Target("vectors", stream)
-            count, damage = self._count_vectors(key, stream)
-            reason = damage or count_mismatch(count, *expected[target])
-            if reason is not None:
-                damaged = True
-                self._notices(
-                    user, f"the vector index ({stream}) of user {user!r} is rebuilt from the ledger: {reason}"
-                )
-                self._reset(user, target)
-        return damaged
+            reasons[Target("lexical", streams[0])] = reason
+        for target, bounds in expected.items():
+            if target.index == "vectors":
+                count, damage = self._count_vectors(user_key(user), target.stream)
+                if (reason := damage or count_mismatch(count, *bounds)) is not None:
+                    reasons[target] = reason
+        for target, reason in reasons.items():
+            what = "keyword index" if target.index == "lexical" else f"vector index ({target.stream})"
+            of = "pages of " if streams == PAGES else ""
+            self._notices(user, f"the {what} of {of}user {user!r} is rebuilt from the ledger: {reason}")
+        self._reset(user, reasons)
+        return bool(reasons)
 
-    def _count_vectors(self, key: str, stream: Literal["steps", "items"]) -> tuple[int, str | None]:
+    def _count_vectors(self, key: str, stream: Part) -> tuple[int, str | None]:
         """The number of vectors; 0 and the reason if they cannot be read."""
         try:
             return self.vectors.count(key, stream), None
         except CorruptFileError as error:
             return 0, str(error)
 
-    def _reset(self, user: str, target: _Target) -> None:
-        key = user_key(user)
-        if target.index == "vectors":
-            self._synced.pop(user, None)
-            self.vectors.reset(key, target.stream)
-            self._set(user, {target.name: 0})
-        else:
-            self._empty_lexical(user)
-
-    def _empty_lexical(self, user: str) -> None:
-        """Empty the keyword index, which both streams share."""
+    def _reset(self, user: str, targets: Iterable[Target]) -> None:
+        """Empty indexes; the streams of a group share their keyword index."""
         self._synced.pop(user, None)
-        self.lexical.reset(user_key(user))
-        self._set(user, {f"lexical.{stream}": 0 for stream in _STREAMS})
+        emptied: dict[str, int] = {}
+        for target in targets:
+            if target.index == "vectors":
+                self.vectors.reset(user_key(user), target.stream)
+                emptied[target.name] = 0
+            else:
+                self.lexical.reset(keyword_index(user, target.group))
+                emptied |= {f"lexical.{stream}": 0 for stream in target.group}
+        if emptied:
+            self._set(user, emptied)
 
     def _set(self, user: str, values: dict[str, int]) -> None:
         with self.ledger.write(user, create=False) as tx:
@@ -358,161 +338,59 @@ class Projector:
                 for name, change in values.items():
                     set_projection(tx, self._home, name, change)
 
-    def _advance_all(self, user: str, progress: Progress | None = None) -> int:
-        until = self._change(user)
+    def _advance_all(self, user: str, streams: Streams, progress: Progress | None = None) -> int:
         try:
             if self.embedder_error is None:
-                return sum(self._advance(user, stream, until, progress) for stream in _STREAMS)
+                return sum(self._advance(user, stream, progress) for stream in streams)
         except ModelFileError as error:
             self.embedder_error = str(error)
             self._notices(user, f"{error}; meanwhile messages are stored, and found by keywords alone")
-        return sum(self._advance(user, stream, until, progress, index="lexical") for stream in _STREAMS)
+        return sum(self._advance(user, stream, progress, index="lexical") for stream in streams)
 
-    def _advance(
-        self,
-        user: str,
-        stream: Literal["steps", "items"],
-        until: int,
-        progress: Progress | None,
-        index: str = "",
-    ) -> int:
-        """Update both indexes of a stream, or only ``index``, at least up to the change ``until``; changes that both lack
-        are read once."""
-        targets = [target for target in _TARGETS if target.stream == stream and target.index.startswith(index)]
+    def _advance(self, user: str, stream: Part, progress: Progress | None, index: str = "") -> int:
+        """Update both indexes of a stream, or only ``index``; changes that both lack are read once.
+
+        It ends at the last change at the time of the call, so that it does not chase a writer.
+        """
+        targets = [target for target in TARGETS if target.stream == stream and target.index.startswith(index)]
         written = 0
+        until: int | None = None
         while True:
             state = self.ledger.state(user)
             with self.ledger.read(user) as tx:
                 if not tx.user_id:
                     return written
+                last = last_change(tx, stream)
+                until = last if until is None else until
                 done = read_projections(tx, self._home)
                 since = min(done.get(target.name, 0) for target in targets)
-                if since >= min(until, tx.change):
+                if since >= min(until, last):
                     if _slowest(done) >= tx.change:
                         self._synced[user] = _sync_point(tx, state)
                     return written
-                batch = self._changed(tx, stream, since)
-                renamed = self._renamed(tx, done.get("vectors.steps", 0)) if _STEP_VECTORS in targets else []
-                reached = batch[-1][0] if len(batch) >= _BATCH else tx.change  # an item may be several documents
+                batch, reached = changed_documents(tx, stream, since)
+                renamed = (
+                    renamed_documents(tx, done.get("vectors.steps", 0)) if Target("vectors", "steps") in targets else []
+                )
             behind = {target: done.get(target.name, 0) for target in targets if done.get(target.name, 0) < reached}
             lacking = {
                 target: [document for change, document in batch if change > come] for target, come in behind.items()
             }
             if renamed:
-                self._rename(user, renamed)
-            self._write_all(user, {target: documents for target, documents in lacking.items() if documents})
+                self.writer.rename(user, renamed)
+            self.writer.write(user, {target: documents for target, documents in lacking.items() if documents})
             for target, documents in lacking.items():
                 written += len(documents)
                 if progress is not None and documents:
                     progress(target.name, len(documents))
             self._set(user, {target.name: reached for target in behind})
 
-    def _changed(self, tx: Transaction, stream: str, since: int) -> list[tuple[int, Document]]:
-        if stream == "steps":
-            changed = [(change, step_document(step)) for change, step in changed_steps(tx, since, _BATCH)]
-        else:
-            items_since = changed_items(tx, since, _BATCH)
-            changed = [(change, document) for change, item in items_since for document in item_documents(item)]
-        described = self._described(tx, [document for _, document in changed])
-        return [(change, document) for (change, _), document in zip(changed, described, strict=True)]
-
-    @staticmethod
-    def _described(tx: Transaction, documents: Sequence[Document]) -> list[Document]:
-        carried = {label_id for document in documents if document.kind == "step" for label_id in document.label_ids}
-        vocabulary = Vocabulary(read_labels(tx, carried) if carried else ())
-        return [document.with_metadata(vocabulary) for document in documents]
-
-    def _renamed(self, tx: Transaction, since: int) -> list[Document]:
-        """Unchanged steps whose labels were renamed or merged."""
-        renamed = steps_renamed(tx, since)
-        if not renamed:
-            return []
-        intents = get_intents(tx, renamed)
-        steps = get_steps(tx, renamed).values()
-        return self._described(
-            tx, [step_document(step)._replace(label_ids=intents[step.id].label_ids) for step in steps]
-        )
-
-    def _rename(self, user: str, renamed: list[Document]) -> None:
-        """Replace the metadata of stored vectors."""
-        key = user_key(user)
-        vectors = self.vectors.vectors(key, "steps", [document.id for document in renamed])
-        known = [document for document in renamed if document.id in vectors]
-        if known:
-            rows = np.stack([vectors[document.id] for document in known])
-            metadatas = [document.metadata for document in known]
-            self.vectors.upsert(key, "steps", [document.id for document in known], rows, metadatas)
-
-    def _write_all(self, user: str, lacking: dict[_Target, list[Document]]) -> None:
-        """Write to both indexes, in parallel for many documents: tokenizing and embedding share the cores."""
-        if len(lacking) < 2 or max(map(len, lacking.values())) < _PARALLEL:
-            for target, documents in lacking.items():
-                self._write(user, target, documents)
-            self._writes += 1
-            if self._writes >= _WRITES_TO_RELEASE and time.monotonic() - self._released >= _SECONDS_TO_RELEASE:
-                self._writes, self._released = 0, time.monotonic()
-                release_memory()
-            return
-        first, *rest = lacking.items()
-        with ThreadPoolExecutor(1, "hexamem-index") as pool:  # only one more thread, since each needs memory
-            parallel = pool.submit(self._write, user, *first)
-            for target, documents in rest:
-                self._write(user, target, documents)
-            parallel.result()
-        release_memory()
-
-    def _write(self, user: str, target: _Target, documents: list[Document]) -> None:
-        key = user_key(user)
-        gone = [document.id for document in documents if not document.active]
-        gone += self._former_passages(key, target, documents)
-        active = [document for document in documents if document.active]
-        if target.index == "lexical":
-            if gone:
-                self.lexical.delete(key, gone)
-            if active:
-                self.lexical.upsert(key, [_lexical(document) for document in active])
-            return
-        if gone:
-            self.vectors.delete(key, target.stream, gone)
-        if active:
-            ids, metadatas = [document.id for document in active], [document.metadata for document in active]
-            self.vectors.upsert(key, target.stream, ids, self._vectors_of(user, active), metadatas)
-
-    def _former_passages(self, key: str, target: _Target, documents: list[Document]) -> list[str]:
-        """The indexed passages of items that are written again, except passages that are written too."""
-        written = {document.id for document in documents}
-        anew = {document.id for document in documents if document.kind == "resource" and not is_passage(document.id)}
-        if not anew:
-            return []
-        indexed = self.lexical.ids(key) if target.index == "lexical" else self.vectors.ids(key, target.stream)
-        return [record_id for record_id in indexed - written if is_passage(record_id) and item_of(record_id) in anew]
-
-    def _vectors_of(self, user: str, documents: list[Document]) -> npt.NDArray[np.float32]:
-        stored = self._preserved_vectors.get(user, {})
-        new = [document.text for document in documents if document.id not in stored]
-        if len(new) == len(documents):
-            return embed_texts(self.ledger, user, self.embedder, new)
-        fresh = iter(embed_texts(self.ledger, user, self.embedder, new)) if new else iter(())
-        return np.stack([stored[document.id] if document.id in stored else next(fresh) for document in documents])
-
 
 def _slowest(done: Mapping[str, int]) -> int:
     """The change number up to which every index is written."""
-    return min(done.get(target.name, 0) for target in _TARGETS)
+    return min(done.get(target.name, 0) for target in TARGETS if target.group == RECORDS)
 
 
 def _sync_point(tx: Transaction, state: object | None) -> _SyncPoint:
     last = tx.first(_LAST_STEP, user=tx.user_id)
     return _SyncPoint(state, tx.change, 0 if last is None else int(last.seq))
-
-
-def _lexical(document: Document) -> LexicalDocument:
-    return LexicalDocument(
-        id=document.id,
-        text=f"{document.text}\n{document.also}" if document.also else document.text,
-        kind=document.kind,
-        thread_id=document.thread_id,
-        speaker=document.speaker,
-        occurred_at=to_micros(document.occurred_at),
-        label_ids=document.label_ids,
-    )

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import and_, select
 
 from hexamem.memory_types import Media, Remembered, Source, Step, ToolCall, VaultItem, utc_now
 from hexamem.memory_types.base import new_ids
-from hexamem.memory_types.cutting import is_cut_from
 from hexamem.memory_types.local_time import offset_minutes
 from hexamem.memory_types.messages import MediaDraft, MessageDraft
 from hexamem.memory_types.times import read_zone
@@ -36,18 +35,6 @@ _SHORT = 8_000  # characters
 _Clean = Callable[[Any], Any]
 _Files = dict[str, tuple[bytes, dict[str, Any]]]
 """SHA-256 of a file → its bytes, and its columns in the table ``files``."""
-
-
-class _Prepared(NamedTuple):
-    """A call ready to be written."""
-
-    known: dict[str, str]  # the host's message ids that the thread contains: → step id
-    steps: list[Step]  # without turn, seq and time of arrival
-    timed: set[str]  # ids of the steps whose message has a time
-    files: _Files
-    secrets: StagedSecrets
-    items: list[VaultItem]  # one for each secret
-    receipt: Remembered
 
 
 def record(
@@ -72,7 +59,7 @@ def record(
     Names by which a host finds its records again (ids of thread, message, agent, tool call, file) are stored unchanged.
 
     Secrets are searched for, and files written, before the transaction, so that it blocks other writers for a short time
-    only; a text file, in which a secret may stand, is written in it.
+    only; a text file, in which a secret may occur, is written in it.
 
     Args:
         ready: the kinds of job that put media into words here; media of another kind wait.
@@ -88,14 +75,13 @@ def record(
         with ledger.write(user, timezone=timezone) as tx:
             if call.short:  # faster than a second transaction
                 call.find_known(tx)
-            call.look_up(tx)
-            receipt = _store(tx, thread_id, call.prepare(), put, ready)
+            receipt = call.write(tx, put, ready)
             also(tx)
             return receipt
 
 
 class _Call:
-    """The messages of a call: scanned for secrets when made, then looked up in the ledger, then prepared as steps.
+    """The messages of a call: scanned for secrets when made, then written as steps.
 
     Attributes:
         binary_files: the bytes of media that are no text.
@@ -128,6 +114,7 @@ class _Call:
         self._strings = strings_in([metadata, *self._texts])
         self.short = sum(map(len, self._strings)) <= _SHORT
         self._found: Mapping[str, SecretSpan] = {}
+        self._files: _Files = {}
         shared = self._redactor.scan(metadata)
         self._secrets = [shared | self._redactor.scan(texts) for texts in self._texts]
 
@@ -137,22 +124,18 @@ class _Call:
             self._found = find_known(tx, self._cipher, self._strings)
             self._redactor.add_known(self._found)
 
-    def look_up(self, tx: Transaction) -> None:
-        """Read what the ledger contains of the messages and their secrets."""
+    def write(self, tx: Transaction, put: Callable[[bytes], str], ready: Collection[str]) -> Remembered:
+        """Append the messages that the thread does not contain yet, without secrets; called once."""
         self._staged.look_up(tx, frozenset(self._found).union(*self._secrets))
-        self._known = known_messages(tx, self._thread_id, _message_ids(self._drafts))
-        known_steps = get_steps(tx, set(self._known.values()), forgotten=True)
-        self._contents = {step.id: step.content for step in known_steps.values()}
-
-    def prepare(self) -> _Prepared:
-        """The steps, without secrets; called once, after :meth:`look_up`."""
-        step_of, contents = dict(self._known), self._contents
-        ids: list[str] = []
+        message_ids = [draft.message_id for draft in self._drafts if draft.message_id is not None]
+        known = known_messages(tx, self._thread_id, message_ids)
+        contents = {step.id: step.content for step in get_steps(tx, set(known.values()), forgotten=True).values()}
+        step_of = dict(known)
         fresh = new_ids("step", len(self._drafts))
+        ids: list[str] = []
         repeated: list[str] = []
-        steps: list[Step] = []
+        steps: list[Step] = []  # without turn, seq and time of arrival
         timed: set[str] = set()
-        files: _Files = {}
         degraded: list[str] = []
         for draft, near in zip(self._drafts, self._secrets, strict=True):
             clean = partial(self._redactor.clean, near=near)
@@ -160,15 +143,14 @@ class _Call:
                 step_id = step_of[draft.message_id]
                 repeated.append(step_id)
                 ids.append(step_id)
-                text = clean(draft.text)
-                if text != contents[step_id] and not is_cut_from(contents[step_id], text):
+                if clean(draft.text) != contents[step_id]:
                     degraded.append(
                         f"message id {draft.message_id!r} came again with another text, which was not stored: "
                         "an id identifies one message, so give a changed message an id of its own"
                     )
                 continue
             degraded.extend(clean(draft.degraded))
-            step = self._step(next(fresh), draft, clean, files)
+            step = self._step(next(fresh), draft, clean)
             contents[step.id] = step.content
             if draft.message_id is not None:
                 step_of[draft.message_id] = step.id
@@ -176,16 +158,29 @@ class _Call:
                 timed.add(step.id)
             steps.append(step)
             ids.append(step.id)
-        receipt = Remembered(
+        now = utc_now()
+        self._write_files(tx, put, now)
+        self._staged.write(tx)
+        if steps:
+            turn, seq = next_turn(tx, self._thread_id), tx.next_change(len(steps))
+            append_steps(tx, steps, Arrival(turn, seq, now, frozenset(timed)))
+            enqueue_steps(tx, steps, ready)
+        add_vault_items(tx, _vault_items(self._user, self._staged, steps), created_at=now)
+        return Remembered(
             step_ids=tuple(ids),
             repeated=tuple(repeated),
             secrets=tuple(dict.fromkeys(self._redactor.replaced.values())),
-            degraded=tuple(degraded),
+            degraded=(*degraded, *_forgotten(tx, known)),
         )
-        items = _vault_items(self._user, self._staged, steps)
-        return _Prepared(self._known, steps, timed, files, self._staged, items, receipt)
 
-    def _step(self, step_id: str, draft: MessageDraft, clean: _Clean, files: _Files) -> Step:
+    def _write_files(self, tx: Transaction, put: Callable[[bytes], str], now: datetime) -> None:
+        stored = stored_files(tx) if self._files else set()
+        for sha256, (data, row) in self._files.items():
+            put(data)  # a cleanup may have deleted it since
+            if sha256 not in stored:
+                tx.connection.execute(files.insert().values(user_id=tx.user_id, sha256=sha256, created_at=now, **row))
+
+    def _step(self, step_id: str, draft: MessageDraft, clean: _Clean) -> Step:
         moment, now = draft.occurred_at, utc_now()
         stored = [_without_secrets(media, clean) for media in draft.media]
         # The secret could be guessed from the hash of a text file that contained it: the new hash replaces it everywhere.
@@ -212,7 +207,9 @@ class _Call:
                 ]
             ),
             tool_call_id=draft.tool_call_id,
-            media=tuple([_media(media, data, clean, files) for media, data in zip(draft.media, stored, strict=True)]),
+            media=tuple(
+                [_media(media, data, clean, self._files) for media, data in zip(draft.media, stored, strict=True)]
+            ),
             index_text=clean(draft.index_text),
             message_id=draft.message_id,
             agent_id=self._agent_id,
@@ -222,31 +219,6 @@ class _Call:
             status="active",
             metadata=clean({**self._metadata, **draft.metadata}),
         )
-
-
-def _message_ids(drafts: Sequence[MessageDraft]) -> list[str]:
-    return [draft.message_id for draft in drafts if draft.message_id is not None]
-
-
-def _store(
-    tx: Transaction, thread_id: str, prepared: _Prepared, put: Callable[[bytes], str], ready: Collection[str]
-) -> Remembered:
-    now = utc_now()
-    stored = stored_files(tx) if prepared.files else set()
-    for sha256, (data, row) in prepared.files.items():
-        put(data)  # a cleanup may have deleted it since
-        if sha256 not in stored:
-            tx.connection.execute(files.insert().values(user_id=tx.user_id, sha256=sha256, created_at=now, **row))
-    prepared.secrets.write(tx)
-    if prepared.steps:
-        turn, seq = next_turn(tx, thread_id), tx.next_change(len(prepared.steps))
-        append_steps(tx, prepared.steps, Arrival(turn, seq, now, frozenset(prepared.timed)))
-        enqueue_steps(tx, prepared.steps, ready)
-    add_vault_items(tx, prepared.items, created_at=now)
-    forgotten = _forgotten(tx, prepared.known)
-    if not forgotten:
-        return prepared.receipt
-    return prepared.receipt.changed(degraded=(*prepared.receipt.degraded, *forgotten))
 
 
 def _forgotten(tx: Transaction, known: Mapping[str, str]) -> list[str]:
@@ -261,7 +233,7 @@ def _forgotten(tx: Transaction, known: Mapping[str, str]) -> list[str]:
     base = select(steps.c.id, operations.c.id.label("operation"), changes.c.after).select_from(
         changes.join(steps, of_step).join(operations, of_operation)
     )
-    own = and_(changes.c.user_id == tx.user_id, changes.c.target == "step", steps.c.status == "forgotten")
+    own = and_(tx.own(changes), changes.c.target == "step", steps.c.status == "forgotten")
     for part in chunks(message_of):
         for row in tx.all(base.where(own, steps.c.id.in_(part)).order_by(operations.c.seq)):
             if row.after and row.after["status"] == "forgotten":
@@ -350,10 +322,10 @@ def _first_references(steps: Sequence[Step]) -> dict[str, Source]:
     """Secret id → the first place where its reference occurs."""
     sources: dict[str, Source] = {}
     for step in steps:
-        for found in find_references(step.content):
-            quote = step.content[found.start : found.end]
-            sources.setdefault(found.id, Source(step_id=step.id, quote=quote, start=found.start, end=found.end))
+        for mark in find_references(step.content):
+            quote = step.content[mark.start : mark.end]
+            sources.setdefault(mark.id, Source(step_id=step.id, quote=quote, start=mark.start, end=mark.end))
         if step.index_text != step.content:
-            for found in find_references(step.index_text):
-                sources.setdefault(found.id, Source(step_id=step.id))
+            for mark in find_references(step.index_text):
+                sources.setdefault(mark.id, Source(step_id=step.id))
     return sources

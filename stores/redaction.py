@@ -135,9 +135,9 @@ class Redactor:
         """Replace every long secret of the call, and these short ones; the references in the text stay unchanged."""
         pieces: list[str] = []
         end = 0
-        for found in find_references(text):
-            pieces += [self._replace(text[end : found.start], short), text[found.start : found.end]]
-            end = found.end
+        for mark in find_references(text):
+            pieces += [self._replace(text[end : mark.start], short), text[mark.start : mark.end]]
+            end = mark.end
         return "".join([*pieces, self._replace(text[end:], short)])
 
     def _replace(self, text: str, short: Collection[str]) -> str:

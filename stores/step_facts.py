@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import BigInteger, Select, Text, and_, bindparam, func, select, type_coerce
 
 from hexamem.stores.documents import searchable
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.columns import decode_text
+from hexamem.stores.ledger.prepared import of_user
 from hexamem.stores.ledger.schema import intents, steps
 from hexamem.stores.working_set import StepFacts
 
-__all__ = ["ReadStep", "read_steps"]
+__all__ = ["read_steps"]
 
 _BATCH = 4_000
 _MICROS = 1_000_000
@@ -35,22 +36,14 @@ _EVERY = (
         type_coerce(intents.c.resolved_text, Text),
     )
     .outerjoin(intents, and_(intents.c.user_id == steps.c.user_id, intents.c.step_id == steps.c.id))
-    .where(steps.c.user_id == bindparam("user"))
+    .where(of_user(steps))
     .order_by(steps.c.seq)
 )
 _ACTIVE = _EVERY.where(steps.c.status == "active")
 _CHANGED = _EVERY.where(steps.c.change > bindparam("since"))
 
 
-class ReadStep(NamedTuple):
-    """A step as read: its facts, the text to embed, and whether it is active."""
-
-    facts: StepFacts
-    embedded: str
-    active: bool
-
-
-def read_steps(tx: Transaction, since: int = 0) -> Iterator[list[ReadStep]]:
+def read_steps(tx: Transaction, since: int = 0) -> Iterator[list[StepFacts]]:
     """The steps whose change number is above ``since``, in the order of storage, in batches; only active ones from 0 on."""
     statement: Select[Any] = _CHANGED if since else _ACTIVE
     values = {"user": tx.user_id, **({"since": since} if since else {})}
@@ -72,26 +65,27 @@ def _read(
     name: str | None,
     content: str,
     resolved: str | None,
-) -> ReadStep:
-    said = decode_text(content)
-    text = plain = searchable(said)
+) -> StepFacts:
+    content = decode_text(content)
+    text = plain = searchable(content)
     if resolved is not None:
         # The stored text and the words that replace its references; the resolved text is embedded.
         plain = decode_text(resolved)
         known = set(text.split())
         text = " ".join([text, *(word for word in plain.split() if word not in known)])
     speaker = decode_text(name) if name else ""
-    facts = StepFacts(
-        step_id,
-        decode_text(thread),
-        turn,
-        speaker or role,
-        role,
-        text,
-        said,
-        micros // _MICROS,
-        offset,
-        bool(pictured),
-        seq,
+    return StepFacts(
+        id=step_id,
+        thread_id=decode_text(thread),
+        turn=turn,
+        speaker=speaker or role,
+        role=role,
+        text=text,
+        content=content,
+        seconds=micros // _MICROS,
+        offset_minutes=offset,
+        pictured=bool(pictured),
+        seq=seq,
+        embedded=f"{searchable(speaker)}: {plain}" if speaker else plain,
+        active=status == "active",
     )
-    return ReadStep(facts, f"{searchable(speaker)}: {plain}" if speaker else plain, status == "active")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,67 +11,60 @@ from hexamem.errors import InvalidInputError
 if TYPE_CHECKING:
     from langgraph.store.base import MatchCondition
 
-__all__ = ["check_conditions", "meets", "namespace_matches"]
+__all__ = ["filter_of", "namespace_matches"]
 
+Test = Callable[[Any], bool]
 _ORDERED: dict[str, Callable[[float, float], bool]] = {
-    "$gt": lambda stored, wanted: stored > wanted,
-    "$gte": lambda stored, wanted: stored >= wanted,
-    "$lt": lambda stored, wanted: stored < wanted,
-    "$lte": lambda stored, wanted: stored <= wanted,
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
 }
 
 
-def check_conditions(conditions: Mapping[str, Any] | None) -> None:
-    """Check the operators of a filter, also where no value is compared.
-
-    Raises:
-        InvalidInputError: for an unknown operator.
-    """
-    for wanted in (conditions or {}).values():
-        if isinstance(wanted, Mapping):
-            operators = [str(key) for key in wanted if str(key).startswith("$")]
-            for name in wanted if operators else ():
-                _check_operator(str(name))
-            if not operators:
-                check_conditions(wanted)
-
-
-def meets(value: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:
+def filter_of(conditions: Mapping[str, Any] | None) -> Callable[[Mapping[str, Any]], bool]:
     """Whether a value meets every condition, by field: an equal value, a mapping of conditions on fields within, or
     operators ``$eq``, ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``, of which the last four compare numbers.
 
     Raises:
         InvalidInputError: for an unknown operator.
     """
-    return all(_compare(value.get(key), wanted) for key, wanted in conditions.items())
+    tests = {key: _test_of(wanted) for key, wanted in (conditions or {}).items()}
+    return lambda value: all(test(value.get(key)) for key, test in tests.items())
 
 
-def _compare(stored: Any, wanted: Any) -> bool:
+def _test_of(wanted: Any) -> Test:
     if isinstance(wanted, Mapping):
         if any(str(key).startswith("$") for key in wanted):
-            return all(_operator(stored, name, operand) for name, operand in wanted.items())
-        return isinstance(stored, Mapping) and all(_compare(stored.get(key), part) for key, part in wanted.items())
+            operators = [_operator_of(str(name), operand) for name, operand in wanted.items()]
+            return lambda stored: all(test(stored) for test in operators)
+        within = filter_of(wanted)
+        return lambda stored: isinstance(stored, Mapping) and within(stored)
     if isinstance(wanted, list | tuple):
-        same = isinstance(stored, list | tuple) and len(stored) == len(wanted)
-        return same and all(_compare(part, other) for part, other in zip(stored, wanted, strict=True))
-    return bool(stored == wanted)
+        parts = [_test_of(part) for part in wanted]
+        return lambda stored: (
+            isinstance(stored, list | tuple)
+            and len(stored) == len(parts)
+            and all(test(part) for test, part in zip(parts, stored, strict=True))
+        )
+    return lambda stored: bool(stored == wanted)
 
 
-def _operator(stored: Any, name: str, operand: Any) -> bool:
+def _operator_of(name: str, operand: Any) -> Test:
     if name == "$eq":
-        return bool(stored == operand)
+        return lambda stored: bool(stored == operand)
     if name == "$ne":
-        return bool(stored != operand)
-    _check_operator(name)
-    try:
-        return _ORDERED[name](float(stored), float(operand))
-    except (TypeError, ValueError):  # not a number
-        return False
-
-
-def _check_operator(name: str) -> None:
-    if name not in ("$eq", "$ne") and name not in _ORDERED:
+        return lambda stored: bool(stored != operand)
+    if name not in _ORDERED:
         raise InvalidInputError(f"{name} is not an operator of a filter; use one of $eq, $ne, {', '.join(_ORDERED)}")
+
+    def compare(stored: Any) -> bool:
+        try:
+            return _ORDERED[name](float(stored), float(operand))
+        except (TypeError, ValueError):  # not a number
+            return False
+
+    return compare
 
 
 def namespace_matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:

@@ -7,28 +7,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from itertools import islice
 from typing import Any, NamedTuple
 
-import numpy as np
-from langgraph.store.base import Item, PutOp, SearchItem, tokenize_path
+from langgraph.store.base import PutOp, tokenize_path
 
 from hexamem.errors import InvalidInputError
 
-__all__ = [
-    "Write",
-    "as_item",
-    "as_search_item",
-    "field_paths",
-    "item_digest",
-    "known_vectors",
-    "minutes_of",
-    "parts_of",
-    "record_ids",
-    "where_of",
-]
-
-_BATCH = 2_000
+__all__ = ["Write", "field_paths", "fields_of", "item_digest", "minutes_of", "record_ids", "where_of"]
 
 
 class Write(NamedTuple):
@@ -51,11 +36,6 @@ def item_digest(namespace: Sequence[str], key: str) -> str:
     return blake2b(json.dumps([list(namespace), key]).encode(), digest_size=20).hexdigest()
 
 
-def known_vectors(vectors: Any) -> Any:
-    """The vectors that are not zero: a text without a word that the embedder knows has a zero vector."""
-    return vectors[np.any(vectors, axis=1)] if len(vectors) else vectors
-
-
 def where_of(prefix: Sequence[str], *conditions: dict[str, Any]) -> dict[str, Any]:
     """Chroma's condition for records under a namespace prefix (all when empty) that meet the others too."""
     under = [{"prefixes": {"$contains": json.dumps(list(prefix))}}] if prefix else []
@@ -68,14 +48,8 @@ def record_ids(row: Mapping[str, Any]) -> list[str]:
     return [f"{row['of']}.{n}" for n in range(max(1, row["texts"]))]
 
 
-def parts_of(values: Sequence[str]) -> Iterable[list[str]]:
-    """The values in batches that one call of Chroma accepts."""
-    rest = iter(values)
-    while part := list(islice(rest, _BATCH)):
-        yield part
-
-
-def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
+def fields_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the item of a row."""
     return {
         "value": json.loads(row["value"]),
         "key": json.loads(row["key"]),
@@ -83,16 +57,6 @@ def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
         "created_at": datetime.fromisoformat(row["created"]),
         "updated_at": datetime.fromisoformat(row["updated"]),
     }
-
-
-def as_item(row: Mapping[str, Any]) -> Item:
-    """The item of a row."""
-    return Item(**_fields(row))
-
-
-def as_search_item(row: Mapping[str, Any], score: float | None) -> SearchItem:
-    """The result of a search, of a row."""
-    return SearchItem(**_fields(row), score=score)
 
 
 def minutes_of(op: PutOp) -> float:

@@ -23,7 +23,7 @@ from hexamem.errors import (
 from hexamem.memory_types.times import read_zone
 from hexamem.stores.disk import sync_folder
 from hexamem.stores.ledger import Ledger, import_lines, read_entries, user_key
-from hexamem.stores.ledger.transfer import Entry, file_entries, numbered, open_secrets, row_entries
+from hexamem.stores.ledger.transfer import export_lines, open_secrets, row_entries
 from hexamem.stores.ledger.vault import audit_export
 from hexamem.stores.media import MediaStore, adding_before, stored_files
 from hexamem.stores.secrets import Cipher
@@ -46,10 +46,7 @@ def export_file(
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as out:
             revealed: list[str] = []
             with closing(_entries(user, ledger, cipher, media, passphrase)) as entries:
-                for line in numbered(_note_secrets(entries, revealed)):
-                    out.write(line.text + "\n")
-                    if line.kind is not None:
-                        counts[line.kind] = counts.get(line.kind, 0) + 1
+                out.writelines(export_lines(_counted(entries, counts, revealed)))
             out.flush()
             os.fsync(out.fileno())
         if revealed:  # before the file gets its name
@@ -71,19 +68,26 @@ def export_file(
 
 def _entries(
     user: str, ledger: Ledger, cipher: Cipher, media: MediaStore, passphrase: str | None
-) -> Generator[Entry, None, None]:
+) -> Generator[dict[str, Any], None, None]:
     """The rows of one snapshot of the ledger; the media after it, so that no writer waits for their bytes."""
     with ledger.read(user) as tx:
         yield from row_entries(tx, cipher, passphrase)
         hashes = sorted(stored_files(tx))
-    yield from file_entries(_media(user, ledger, media, hashes))
+    for sha256, data in _media(user, ledger, media, hashes):
+        yield {"file": sha256, "data": base64.b64encode(data).decode()}
 
 
-def _note_secrets(entries: Iterable[Entry], revealed: list[str]) -> Iterator[Entry]:
-    for kind, entry in entries:
-        if kind == "secrets":
+def _counted(
+    entries: Iterable[dict[str, Any]], counts: dict[str, int], revealed: list[str]
+) -> Iterator[dict[str, Any]]:
+    """The entries; their numbers by kind and the ids of the secrets are noted."""
+    for entry in entries:
+        kind = entry.get("table") or ("secrets" if "secret" in entry else "media" if "file" in entry else None)
+        if kind is not None:
+            counts[kind] = counts.get(kind, 0) + 1
+        if "secret" in entry:
             revealed.append(entry["secret"]["id"])
-        yield kind, entry
+        yield entry
 
 
 def _media(user: str, ledger: Ledger, media: MediaStore, hashes: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -171,6 +175,6 @@ def _checked_rows(place: str) -> Iterator[None]:
         if isinstance(error, IntegrityError) and "constraint" not in str(error.orig):
             raise  # an error of the database
         raise CorruptFileError(
-            f"the checksums of {place} are right, but its rows do not fit the ledger ({type(error).__name__}): it was "
+            f"the checksum of {place} is right, but its rows do not fit the ledger ({type(error).__name__}): it was "
             "not written by export; nothing was imported"
         ) from None

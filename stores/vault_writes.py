@@ -28,7 +28,7 @@ def store_in_vault(tx: Transaction, cipher: Cipher) -> StoreSecret:
 class StagedSecrets:
     """Secrets of a call, encrypted before the transaction that writes them. :meth:`stage` is a :data:`StoreSecret`.
 
-    Call :meth:`look_up` first, and in the writing transaction :meth:`is_current`, then :meth:`write`.
+    Call :meth:`look_up` first, in the transaction of :meth:`write`.
 
     Attributes:
         spans: id of each staged secret → what it is.
@@ -37,7 +37,6 @@ class StagedSecrets:
     def __init__(self, cipher: Cipher, user: str) -> None:
         self._cipher, self._user = cipher, user
         self._stored: dict[str, str] = {}
-        self._reused: dict[str, str] = {}
         self._new: list[NewSecret] = []
         self.spans: dict[str, SecretSpan] = {}
 
@@ -52,9 +51,7 @@ class StagedSecrets:
         """The id of the secret: the one that it has in the vault, else a new one, for which it is encrypted."""
         digest = self._digest(plaintext)
         secret_id = self._stored.get(digest)
-        if secret_id is not None:
-            self._reused[digest] = secret_id
-        else:
+        if secret_id is None:
             secret = new_secret(
                 self._cipher,
                 self._user,
@@ -68,20 +65,16 @@ class StagedSecrets:
         self.spans.setdefault(secret_id, span)
         return secret_id
 
-    def is_current(self, tx: Transaction) -> bool:
-        """Whether the vault still contains those of the secrets that it contained when they were staged, and no more."""
-        return known_secrets(tx, {*self._reused, *(secret.digest for secret in self._new)}) == self._reused
-
     def write(self, tx: Transaction) -> None:
         """Insert the new secrets."""
         store_new_secrets(tx, self._new)
 
 
-def vault_items(user: str, found: Mapping[str, SecretSpan], sources: Sequence[Source] = ()) -> list[VaultItem]:
+def vault_items(user: str, secrets: Mapping[str, SecretSpan], sources: Sequence[Source] = ()) -> list[VaultItem]:
     """A vault item for each secret, citing the steps of these sources without their quotes.
 
     Args:
-        found: id of the secret → what it is.
+        secrets: id of the secret → what it is.
     """
     cited = tuple(Source(step_id=step_id) for step_id in dict.fromkeys(source.step_id for source in sources))
     return [
@@ -93,7 +86,7 @@ def vault_items(user: str, found: Mapping[str, SecretSpan], sources: Sequence[So
             secret_id=secret_id,
             sources=cited,
         )
-        for secret_id, span in found.items()
+        for secret_id, span in secrets.items()
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Row, delete, insert, select
+from sqlalchemy import Row, insert, select
 
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import Ledger, Transaction
@@ -58,20 +58,16 @@ def _cached(tx: Transaction, embedder: Embedder, hashes: Iterable[str]) -> Itera
     for part in chunks(dict.fromkeys(hashes)):
         yield from tx.all(
             select(vectors.c.text_hash, vectors.c.vector).where(
-                vectors.c.user_id == tx.user_id,
-                vectors.c.fingerprint == embedder.fingerprint,
-                vectors.c.text_hash.in_(part),
+                tx.own(vectors), vectors.c.fingerprint == embedder.fingerprint, vectors.c.text_hash.in_(part)
             )
         )
 
 
 def prune_vectors(tx: Transaction, texts: Iterable[str]) -> None:
     """Delete the cached vectors of all other texts: after a redaction, since a hash may reveal the removed words."""
-    rows = tx.all(select(vectors.c.text_hash).where(vectors.c.user_id == tx.user_id).distinct())
+    rows = tx.all(select(vectors.c.text_hash).where(tx.own(vectors)).distinct())
     if rows:
-        gone = {row.text_hash for row in rows} - {_hash(text) for text in texts}
-        for part in chunks(gone):
-            tx.connection.execute(delete(vectors).where(vectors.c.user_id == tx.user_id, vectors.c.text_hash.in_(part)))
+        tx.delete(vectors, text_hash={row.text_hash for row in rows} - {_hash(text) for text in texts})
 
 
 def _hash(text: str) -> str:

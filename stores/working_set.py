@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexamem.stores.embedders.base import FloatArray
-from hexamem.stores.growing_array import GrowingArray, IntArray, PieceVectors, dot_products, quantize
+from hexamem.stores.growing_array import Column, GrowingArray, PieceVectors, dot_products, quantize
 from hexamem.stores.step_form import FORM_FLAGS, form_of
 from hexamem.stores.step_tokens import StepTokens
 from hexamem.stores.step_words import StepWords
@@ -34,10 +34,11 @@ class StepFacts(NamedTuple):
     """The content of a step that a working set reads.
 
     Attributes:
-        text: the searched text, without the speaker; ``said`` is the stored text.
+        text: the searched text, without the speaker; ``content`` is the stored text.
         seconds: since 1970.
         pictured: whether it has media.
         seq: the steps of a user are stored in this order.
+        embedded: the text to embed.
     """
 
     id: str
@@ -46,16 +47,18 @@ class StepFacts(NamedTuple):
     speaker: str
     role: str
     text: str
-    said: str
+    content: str
     seconds: int
     offset_minutes: int = 0
     pictured: bool = False
     seq: int = 0
+    embedded: str = ""
+    active: bool = True
 
     @property
     def digests(self) -> tuple[int, int]:
         """Hashes, valid in this process, of what is stored and of the searched text."""
-        return hash((self.speaker, self.said)), hash((self.text, self.pictured))
+        return hash((self.speaker, self.content)), hash((self.text, self.pictured))
 
 
 class _Last(NamedTuple):
@@ -80,7 +83,18 @@ class WorkingSet:
         oldest, latest: time of the first and the last step, in seconds since 1970.
         stems, tokens: the stems and the tokens of each row; no tokens for an embedder without.
         speakers: casefolded names, indexed by the numbers in ``speaker``; ``roles`` are their roles.
+        before, after: the row of the previous or next step of the same session, or -1.
+        session, position: the number of the session of each row, and the position of the row in it, from 0.
+        day: the local date of each row, in days since 1970; ``seconds`` is its time since 1970.
+        speaker: the number of the speaker of each row.
+        form: float32 ``(rows, len(FORM_FLAGS))``, see :mod:`.step_form`.
+        lags: float32 ``(rows, LAGS)``: cosine with the 1st, 2nd, … following step of its session, or 0.
+        session_length, session_size: the numbers of words and steps of each session.
     """
+
+    before, after, session, position = Column(), Column(), Column(), Column()
+    day, seconds, speaker, form, lags = Column(), Column(), Column(), Column(), Column()
+    session_length, session_size = Column(), Column()
 
     def __init__(self, dimension: int, pieces: PieceVectors | None) -> None:
         self.dimension = dimension
@@ -137,7 +151,7 @@ class WorkingSet:
         self._seconds.extend([step.seconds for step in steps])
         self._day.extend([(step.seconds + 60 * step.offset_minutes) // 86_400 for step in steps])
         self._speaker.extend([self._number_speaker(step) for step in steps])
-        self._form.extend([form_of(step.said, step.pictured) for step in steps])
+        self._form.extend([form_of(step.content, step.pictured) for step in steps])
         new = self.seconds[first:]
         self.oldest = min(int(new.min()), self.oldest if first else int(new.min()))
         self.latest = max(int(new.max()), self.latest if first else int(new.max()))
@@ -223,7 +237,7 @@ class WorkingSet:
         former, lengths = self.vectors(rows), self.stems.length[rows]
         self._vectors.values[rows], self._scales.values[rows] = quantize(np.asarray(vectors, np.float32))
         self._digests.values[rows] = [step.digests for step in steps]
-        self._form.values[rows] = [form_of(step.said, step.pictured) for step in steps]
+        self._form.values[rows] = [form_of(step.content, step.pictured) for step in steps]
         self.stems.replace(rows, texts)
         if self.tokens is not None:
             self.tokens.replace(rows, texts)
@@ -236,61 +250,6 @@ class WorkingSet:
         self._compare(compared)
 
     # -------------------------------------------------------------------------------------------------------- reading
-
-    @property
-    def before(self) -> IntArray:
-        """The row of the previous step of the same session, or -1."""
-        return self._before.values
-
-    @property
-    def after(self) -> IntArray:
-        """The row of the next step of the same session, or -1."""
-        return self._after.values
-
-    @property
-    def session(self) -> IntArray:
-        """The number of the session of each row."""
-        return self._session.values
-
-    @property
-    def position(self) -> IntArray:
-        """The position of each row in its session, from 0."""
-        return self._position.values
-
-    @property
-    def day(self) -> IntArray:
-        """The local date of each row, in days since 1970."""
-        return self._day.values
-
-    @property
-    def seconds(self) -> npt.NDArray[np.int64]:
-        """The time of each row, in seconds since 1970."""
-        return self._seconds.values
-
-    @property
-    def speaker(self) -> IntArray:
-        """The number of the speaker of each row."""
-        return self._speaker.values
-
-    @property
-    def form(self) -> FloatArray:
-        """float32 ``(rows, len(FORM_FLAGS))``, see :mod:`.step_form`."""
-        return self._form.values
-
-    @property
-    def lags(self) -> FloatArray:
-        """float32 ``(rows, LAGS)``: cosine with the 1st, 2nd, … following step of its session, or 0."""
-        return self._lags.values
-
-    @property
-    def session_length(self) -> FloatArray:
-        """Number of words of each session."""
-        return self._session_length.values
-
-    @property
-    def session_size(self) -> IntArray:
-        """Number of steps of each session."""
-        return self._session_size.values
 
     def vectors(self, rows: npt.NDArray[np.integer]) -> FloatArray:
         """The vectors of rows, float32 ``(n, dimension)``."""

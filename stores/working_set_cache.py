@@ -17,15 +17,15 @@ import numpy as np
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
-from hexamem.stores.expected_counts import holds_documents
 from hexamem.stores.growing_array import PieceVectors
 from hexamem.stores.item_set import ItemSet
 from hexamem.stores.label_set import LabelSet
 from hexamem.stores.ledger import Transaction, user_key
 from hexamem.stores.memory_use import release_memory
-from hexamem.stores.step_facts import ReadStep, read_steps
+from hexamem.stores.step_facts import read_steps
+from hexamem.stores.streams import holds_documents
 from hexamem.stores.vectors import VectorIndex
-from hexamem.stores.working_set import WorkingSet
+from hexamem.stores.working_set import StepFacts, WorkingSet
 
 __all__ = ["WorkingSetCache"]
 
@@ -156,7 +156,7 @@ class WorkingSetCache:
     def _build(self, tx: Transaction) -> WorkingSet:
         steps = WorkingSet(self._embedder.dimension, self._pieces)
         for batch in read_steps(tx):
-            steps.add([step.facts for step in batch], self._vectors_of(tx.user, batch))
+            steps.add(batch, self._vectors_of(tx.user, batch))
         if len(steps) >= _LARGE:
             release_memory()
         return steps
@@ -165,26 +165,26 @@ class WorkingSetCache:
         """Add new steps, and replace texts whose references were resolved; False if the set must be built again, since a
         step is gone, has come back, or has other words: no trace of the former ones may stay."""
         for batch in read_steps(tx, since):
-            states = [steps.compare(step.facts) for step in batch]
+            states = [steps.compare(step) for step in batch]
             if any(
                 state == "changed" or not (step.active or state == "new")
                 for step, state in zip(batch, states, strict=True)
             ):
                 return False
             new = [step for step, state in zip(batch, states, strict=True) if state == "new" and step.active]
-            if new and new[0].facts.seq < steps.last_seq:
+            if new and new[0].seq < steps.last_seq:
                 return False
             resolved = [step for step, state in zip(batch, states, strict=True) if state == "resolved"]
-            steps.replace([step.facts for step in resolved], self._vectors_of(tx.user, resolved))
-            steps.add([step.facts for step in new], self._vectors_of(tx.user, new))
+            steps.replace(resolved, self._vectors_of(tx.user, resolved))
+            steps.add(new, self._vectors_of(tx.user, new))
         return True
 
-    def _vectors_of(self, user: str, new: Sequence[ReadStep]) -> FloatArray:
+    def _vectors_of(self, user: str, new: Sequence[StepFacts]) -> FloatArray:
         """Vectors of length 1; for a slow embedder they are read from the index."""
         if not new:
             return np.empty((0, self._embedder.dimension), np.float32)
         if not self._embedder.slow:
             return self._embedder.embed_documents([step.embedded for step in new])
-        stored = self._vectors.vectors(user_key(user), "steps", [step.facts.id for step in new])
+        stored = self._vectors.vectors(user_key(user), "steps", [step.id for step in new])
         missing = np.zeros(self._embedder.dimension, np.float32)
-        return unit_rows(np.stack([stored.get(step.facts.id, missing) for step in new]))
+        return unit_rows(np.stack([stored.get(step.id, missing) for step in new]))

@@ -242,7 +242,7 @@ def _warm_model(base_url: str) -> ChatOpenAI:
     """The model, after what takes long to load, and is only read from, was made once before forking."""
     model = ChatOpenAI(model="scripted", base_url=base_url, api_key="x", timeout=10)
     static.StaticEmbedder = functools.cache(static.StaticEmbedder)  # type: ignore[misc, assignment]
-    static.StaticEmbedder().coverage("锁")
+    static.StaticEmbedder().known_share("锁")
     static.StaticEmbedder().embed_documents(["words"])
     count_tokens("words")
     embedder = static.StaticEmbedder()

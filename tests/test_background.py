@@ -29,7 +29,7 @@ from hexamem.background import (
     JobRunner,
 )
 from hexamem.doctor import Finding, examine
-from hexamem.errors import ConfigError, InvalidInputError, NotFoundError
+from hexamem.errors import ConfigError, InvalidInputError
 from hexamem.stores.ledger.jobs import Job, backoff, enqueue
 from hexamem.stores.ledger.schema import jobs as jobs_table
 
@@ -302,19 +302,6 @@ def test_what_cannot_be_done_now_does_not_hold_flush_up_and_it_says_so(memory: M
     assert memory.flush() is False
     left = {job.kind: job.status for job in memory.jobs()}
     assert left == {"note": "waiting", "parks": "parked", "defers": "deferred", "fails": "waiting"}
-
-
-def test_a_parked_job_runs_again_when_retried_by_hand_and_goes_when_dropped(memory: Memory, alice: UserMemory) -> None:
-    outcomes = [JobOutcome.park("broken"), JobOutcome.done()]
-    memory.handlers.register("note", lambda job: outcomes.pop(0))
-    memory.handlers.register("bad", ending(JobOutcome.park("broken")))
-    note, bad = put_now(memory, "alice", "note"), put_now(memory, "alice", "bad")
-    assert memory.flush() is False
-    memory.retry_job(note, user="alice")
-    memory.drop_job(bad, user="alice")
-    assert memory.flush() is True
-    with pytest.raises(NotFoundError, match=note):
-        memory.retry_job(note, user="alice")
 
 
 # -- the worker's thread -----------------------------------------------------------------------------------------------

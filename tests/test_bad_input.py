@@ -32,7 +32,6 @@ from hexamem.errors import (
     HomeNotWritableError,
     InvalidInputError,
     MissingUserError,
-    NotFoundError,
     SecretKeyError,
     StorageFullError,
     StoreClosedError,
@@ -226,27 +225,6 @@ def test_a_missing_user_is_refused_and_a_name_may_have_512_bytes_and_no_more(mem
     assert len(memory.users()) == 3
 
 
-def test_a_user_without_anything_can_call_everything(memory: Memory, tmp_path: Path) -> None:
-    ghost = memory.user("ghost")
-    assert ghost.recall("anything").hits == ()
-    assert (ghost.steps(), ghost.items(), ghost.history(), ghost.reveals()) == ([], [], [], [])
-    for call in (
-        lambda: ghost.get("step_x"),
-        lambda: ghost.edit("item_x", summary="s"),
-        lambda: ghost.remove("item_x"),
-        lambda: ghost.forget(["step_x"]),
-        lambda: ghost.undo("op_x"),
-        lambda: ghost.reveal("vault_x", reason="r"),
-        lambda: ghost.redact("some words"),
-        lambda: ghost.feedback("recall_x", helped=["step_x"]),
-    ):
-        with pytest.raises(NotFoundError):
-            call()
-    assert ghost.erase().rows.get("steps", 0) == 0
-    ghost.export(tmp_path / "empty.jsonl")
-    assert memory.user("heir").import_(tmp_path / "empty.jsonl") == {}
-
-
 # Arguments.
 
 SEMANTIC = {"kind": "semantic", "name": "n", "summary": "s"}
@@ -286,7 +264,6 @@ WRONG: dict[str, str] = {
     "edit('item_x', 5)": "changes = 5",
     "forget()": "forget what?",
     "forget([b'x'])": "ids = b'x'",
-    "forget(parts={'step_x': 5})": "parts['step_x'] = 5",
     "history(limit=0)": "limit = 0",
     "reveal('x', reason=' ')": "reason = ' '",
     "redact(' ')": "words to redact are empty",

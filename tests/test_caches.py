@@ -23,8 +23,8 @@ from sqlalchemy import event, select, update
 from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.memory_types import utc_now
 from hexamem.models.encoder import open_encoder
+from hexamem.stores.index_writer import TARGETS
 from hexamem.stores.ledger.schema import recalls, users
-from hexamem.stores.projections import _TARGETS
 
 from .anna_and_ben import TALK as ANNA_AND_BEN
 from .manager_script import answer
@@ -330,7 +330,7 @@ def test_a_message_that_was_removed_before_it_was_indexed_is_not_found(indexed: 
 def test_an_index_that_was_emptied_is_filled_before_it_is_asked(indexed: UserMemory, index: str) -> None:
     projector = indexed.memory.projector
     with projector.lock(indexed.name):  # or the background might have filled it again
-        projector._reset(indexed.name, next(to for to in _TARGETS if (to.index, to.stream) == (index, "steps")))
+        projector._reset(indexed.name, [to for to in TARGETS if (to.index, to.stream) == (index, "steps")])
         assert projector.unindexed(indexed.name) is None
     assert texts(indexed, "Where is the blue kettle?")[0] == "The blue kettle is in the shed."
     assert projector.behind(indexed.name) == 0

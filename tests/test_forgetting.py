@@ -18,12 +18,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langgraph.checkpoint.memory import InMemorySaver
 
 from hexamem import Memory, MemoryMiddleware, Settings, UserMemory
-from hexamem.aligning import catch_up_thread
 from hexamem.cli import main
 from hexamem.errors import InvalidInputError, NotFoundError, UndoRefusedError
 from hexamem.forgotten_messages import as_read_now
 from hexamem.memory_types import utc_now
-from hexamem.memory_types.cutting import is_cut_from, without_parts
 
 from .conftest import Traces
 from .ledger_databases import each_memory, each_user, new_database  # noqa: F401
@@ -133,16 +131,6 @@ def test_a_step_goes_with_the_items_that_rest_on_it_alone_and_undo_brings_them_b
     assert left(each_user) == ["By the sea"]
 
 
-def test_steps_items_and_parts_of_steps_go_in_one_operation(alice: UserMemory) -> None:
-    steps = alice.remember(["I like figs.", f"{BAND} {CELLAR}"]).step_ids
-    item = fact(alice)
-    done = alice.forget([item, steps[0]], parts={steps[1]: [BAND]})
-    assert [change.target for change in done.changes] == ["item", "step", "text"]
-    assert (left(alice), alice.items()) == ([f"{MARK} {CELLAR}"], [])
-    alice.undo(done.id)
-    assert (left(alice), [one.id for one in alice.items()]) == (["I like figs.", f"{BAND} {CELLAR}"], [item])
-
-
 def test_a_thread_a_period_and_what_a_search_found_are_forgotten(alice: UserMemory) -> None:
     for thread in "abc":
         alice.remember([{"role": "user", "content": f"In {thread}", "timestamp": "2024-05-01T12:00:00Z"}], thread)
@@ -156,9 +144,7 @@ def test_a_thread_a_period_and_what_a_search_found_are_forgotten(alice: UserMemo
 
 
 def test_what_cannot_be_forgotten_is_refused_and_nothing_of_the_call_is_done(alice: UserMemory) -> None:
-    plain, secret, gone = alice.remember(
-        ["I like figs. I like tea.", "My password is hunter2-x9Q. I like tea.", "Go."], thread_id="t"
-    ).step_ids
+    plain, gone = alice.remember(["I like figs.", "Go."], thread_id="t").step_ids
     alice.forget([gone])
     item = fact(alice)
     alice.remove(item)
@@ -168,12 +154,6 @@ def test_what_cannot_be_forgotten_is_refused_and_nothing_of_the_call_is_done(ali
         ({"ids": [plain], "thread_id": "t"}, InvalidInputError),
         ({"thread_id": "u"}, NotFoundError),
         *(({"ids": [plain, one]}, NotFoundError) for one in (gone, item, "step_nope")),
-        ({"parts": {plain: ["I like dates."]}}, InvalidInputError),
-        ({"parts": {plain: ["I"]}}, InvalidInputError),
-        ({"parts": {secret: ["I like tea."]}}, InvalidInputError),
-        ({"parts": {"step_nope": ["I like tea."]}}, NotFoundError),
-        ({"parts": ["I like tea."]}, InvalidInputError),
-        ({"ids": ["item_nope"], "parts": {plain: ["I like tea."]}}, NotFoundError),
     ]
     before = len(alice.history())
     for arguments, error in refused:
@@ -182,63 +162,17 @@ def test_what_cannot_be_forgotten_is_refused_and_nothing_of_the_call_is_done(ali
     assert len(alice.history()) == before
 
 
-# -- parts of steps ---------------------------------------------------------------------------------------------------
-
-
-@given(
-    st.lists(st.text(min_size=3).filter(lambda one: len(one.strip()) >= 3 and "[" not in one), min_size=1, max_size=5)
-)
-@example(parts=["I like tea.", "And I like tea."])
-def test_what_is_left_of_a_text_keeps_its_places(parts: list[str]) -> None:
-    whole = "|".join([*parts, "My dog is ill."])
-    cut = without_parts(whole, parts)
-    assert len(cut) == len(whole)
-    assert not any(part in cut for part in parts)
-    assert is_cut_from(cut, whole)
-    assert not is_cut_from(whole, whole)
-
-
-def test_items_that_rest_on_a_part_go_with_it_and_those_of_the_rest_stay(alice: UserMemory) -> None:
-    [step] = alice.remember(f"My sister is called Meera. {BAND}", thread_id="t").step_ids
-    for quote in ("My sister is called Meera.", BAND):
-        source = {"step_id": step, "quote": quote}
-        alice.add({"kind": "semantic", "name": quote, "summary": quote, "sources": [source]})
-    learned = {one.id for one in alice.items()}
-    done = alice.forget(parts={step: [BAND]})
-    texts = [one.text for one in alice.items()]
-    assert texts
-    assert not any("Slow Lantern" in one for one in texts)
-    alice.undo(done.id)
-    assert {one.id for one in alice.items()} == learned
-
-
-@pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
-def test_a_history_that_still_has_the_part_is_not_stored_again(alice: UserMemory, ids: bool) -> None:
-    said = [HumanMessage(f"{BAND} {CELLAR}"), AIMessage("Noted."), HumanMessage("I like figs."), AIMessage("Yes.")]
-    for at, one in enumerate(said):
-        one.id = f"m{at}" if ids else None
-    catch_up_thread(alice, said, "t")
-    alice.forget(parts={alice.steps()[0].id: [BAND]})
-    again = [one.model_copy(update={"id": one.id if ids else f"x{at}"}) for at, one in enumerate(said)]
-    caught = catch_up_thread(alice, again, "t")
-    assert caught.stored is None
-    assert left(alice) == [f"{MARK} {CELLAR}", "Noted.", "I like figs.", "Yes."]
-    assert {one: " ".join(text.split()) for one, text in caught.forgotten.items()} == {again[0].id: left(alice)[0]}
-    if ids:
-        assert alice.remember(said[0], thread_id="t").degraded == ()
-
-
 # -- what is derived from steps ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("language", "part"), [("English", True), ("Chinese", False)])
-def test_the_words_show_nowhere_until_undo_brings_them_back(memory: Memory, language: str, part: bool) -> None:
+@pytest.mark.parametrize("language", TALKS)
+def test_the_words_show_nowhere_until_undo_brings_them_back(memory: Memory, language: str) -> None:
     said, word = TALKS[language]
     alice = memory.user("alice")
     steps = tell(alice, [f"{said[0]} {CELLAR}", *said[1:]])
     before = [alice.labels.of(step).intent for step in steps]
     assert word in shown(alice, word)
-    done = alice.forget(parts={steps[0]: [said[0]]}) if part else alice.forget(steps[:1])
+    done = alice.forget(steps[:1])
     assert word not in shown(alice, word, "what was there? 有什么？")
     assert word not in in_chroma(alice)
     alice.undo(done.id)
@@ -349,7 +283,7 @@ def test_labels_that_a_model_made_go_with_the_words_too(
 # -- any order --------------------------------------------------------------------------------------------------------
 
 WORDS = ("zebrafinch", "okapi", "narwhal", "pangolin", "quokka", "axolotl")
-ACTIONS = ("say", "say", "say", "learn", "edit", "forget", "forget a part", "redact", "rename", "undo", "undo")
+ACTIONS = ("say", "say", "say", "learn", "edit", "forget", "redact", "rename", "undo", "undo")
 MOVES = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 20)), min_size=3, max_size=10)
 quick = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -367,9 +301,6 @@ def move(user: UserMemory, action: str, pick: int) -> str | None:
         user.edit(items[pick % len(items)].id, summary="edited")
     elif action == "forget" and (records := [*steps, *items]):
         user.forget([records[pick % len(records)].id])
-    elif action == "forget a part" and (cut := [one for one in steps if "Then I saw it." in one.content]):
-        step = cut[pick % len(cut)]
-        user.forget(parts={step.id: [step.content.partition(" Then")[0]]})
     elif action == "rename" and (labels := user.labels.list("scope")):
         user.labels.rename(labels[pick % len(labels)].id, f"Mine {pick}")
     elif action == "undo" and (made := [one for one in user.history() if one.undone_by is None]):
@@ -383,7 +314,7 @@ def move(user: UserMemory, action: str, pick: int) -> str | None:
 @quick
 @given(moves=MOVES, number=st.integers(0, 2**40))
 @example(moves=[("say", 0), ("say", 1), ("rename", 0), ("forget", 0), ("undo", 1), ("forget", 0)], number=0)
-@example(moves=[("say", 2), ("learn", 0), ("forget a part", 0), ("undo", 0), ("redact", 2), ("undo", 0)], number=1)
+@example(moves=[("say", 2), ("learn", 0), ("forget", 0), ("undo", 0), ("redact", 2), ("undo", 0)], number=1)
 def test_whatever_is_done_only_words_that_are_said_show_and_redacted_ones_are_in_no_row(
     naming_memory: Memory, moves: list[tuple[str, int]], number: int
 ) -> None:
@@ -456,11 +387,11 @@ def test_what_was_forgotten_stands_in_no_later_prompt_of_any_thread(alice: UserM
 def test_calls_of_tools_keep_their_results_and_lose_their_words() -> None:
     call = AIMessage("I look up Slow Lantern.", id="a", tool_calls=[{"name": "web", "args": {"q": "Slow"}, "id": "1"}])
     messages: list[Any] = [HumanMessage("Find the band.", id="h"), call, HumanMessage("Thanks.", id="i")]
-    read = as_read_now(messages, {"a": "", "i": ""})
+    read = as_read_now(messages, ["a", "i"])
     assert [one.content for one in read] == ["Find the band.", MARK, "Thanks."]
     assert [(one["name"], one["args"], one["id"]) for one in read[1].tool_calls] == [("web", {}, "1")]
     assert call.tool_calls[0]["args"] == {"q": "Slow"}
-    assert all(after is before for after, before in zip(as_read_now(messages, {}), messages, strict=True))
+    assert all(after is before for after, before in zip(as_read_now(messages, []), messages, strict=True))
 
 
 def test_of_what_was_listed_to_be_forgotten_the_ids_stay_and_where_nothing_was_forgotten_all() -> None:
@@ -472,8 +403,8 @@ def test_of_what_was_listed_to_be_forgotten_the_ids_stay_and_where_nothing_was_f
     went = ToolMessage(done, name="forget", tool_call_id="2", id="u")
     messages: list[Any] = [HumanMessage("Forget the band.", id="h"), call, answer]
     last = HumanMessage("Yes.", id="i")
-    assert as_read_now([*messages, again, went, last], {})[2].content == f'{MARK} {{"records": ["step_1"]}}'
-    assert as_read_now([*messages, last], {})[2] is answer
+    assert as_read_now([*messages, again, went, last], [])[2].content == f'{MARK} {{"records": ["step_1"]}}'
+    assert as_read_now([*messages, last], [])[2] is answer
 
 
 def test_the_command_line_shows_no_forgotten_word_and_forgets_by_id_thread_and_time(

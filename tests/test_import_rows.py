@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from hexamem import Memory, Settings
 from hexamem.errors import CorruptFileError, HexamemError
 from hexamem.stores.ledger import read_entries
-from hexamem.stores.ledger.transfer import _line
+from hexamem.stores.ledger.transfer import export_lines
 
 from .test_export import fill
 
@@ -79,9 +78,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def written(entries: list[dict[str, Any]], path: Path) -> Path:
     """The entries as a file with right checksums."""
-    lines = [_line(number, entry).encode() + b"\n" for number, entry in enumerate(entries, 1)]
-    end = {"end": True, "lines": len(lines), "sha256": hashlib.sha256(b"".join(lines)).hexdigest()}
-    path.write_bytes(b"".join([*lines, _line(len(lines) + 1, end).encode() + b"\n"]))
+    path.write_text("".join(export_lines(entries)), "utf-8", newline="\n")
     return path
 
 

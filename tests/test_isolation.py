@@ -142,7 +142,6 @@ user.add({"kind": "vault", "caption": "c", "secret_id": ids.secret})
 user.edit(user.add({"kind": "vault", "caption": "c"}).id, secret_id=ids.secret)
 user.forget([ids.step])
 user.forget(ids=[ids.item])
-user.forget(parts={ids.step: ["the"]})
 user.forget(thread_id=THREAD)
 user.undo(ids.operation)
 user.undo(ids.operation, cascade=True)
@@ -432,7 +431,7 @@ def test_an_export_holds_its_user_alone_and_an_import_makes_a_copy_that_goes_its
     text = path.read_text()
     assert "victor walks the dog" in text
     assert "mallory" not in text
-    rows = [json.loads(line)["entry"].get("row", {}) for line in text.splitlines()]
+    rows = [json.loads(line).get("row", {}) for line in text.splitlines()]
     assert not [row for row in rows if row.get("id") in everything_of(other)["lexical"]]
     before = everything_of(owner)
 

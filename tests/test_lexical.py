@@ -377,24 +377,23 @@ while True:
 
 
 def test_a_killed_writer_leaves_the_last_commit_and_nothing_that_stops_the_next(tmp_path: Path) -> None:
-    for pause in (0.15,):
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-        assert writer.stdout is not None
-        first = writer.stdout.readline()
-        time.sleep(pause)
-        writer.send_signal(signal.SIGKILL)
-        acknowledged = int((writer.stdout.read().split() or [first])[-1])
-        writer.wait()
-        writer.stdout.close()
-        store = LexicalStore.open(tmp_path)
-        assert store.damaged("u") is None
-        assert store.count("u") == len(store.ids("u")) in (acknowledged, acknowledged + 10)
-        assert found(store, f"number{acknowledged - 1}")[0] == f"d{acknowledged - 1}"
-        name, stray = committed_files(tmp_path / "u")[0], tmp_path / "u" / f"{'0' * 32}.term"
-        for operation in range(50):
-            (tmp_path / "u" / f"{Path(name).stem}.{operation}000.del").write_bytes(b"left behind")
-        stray.write_bytes(b"walrus")
-        store.delete("u", ["d1"])
-        store.upsert("u", [doc("d0", "after the kill"), doc("d1", "again")])
-        assert not stray.exists()
-        assert (store.damaged("u"), found(store, "again")) == (None, ["d1"])
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    first = writer.stdout.readline()
+    time.sleep(0.15)
+    writer.send_signal(signal.SIGKILL)
+    acknowledged = int((writer.stdout.read().split() or [first])[-1])
+    writer.wait()
+    writer.stdout.close()
+    store = LexicalStore.open(tmp_path)
+    assert store.damaged("u") is None
+    assert store.count("u") == len(store.ids("u")) in (acknowledged, acknowledged + 10)
+    assert found(store, f"number{acknowledged - 1}")[0] == f"d{acknowledged - 1}"
+    name, stray = committed_files(tmp_path / "u")[0], tmp_path / "u" / f"{'0' * 32}.term"
+    for operation in range(50):
+        (tmp_path / "u" / f"{Path(name).stem}.{operation}000.del").write_bytes(b"left behind")
+    stray.write_bytes(b"walrus")
+    store.delete("u", ["d1"])
+    store.upsert("u", [doc("d0", "after the kill"), doc("d1", "again")])
+    assert not stray.exists()
+    assert (store.damaged("u"), found(store, "again")) == (None, ["d1"])

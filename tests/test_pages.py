@@ -266,8 +266,8 @@ def test_the_index_of_pages_is_rebuilt_from_the_ledger(tmp_path: Path) -> None:
         memory.vectors.reset(alice.key, "pages")
     with small(tmp_path) as memory:
         alice = memory.user("alice")
-        memory.reindex("alice")
         assert [(hit.id, hit.score) for hit in alice.search_pages("beans in bed 3")] == before
+        assert len(memory.notices) == 2
         assert memory.vectors.count(alice.key, "pages") == memory.lexical.count(f"{alice.key}.pages") == 2
 
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -409,37 +408,6 @@ def test_everything_is_there_after_closing_and_after_a_process_that_ended_betwee
     assert store.ids(ALICE, "steps") == {str(i) for i in range(130)}
     assert [nearest(store, ALICE, i) for i in range(0, 130, 9)] == [str(i) for i in range(0, 130, 9)]
     store.close()
-
-
-def test_a_killed_process_costs_at_most_the_collection_that_it_was_writing(folder: Path) -> None:
-    body = """
-    store, users = opened(sync=2, max_loaded=2), [ALICE, BOB, "cccccccc"]
-    sizes = {user: store.count(user, "steps") for user in users}
-    while True:
-        for user in users:
-            put(store, user, sizes[user], sizes[user] + 3)
-            sizes[user] += 3
-            print(user, sizes[user], flush=True)
-    """
-    for pause in (0.1,):
-        process = subprocess.Popen(program(body, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        lines = [process.stdout.readline()]
-        time.sleep(pause)
-        process.kill()
-        rest, errors = process.communicate()
-        assert lines[0], errors
-        words = [line.split() for line in [*lines, *rest.splitlines()]]
-        sizes = {line[0]: int(line[1]) for line in words if len(line) == 2}
-        store = opened(folder)
-        assert len(store.notices) <= 1
-        for user, size in sizes.items():
-            if any(user in notice for notice in store.notices):
-                assert store.count(user, "steps") == 0
-            else:
-                assert {str(i) for i in range(size)} <= store.ids(user, "steps")
-                assert nearest(store, user, size - 1) == str(size - 1)
-        store.close()
 
 
 @pytest.mark.parametrize(("writing", "end"), [(True, "os._exit(0)"), (False, "os.abort()")])

@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import CoreItem, Hit, MemoryItem, ResourceItem, Step, VaultItem, utc_now
-from hexamem.memory_types.cutting import trimmed
 from hexamem.memory_types.local_time import iso_in
 from hexamem.memory_types.times import parse_time, read_zone, shown
 from hexamem.retrieval.packing import distinct_hits, hit_text, item_text, with_attached
@@ -291,7 +290,7 @@ def forget(user: UserMemory, call: OperationCall, arguments: ForgetInput) -> Jso
 
 def _record(user: UserMemory, record: Step | MemoryItem) -> Json:
     if isinstance(record, Step):
-        text = trimmed(record.content or record.index_text)
+        text = record.content or record.index_text
         when = _when(user, record.occurred_at, "step")
         return _given(id=record.id, kind="step", text=text, when=when, speaker=record.speaker)
     own = _when(user, event_time(record), record.kind) if has_own_time(record) else None

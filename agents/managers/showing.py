@@ -9,7 +9,6 @@ from hexamem.agents.contract import Batch, BatchStep, Instruction
 from hexamem.agents.labelling.task import abridged, thread, who
 from hexamem.agents.managers.reading import Reading
 from hexamem.memory_types.coarse_dates import PRECISION, Precision, precision_of, shown_date
-from hexamem.memory_types.cutting import trimmed
 
 __all__ = ["shown_before", "shown_items", "shown_steps", "shown_task"]
 
@@ -32,7 +31,7 @@ def shown_steps(batch: Batch, notes: Mapping[str, str] | None = None) -> str:
         step, resolved = labelled.step, labelled.resolved_text
         lines.append(f"[{number}] {_head(labelled, batch)}")
         text = step.index_text if step.index_text.strip() else step.content
-        lines += [f"| {line}" for line in _cut(trimmed(text)).splitlines() if line.strip()]
+        lines += [f"| {line}" for line in _cut(text).splitlines() if line.strip()]
         if resolved.strip() and resolved not in (text, step.content) and len(resolved) <= _LONGEST_STEP:
             lines.append(f"meant: {abridged(resolved, _LONGEST_STEP)}")
         if notes and step.id in notes:

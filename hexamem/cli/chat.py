@@ -107,14 +107,12 @@ class _Chat:
         """Read the end of the conversation from memory, starting with a message of the user."""
         from langchain_core.messages import AIMessage, HumanMessage
 
-        from hexamem.memory_types.cutting import trimmed
-
         kinds = {"user": HumanMessage, "assistant": AIMessage}
         steps = [step for step in self._user.steps(self._thread) if step.role in kinds and step.content.strip()]
         steps = steps[-_IN_PROMPT:]
         while steps and steps[0].role != "user":
             steps.pop(0)
-        self._history = [kinds[step.role](trimmed(step.content), id=step.message_id) for step in steps]
+        self._history = [kinds[step.role](step.content, id=step.message_id) for step in steps]
 
     def command(self, line: str) -> None:
         """Run a command of the chat, or any other command of ``hexamem`` for this user; its errors are printed."""

@@ -40,7 +40,7 @@ def export(
     ] = False,
     passphrase_file: PassphraseFile = None,
 ) -> None:
-    """Write everything of a user to a file with checksums. Secrets are exported only with --with-secrets."""
+    """Write everything of a user to a file with a checksum. Secrets are exported only with --with-secrets."""
     passphrase = _passphrase(passphrase_file, twice=True) if with_secrets or passphrase_file else None
     with session.reader(user) as memory:
         counts = memory.export(file, passphrase=passphrase)
@@ -73,7 +73,7 @@ def _holds_secrets(file: Path) -> bool:
     with file.open("rb") as lines:
         first = lines.readline(100_000)
     try:
-        return bool(json.loads(first)["entry"]["secrets"])
+        return bool(json.loads(first)["secrets"])
     except (ValueError, KeyError, TypeError):
         return False
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hexamem.errors import ConfigError
-from hexamem.stores.embedders.base import Coverage, Embedder
+from hexamem.stores.embedders.base import Embedder
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-__all__ = ["Coverage", "Embedder", "open_embedder"]
+__all__ = ["Embedder", "open_embedder"]
 
 _CHOICES = (
     "'bundled', 'static', 'minilm', 'minilm:<folder>', 'openai:<model>', an Embedder, or a LangChain Embeddings object"

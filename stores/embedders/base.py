@@ -10,38 +10,14 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hexamem.stores.embedders.token_bags import TokenBag
-
-__all__ = ["Coverage", "Embedder", "FloatArray", "TokenModel", "normalize_rows", "readable", "unknown_direction"]
+__all__ = ["Embedder", "FloatArray", "TokenModel", "normalize_rows", "readable", "unknown_direction"]
 
 FloatArray = NDArray[np.float32]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """The number of a text's tokens that have a learned vector.
-
-    Attributes:
-        known: tokens with a learned vector.
-        total: all tokens, the known ones included.
-        unknown: the distinct tokens without one, in reading order, at most `Embedder.UNKNOWN_LIMIT`; for the `why` of a
-            hit.
-    """
-
-    known: int
-    total: int
-    unknown: tuple[str, ...] = ()
-
-    @property
-    def share(self) -> float:
-        """`known / total` in [0, 1]; 0 for a text without tokens."""
-        return self.known / self.total if self.total else 0.0
 
 
 class TokenModel(Protocol):
@@ -71,9 +47,6 @@ class Embedder(ABC):
     Implementations are thread-safe, accept any `str` (empty, NUL bytes, lone surrogates, megabytes) and propagate the
     errors of a remote service unchanged.
     """
-
-    UNKNOWN_LIMIT = 8
-    """Maximum number of unknown tokens in `coverage`."""
 
     @property
     @abstractmethod
@@ -118,19 +91,6 @@ class Embedder(ABC):
     def embed_query(self, text: str) -> FloatArray:
         """Embed a question: float32 of shape `(dimension,)` and length 1, comparable with document vectors."""
 
-    def late_interaction(self, question: str, texts: Sequence[str]) -> FloatArray | None:
-        """How well each text answers the question when compared token by token, see `late_interaction.py`.
-
-        Args:
-            question: any text.
-            texts: the texts to compare; a token that many of them contain weighs less, so pass all at once.
-
-        Returns:
-            float32 of shape `(len(texts),)`, higher is better, comparable within this call only; None if `token_model` is
-            None.
-        """
-        return None if self.token_model is None else self.compare_bags(question, self.token_bags(texts))
-
     def hop(self, question: FloatArray, evidence: FloatArray) -> FloatArray | None:
         """Query vectors for the second hop of a search, from a question and pieces of evidence.
 
@@ -143,34 +103,13 @@ class Embedder(ABC):
         """
         return None
 
-    def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
-        """The tokens of each text for late interaction; of a long text only those of its beginning.
-
-        Raises:
-            NotImplementedError: `token_model` is None.
-        """
-        raise NotImplementedError(f"the embedder {self.name!r} has no vectors of single tokens")
-
-    def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
-        """As `late_interaction`, with texts as their `token_bags`.
-
-        Raises:
-            NotImplementedError: `token_model` is None.
-        """
-        raise NotImplementedError(f"the embedder {self.name!r} has no vectors of single tokens")
-
     def forget(self) -> None:
         """Clear all caches of texts; called when words of a user were removed."""
         return
 
-    def coverage(self, text: str) -> Coverage:
-        """Count the known tokens of a text; by default every word counts as known."""
-        words = len(text.split())
-        return Coverage(known=words, total=words)
-
     def known_share(self, text: str) -> float:
-        """Share in [0, 1] of the tokens with a learned vector; hashed and unknown tokens have none."""
-        return self.coverage(text).share
+        """Share in [0, 1] of the tokens with a learned vector, by default of the words; 0 for a text without any."""
+        return 1.0 if text.split() else 0.0
 
 
 def unknown_direction(dimension: int) -> FloatArray:

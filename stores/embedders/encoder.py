@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from hexamem.models.encoder import Encoder, Heads, forget_texts, open_encoder, open_heads, read_encoder_metadata
-from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, TokenModel
+from hexamem.stores.embedders.base import Embedder, FloatArray, TokenModel
 from hexamem.stores.embedders.static import StaticEmbedder
-from hexamem.stores.embedders.token_bags import TokenBag
 
 __all__ = ["EncoderEmbedder"]
 
@@ -70,17 +69,8 @@ class EncoderEmbedder(Embedder):
     def embed_query(self, text: str) -> FloatArray:
         return np.asarray(self._encoder.vectors([text])[0])
 
-    def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
-        return self._static.token_bags(texts)
-
-    def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
-        return self._static.compare_bags(question, bags)
-
     def hop(self, question: FloatArray, evidence: FloatArray) -> FloatArray | None:
         return self._heads.hop(question, evidence)
-
-    def coverage(self, text: str) -> Coverage:
-        return self._static.coverage(text)
 
     def known_share(self, text: str) -> float:
         return self._static.known_share(text)

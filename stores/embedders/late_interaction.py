@@ -13,53 +13,48 @@ similar token: a synonym nearly whole, a chance similarity hardly at all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
 
-from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.embedders.base import FloatArray, TokenModel
 
-__all__ = ["Bags", "late_interaction", "unit_rows"]
+__all__ = ["late_interaction", "unit_rows"]
 
+_CHARACTERS = 4_000  # of each text; a long text has a token similar to any word
 _PART = 64  # rows
 _POWER = 4
 """The power of a similarity in the document frequency; 2 and 8 rank nearly alike."""
 
 
-class Bags:
-    """Texts as bags of tokens, over one table of the distinct tokens of all.
-
-    Args:
-        rows: float32 of shape (distinct tokens, dimension); their lengths do not matter.
-        places: for each token of each text, concatenated, its row in `rows`.
-        lengths: number of tokens of each text; they sum to `len(places)`.
-    """
-
-    def __init__(self, rows: FloatArray, places: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
-        self.rows, self.places, self.lengths = rows, places, lengths
-
-
-def late_interaction(question: FloatArray, bags: Bags) -> FloatArray:
+def late_interaction(model: TokenModel, question: str, texts: Sequence[str]) -> FloatArray:
     """How well each text answers the question, token by token; only scores of one call are comparable.
 
     Args:
-        question: the rows of the question's distinct tokens, float32 of shape (tokens, dimension); the length of a
-            row is its weight.
-        bags: the texts.
+        texts: a token that many of them contain weighs less, so pass all at once.
 
     Returns:
         float32 of shape (texts,), 0 for a text without tokens; all 0 where the question has none.
     """
-    scores = np.zeros(len(bags.lengths), dtype=np.float32)
-    filled = np.flatnonzero(bags.lengths)
-    if not len(filled) or not len(question):
+    scores = np.zeros(len(texts), dtype=np.float32)
+    ((pieces, others),) = model.tokenize([question])
+    asked = model.token_rows(np.array(list(dict.fromkeys(pieces)), np.int64), list(dict.fromkeys(others)))
+    bags = [dict.fromkeys((*own, *named)) for own, named in model.tokenize([text[:_CHARACTERS] for text in texts])]
+    lengths = np.array(list(map(len, bags)), np.int64)
+    filled = np.flatnonzero(lengths)
+    if not len(filled) or not len(asked):
         return scores
-    weights = _norms(question)
-    similarities = _similarities(unit_rows(question), unit_rows(bags.rows))
-    starts = (np.cumsum(bags.lengths) - bags.lengths)[filled]
-    best = np.maximum.reduceat(similarities[:, bags.places], starts, axis=1)
+    distinct = dict.fromkeys(token for bag in bags for token in bag)
+    numbers = [token for token in distinct if isinstance(token, int)]
+    names = [token for token in distinct if isinstance(token, str)]
+    place_of = {token: place for place, token in enumerate((*numbers, *names))}
+    places = np.array([place_of[token] for bag in bags for token in bag], np.int64)
+    similarities = _similarities(unit_rows(asked), unit_rows(model.token_rows(np.array(numbers, np.int64), names)))
+    starts = (np.cumsum(lengths) - lengths)[filled]
+    best = np.maximum.reduceat(similarities[:, places], starts, axis=1)
     holding = (np.clip(best, 0.0, 1.0) ** _POWER).sum(axis=1)
     rarity = np.sqrt(np.log1p((len(filled) - holding + 0.5) / (holding + 0.5)))
-    scores[filled] = (weights * rarity) @ best
+    scores[filled] = (_norms(asked) * rarity) @ best
     return scores
 
 

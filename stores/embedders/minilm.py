@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hexamem.errors import ConfigError
-from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, normalize_rows, readable
+from hexamem.stores.embedders.base import Embedder, FloatArray, normalize_rows, readable
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -80,11 +80,10 @@ class MiniLMEmbedder(Embedder):
     def embed_query(self, text: str) -> FloatArray:
         return np.asarray(self.embed_documents([text])[0])
 
-    def coverage(self, text: str) -> Coverage:
+    def known_share(self, text: str) -> float:
         tokenizer = self._model.tokenizer
         tokens = tokenizer.tokenize(readable(text, MAX_CHARACTERS))
-        known = sum(token != tokenizer.unk_token for token in tokens)
-        return Coverage(known=known, total=len(tokens))
+        return sum(token != tokenizer.unk_token for token in tokens) / len(tokens) if tokens else 0.0
 
 
 def _installed_folder() -> Path | None:

@@ -3,7 +3,7 @@
 Distilled from sentence-transformers/all-MiniLM-L6-v2 with model2vec (Tulkens and van Dongen 2024): the teacher embeds
 every word piece by itself, PCA reduces to 256 dimensions, smooth inverse frequency by Zipf rank weighs the rows, and a
 text is the mean of its rows. `scripts/distil_embedder.py` makes the data; `model2vec.StaticModel.from_pretrained` can
-open the same folder and gives the same vectors for Latin text. Other scripts have rows of their own: `lexicon.py`.
+open the same folder and has the same vectors for Latin text. Other scripts have rows of their own: `lexicon.py`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ from tokenizers import Tokenizer
 
 from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.models.tokens import word_pieces
-from hexamem.stores.embedders.base import Coverage, Embedder, FloatArray, TokenModel, normalize_rows, readable
-from hexamem.stores.embedders.late_interaction import Bags, late_interaction
+from hexamem.stores.embedders.base import Embedder, FloatArray, TokenModel, normalize_rows, readable
 from hexamem.stores.embedders.lexicon import Lexicon, LexiconSettings
-from hexamem.stores.embedders.segmentation import SPELLED, has_foreign_run
-from hexamem.stores.embedders.token_bags import TokenBag, joined_bags, token_bag
+from hexamem.stores.embedders.segmentation import has_foreign_run
 
 __all__ = ["MAX_CHARACTERS", "StaticEmbedder"]
 
@@ -38,7 +36,6 @@ MAX_CHARACTERS = 65_536
 """Text beyond this many characters is not read: the mean of about 15,000 word pieces hardly changes with more."""
 
 _ALGORITHM = "2"  # part of the fingerprint; increase it when the code computes other vectors from the same data
-_COMPARED_CHARACTERS = 4_000  # of each text in late interaction; a long text has a token similar to any word
 _CHUNK_TEXTS = 1024
 _CHUNK_CHARACTERS = 262_144
 _MANY_PIECES = 2_048  # from here on it is cheaper to count the distinct pieces than to gather each one
@@ -117,46 +114,13 @@ class StaticEmbedder(Embedder):
     def embed_query(self, text: str) -> FloatArray:
         return np.asarray(self.embed_documents([text])[0])
 
-    def coverage(self, text: str) -> Coverage:
-        latin, foreign, _ = self._split(text)
-        pieces = self._tokenizer.encode(latin, add_special_tokens=False)
-        known = total = 0
-        unknown: dict[str, None] = {}
-        for piece, token, (begin, end) in zip(pieces.ids, pieces.tokens, pieces.offsets, strict=True):
-            if piece == self._unknown_id:
-                unknown.setdefault(latin[begin:end])
-            elif token.removeprefix("##").isalnum():
-                known += 1
-            else:
-                continue  # punctuation does not count
-            total += 1
-        for token in foreign:
-            if self._lexicon.knows(token):
-                known += 1
-            else:
-                unknown.setdefault(token.removeprefix(SPELLED))
-        total += len(foreign)
-        return Coverage(known=known, total=total, unknown=tuple(unknown)[: self.UNKNOWN_LIMIT])
-
     def known_share(self, text: str) -> float:
-        latin = readable(text, MAX_CHARACTERS)
-        if has_foreign_run(latin):
-            return super().known_share(text)
-        # The same as `coverage` without the tokens as text, since every recall calls this.
+        latin, foreign, _ = self._split(text)
         (pieces,) = word_pieces(self._data.tokenizer, [latin])
         known = sum(map(self._data.content_pieces.__contains__, pieces))
-        total = known + pieces.count(self._unknown_id)
+        total = known + pieces.count(self._unknown_id) + len(foreign)
+        known += sum(map(self._lexicon.knows, foreign)) if foreign else 0
         return known / total if total else 0.0
-
-    def token_bags(self, texts: Sequence[str]) -> list[TokenBag]:
-        return [token_bag(*tokens) for tokens in self.tokenize([text[:_COMPARED_CHARACTERS] for text in texts])]
-
-    def compare_bags(self, question: str, bags: Sequence[TokenBag]) -> FloatArray:
-        used, others, places = joined_bags(bags, len(self._matrix))
-        compared = Bags(self.token_rows(used, others), places, np.array([len(bag) for bag in bags], np.int64))
-        ((pieces, named),) = self.tokenize([question])
-        distinct = np.array(list(dict.fromkeys(pieces)), np.int64)
-        return late_interaction(self.token_rows(distinct, list(dict.fromkeys(named))), compared)
 
     def forget(self) -> None:
         self._rows = {}

@@ -13,10 +13,8 @@ from hexamem.stores.file_readers.text import markdown_sections
 __all__ = ["read_docx"]
 
 _MOST_PARTS = 10_000
-_MOST_PIECES, _MOST_COLUMNS = (
-    200_000,
-    1_000,
-)  # paragraphs, rows of tables and runs; columns that the cells of a row span
+_MOST_PIECES = 200_000  # paragraphs, rows of tables and runs
+_MOST_COLUMNS = 1_000  # that the cells of a row span
 
 
 def read_docx(data: bytes, name: str, longest: int, most_bytes: int) -> tuple[str, tuple[Section, ...], str]:

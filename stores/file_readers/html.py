@@ -13,23 +13,11 @@ __all__ = ["read_html"]
 
 _UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "head")
 _BLOCKS = frozenset(
-    [
-        *("p", "div", "section", "article", "header", "footer", "main", "aside", "nav", "ul", "ol", "dl", "dt", "dd"),
-        *(
-            "table",
-            "tr",
-            "blockquote",
-            "pre",
-            "figure",
-            "figcaption",
-            "form",
-            "fieldset",
-            "address",
-            "details",
-            "summary",
-        ),
-        "hr",
-    ]
+    (
+        *("p", "div", "section", "article", "header", "footer", "main", "aside", "nav", "ul", "ol", "dl"),
+        *("dt", "dd", "table", "tr", "blockquote", "pre", "figure", "figcaption", "form", "fieldset"),
+        *("address", "details", "summary", "hr"),
+    )
 )
 _HEADING = re.compile("h[1-6]")
 _BLANKS = re.compile(r"[ \t\r\f\v\n\u00a0]+")

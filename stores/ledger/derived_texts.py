@@ -14,11 +14,11 @@ from contextlib import closing
 from itertools import count
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, delete, select, update
+from sqlalchemy import Row, Select, select, update
 
 from hexamem.memory_types.labels import Label, LabelKind
 from hexamem.stores.ledger.label_changes import touch_steps
-from hexamem.stores.ledger.labels import carried_labels, mark_corrected, read_labels
+from hexamem.stores.ledger.labels import get_intents, mark_corrected, read_labels
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
 from hexamem.stores.ledger.schema import changes, intents, labelings, labels, operations, scopes, steps
@@ -43,7 +43,7 @@ def free_neutral_name(kind: LabelKind, taken: Collection[str]) -> str:
 
 def step_contents(tx: Transaction, step_ids: Collection[str]) -> list[str]:
     """The contents, indexed texts and names of steps, forgotten ones too."""
-    own = select(*_TEXT_COLUMNS).where(steps.c.user_id == tx.user_id)
+    own = select(*_TEXT_COLUMNS).where(tx.own(steps))
     return [_text(row) for part in chunks(step_ids) for row in tx.all(own.where(steps.c.id.in_(part)))]
 
 
@@ -78,7 +78,7 @@ class _Clearing:
     def __init__(self, tx: Transaction, step_ids: frozenset[str], is_stale: Callable[[str], bool]) -> None:
         self._tx, self._step_ids, self._is_stale = tx, step_ids, is_stale
         self._vocabulary = Vocabulary(read_labels(tx))
-        carried = {label for ids in carried_labels(tx, step_ids).values() for label in ids}
+        carried = {label for intent in get_intents(tx, step_ids).values() for label in intent.label_ids}
         self._carried = self._vocabulary.with_wider(carried)
         self._lost_words: frozenset[str] = frozenset()
 
@@ -101,17 +101,13 @@ class _Clearing:
         }
         self._lost_words |= frozenset().union(*map(_words, renamed.values()))
         self._rename(renamed, history)
-        self._drop_gists(
-            [
-                label_id
-                for label_id, label in known.items()
-                if label.gist and (self._is_carried(label_id) or self._stale(label.gist))
-            ]
-        )
+        gists = {label_id: label.gist for label_id, label in known.items() if label.gist}
+        stale = [label_id for label_id, gist in gists.items() if self._is_carried(label_id) or self._stale(gist)]
+        self._tx.delete(scopes, label_id=stale)
         resolved = self._resolved_from_steps()
         cleared = self._step_ids | resolved | {step_id for step_id, text in derived.items() if self._stale(text)}
         for part in chunks(cleared):
-            own = (intents.c.user_id == self._tx.user_id) & intents.c.step_id.in_(part)
+            own = self._tx.own(intents) & intents.c.step_id.in_(part)
             self._tx.connection.execute(
                 update(intents).where(own).values(summary="", resolved_text=None, antecedents=None)
             )
@@ -137,7 +133,7 @@ class _Clearing:
         """Whether a model may have named a label after a forgotten step in words that occur in no active step."""
         if not self._is_carried(label.id) or not self._may_be_derived(label, label.name):
             return False
-        own = (labelings.c.user_id == self._tx.user_id) & (labelings.c.target == "step")
+        own = self._tx.own(labelings) & (labelings.c.target == "step")
         same = labelings.c.label_id.in_(self._vocabulary.same(label.id))
         carried = select(labelings.c.target_id).where(own, same)
         first = self._tx.first(self._steps().where(steps.c.id.in_(carried)).limit(1))
@@ -163,29 +159,24 @@ class _Clearing:
         return set(words) - missing
 
     def _steps(self) -> Select[Any]:
-        return select(*_TEXT_COLUMNS).where(steps.c.user_id == self._tx.user_id).order_by(steps.c.seq)
+        return select(*_TEXT_COLUMNS).where(self._tx.own(steps)).order_by(steps.c.seq)
 
     # ------------------------------------------------------------------ texts of steps
 
     def _derived_steps(self) -> dict[str, str]:
         """The resolved text and the summary of each step that has one, by step."""
         rows = select(intents.c.step_id, intents.c.resolved_text, intents.c.summary).where(
-            intents.c.user_id == self._tx.user_id, intents.c.resolved_text.is_not(None) | (intents.c.summary != "")
+            self._tx.own(intents), intents.c.resolved_text.is_not(None) | (intents.c.summary != "")
         )
         return {row.step_id: f"{row.resolved_text or ''}\n{row.summary or ''}" for row in self._tx.all(rows)}
 
     def _resolved_from_steps(self) -> set[str]:
         """The other steps whose references were resolved with words of these."""
-        own = (intents.c.user_id == self._tx.user_id) & intents.c.antecedents.is_not(None)
+        own = self._tx.own(intents) & intents.c.antecedents.is_not(None)
         rows = self._tx.all(select(intents.c.step_id, intents.c.antecedents).where(own))
         return {row.step_id for row in rows if not self._step_ids.isdisjoint(row.antecedents)}
 
     # ------------------------------------------------------------------ labels
-
-    def _drop_gists(self, label_ids: Collection[str]) -> None:
-        for part in chunks(label_ids):
-            own = (scopes.c.user_id == self._tx.user_id) & scopes.c.label_id.in_(part)
-            self._tx.connection.execute(delete(scopes).where(own))
 
     def _history(self) -> tuple[list[_PastName], set[str]]:
         """The names in the history of labels, and the labels whose present name was given by a person."""
@@ -194,7 +185,7 @@ class _Clearing:
         known = self._vocabulary.by_id
         names: list[_PastName] = []
         by_people: set[str] = set()
-        for row in self._tx.all(rows.where(changes.c.user_id == self._tx.user_id, changes.c.target == "label")):
+        for row in self._tx.all(rows.where(self._tx.own(changes), changes.c.target == "label")):
             states = {"before": row.before, "after": row.after}
             names += [_PastName(row, side, state["name"]) for side, state in states.items() if state is not None]
             label = known.get(row.target_id)
@@ -210,9 +201,7 @@ class _Clearing:
         present = {label.id: label.name for label in known.values()}
         for label_id in sorted(renamed, key=lambda label_id: (known[label_id].created_at, label_id)):
             present[label_id] = free_neutral_name(known[label_id].kind, set(present.values()))
-            own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
-            values = {"name": present[label_id], "change": tx.next_change()}
-            tx.connection.execute(update(labels).where(own).values(**values))
+            tx.update(labels, label_id, name=present[label_id], change=tx.next_change())
         for past in history:
             label = known.get(past.change.target_id)
             if label is not None and (past.name == renamed.get(label.id) or self._is_stale_name(label, past.name)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select
 
 from hexamem.errors import NotFoundError, UndoRefusedError
 from hexamem.memory_types import Change, MemoryItem, Operation, OperationKind
@@ -17,10 +17,10 @@ from hexamem.stores.ledger.items import get_items, write_items
 from hexamem.stores.ledger.label_changes import apply_intents, apply_labels, label_conflict, label_state
 from hexamem.stores.ledger.labels import get_intents, mark_corrected
 from hexamem.stores.ledger.ledger import Transaction
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, of_user
 from hexamem.stores.ledger.schema import changes, operations
 from hexamem.stores.ledger.schema import steps as steps_table
-from hexamem.stores.ledger.steps import set_step_status, set_step_texts
+from hexamem.stores.ledger.steps import set_step_status
 
 __all__ = ["get_operation", "history_of", "item_change", "record_operation", "record_operations", "undo"]
 
@@ -137,18 +137,11 @@ def _apply(tx: Transaction, new_changes: Sequence[Change]) -> None:
         ]
         if step_ids:
             set_step_status(tx, step_ids, status)
-    texts = {
-        change.target_id: change.after["content"] for change in new_changes if change.target == "text" and change.after
-    }
-    if texts:
-        set_step_texts(tx, texts)
     apply_labels(tx, new_changes)
     apply_intents(tx, new_changes)
 
 
-_BY_ID = Prepared(
-    select(operations).where(operations.c.user_id == bindparam("user"), operations.c.id == bindparam("operation"))
-)
+_BY_ID = Prepared(select(operations).where(of_user(operations), operations.c.id == bindparam("operation")))
 
 
 def get_operation(tx: Transaction, operation_id: str) -> Operation:
@@ -165,7 +158,7 @@ def get_operation(tx: Transaction, operation_id: str) -> Operation:
 
 _CHANGES_OF = Prepared(
     select(changes)
-    .where(changes.c.user_id == bindparam("user"), changes.c.operation_id == bindparam("operation"))
+    .where(of_user(changes), changes.c.operation_id == bindparam("operation"))
     .order_by(changes.c.position)
 )
 
@@ -186,11 +179,9 @@ def _records(tx: Transaction, rows: Sequence[Row[Any]]) -> list[Operation]:
 
 def history_of(tx: Transaction, target_id: str | None = None, limit: int | None = None) -> list[Operation]:
     """The operations on one record, or all of the user, oldest first; with ``limit`` only the newest."""
-    statement = select(operations).where(operations.c.user_id == tx.user_id)
+    statement = select(operations).where(tx.own(operations))
     if target_id is not None:
-        changing = select(changes.c.operation_id).where(
-            changes.c.user_id == tx.user_id, changes.c.target_id == target_id
-        )
+        changing = select(changes.c.operation_id).where(tx.own(changes), changes.c.target_id == target_id)
         statement = statement.where(operations.c.id.in_(changing))
     rows = tx.all(statement.order_by(operations.c.seq.desc()).limit(limit))
     return _records(tx, rows[::-1])
@@ -250,9 +241,7 @@ def _check_labels(tx: Transaction, order: Sequence[Operation]) -> None:
 
 def _last_form(tx: Transaction, operation: Operation) -> Operation:
     """The last of the chain operation, undo, redo, undo of the redo …: the only one of them that can be reversed."""
-    while row := tx.first(
-        select(operations.c.id).where(operations.c.user_id == tx.user_id, operations.c.undoes == operation.id)
-    ):
+    while row := tx.first(select(operations.c.id).where(tx.own(operations), operations.c.undoes == operation.id)):
         operation = get_operation(tx, row.id)
     return operation
 
@@ -334,13 +323,10 @@ def _states_before(operation: Operation) -> dict[_RecordId, _State]:
 def _state(tx: Transaction, record: _RecordId) -> _State:
     """The present state of a record, as changes contain it; None where it does not exist."""
     target, target_id = record
-    own = (steps_table.c.user_id == tx.user_id) & (steps_table.c.id == target_id)
     if target == "step":
+        own = tx.own(steps_table) & (steps_table.c.id == target_id)
         row = tx.first(select(steps_table.c.status).where(own))
         return None if row is None else {"status": row.status}
-    if target == "text":
-        row = tx.first(select(steps_table.c.content).where(own))
-        return None if row is None else {"content": row.content}
     if target == "label":
         return label_state(tx, target_id)
     if target == "intent":
@@ -364,13 +350,7 @@ def _reverse(tx: Transaction, operation: Operation, actor: str) -> Operation:
 
 def _mark(tx: Transaction, operation_id: str, undone_by: str | None) -> None:
     """Set by what an operation is undone (None: in effect again), and the contrary for the operation that it undid."""
-    tx.connection.execute(
-        update(operations)
-        .where(operations.c.user_id == tx.user_id, operations.c.id == operation_id)
-        .values(undone_by=undone_by)
-    )
-    row = tx.first(
-        select(operations.c.undoes).where(operations.c.user_id == tx.user_id, operations.c.id == operation_id)
-    )
+    tx.update(operations, operation_id, undone_by=undone_by)
+    row = tx.first(_BY_ID, user=tx.user_id, operation=operation_id)
     if row is not None and row.undoes is not None:
         _mark(tx, row.undoes, operation_id if undone_by is None else None)

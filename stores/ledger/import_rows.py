@@ -69,7 +69,7 @@ _CONTENTS: dict[Column[Any], Any] = {
     tables.items.c.metadata: _Object,
     tables.items.c.status: Literal["active", "superseded", "merged", "removed", "undone"],
     tables.operations.c.kind: _field(Operation, "kind"),
-    tables.changes.c.target: Literal["item", "step", "text", "label", "intent"],
+    tables.changes.c.target: Literal["item", "step", "label", "intent"],
     tables.changes.c.before: _Object,
     tables.changes.c.after: _Object,
     tables.labels.c.kind: LabelKind,
@@ -138,7 +138,6 @@ _INTENT_STATE: dict[str, Any] = {
 }
 _STATES: Mapping[str, type[BaseModel]] = {
     "step": create_model("step", __config__=_STRICT, status=(_field(Step, "status"), ...)),
-    "text": create_model("text", __config__=_STRICT, content=(str, ...)),
     "label": create_model("label", __config__=_STRICT, **_LABEL_STATE),
     "intent": create_model("intent", __config__=_STRICT, **_INTENT_STATE),
 }
@@ -205,23 +204,24 @@ def check_references(rows: Mapping[str, list[dict[str, Any]]], known: Mapping[st
             raise _refused(table, row, f"{name} names {value!r}, which is not in {target.name}", place)
 
     seqs = {row["id"]: row["seq"] for row in rows["operations"]}
+    for table, names, target in (
+        (tables.operations, ("undoes", "undone_by"), tables.operations),
+        (tables.labels, ("parent_id", "alias_of", "made_from"), tables.labels),
+        (tables.intents, ("step_id",), tables.steps),
+    ):
+        for row in rows[table.name]:
+            for name in names:
+                check(table, row, name, target, row.get(name))
     for row in rows["operations"]:
-        for name in ("undoes", "undone_by"):
-            check(tables.operations, row, name, tables.operations, row.get(name))
         if row.get("undoes") in seqs and seqs[row["undoes"]] >= row["seq"]:
             raise _refused(tables.operations, row, "undoes names a later operation", place)
         if row.get("undone_by") in seqs and seqs[row["undone_by"]] <= row["seq"]:
             raise _refused(tables.operations, row, "undone_by names an earlier operation", place)
     for row in rows["labels"]:
-        for name in ("parent_id", "alias_of", "made_from"):
-            check(tables.labels, row, name, tables.labels, row.get(name))
-        within = (row.get("parent_id") or "") if row["kind"] == "scope" else ""
-        if row["within"] != within:
-            raise _refused(
-                tables.labels, row, f"within is not {within!r}, the scope in which the name is unique", place
-            )
+        parent_id = (row.get("parent_id") or "") if row["kind"] == "scope" else ""
+        if row["within"] != parent_id:
+            raise _refused(tables.labels, row, f"within is not {parent_id!r}, in which the name is unique", place)
     for row in rows["intents"]:
-        check(tables.intents, row, "step_id", tables.steps, row["step_id"])
         for label_id in (row["scope_id"], *row["event_ids"], *(row.get("entity_ids") or ())):
             check(tables.intents, row, "a label", tables.labels, label_id)
     first_steps = {(row["thread_id"], row["turn"]): row["id"] for row in rows["steps"]}

@@ -13,7 +13,7 @@ from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import MemoryItem, Source, TypeRegistry, Where
 from hexamem.memory_types.item_keys import slot_of, statement_key
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import changes, items, operations, sources, steps
 from hexamem.stores.ledger.steps import has_metadata, select_step_ids, step_conditions
 
@@ -79,7 +79,7 @@ def item_row(item: MemoryItem) -> dict[str, Any]:
 def items_with_key(tx: Transaction, kind: str, *, statement: str | None = None, slot: str | None = None) -> list[str]:
     """The ids of the active and superseded items of a kind with a statement's key or in a slot."""
     wanted = items.c.statement_key == statement if slot is None else items.c.slot == slot
-    conditions = (items.c.user_id == tx.user_id, items.c.kind == kind, wanted)
+    conditions = (tx.own(items), items.c.kind == kind, wanted)
     return [
         row.id for row in tx.all(select(items.c.id).where(*conditions, items.c.status.in_(("active", "superseded"))))
     ]
@@ -89,7 +89,7 @@ def write_keys(tx: Transaction, item_ids: Collection[str]) -> None:
     """Compute the keys of items anew, whose texts were rewritten."""
     for item in get_items(tx, item_ids, undone=True).values():
         keys = {"statement_key": statement_key(item), "slot": slot_of(item.metadata)}
-        tx.connection.execute(update(items).where(items.c.user_id == tx.user_id, items.c.id == item.id).values(**keys))
+        tx.update(items, item.id, **keys)
 
 
 def has_own_time(item: MemoryItem) -> bool:
@@ -117,11 +117,9 @@ def _stated_at(item: MemoryItem) -> datetime | None:
 
 
 _SOURCES = Prepared(
-    select(sources)
-    .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
-    .order_by(sources.c.item_id, sources.c.position)
+    select(sources).where(of_user(sources), among(sources.c.item_id)).order_by(sources.c.item_id, sources.c.position)
 )
-_BY_ID = select(items).where(items.c.user_id == bindparam("user"), items.c.id.in_(bindparam("ids", expanding=True)))
+_BY_ID = select(items).where(of_user(items), among(items.c.id))
 _ANY, _NOT_UNDONE = Prepared(_BY_ID), Prepared(_BY_ID.where(items.c.status != "undone"))
 
 
@@ -236,7 +234,7 @@ def _states_at(tx: Transaction, moment: datetime) -> list[MemoryItem]:
     statement = (
         select(changes.c.target_id, changes.c.before, changes.c.after, operations.c.kind, operations.c.created_at)
         .join(operations, and_(operations.c.user_id == changes.c.user_id, operations.c.id == changes.c.operation_id))
-        .where(changes.c.user_id == tx.user_id, changes.c.target == "item")
+        .where(tx.own(changes), changes.c.target == "item")
         .order_by(operations.c.seq, changes.c.position)
     )
     states: dict[str, MemoryItem | None] = {}
@@ -322,9 +320,9 @@ def select_item_ids(
     columns += [items.c.labels] if where.labels else []
     columns += [items.c.metadata] if where.metadata else []
     if _filters_steps(where):
-        cited = and_(sources.c.user_id == tx.user_id, sources.c.item_id == items.c.id, sources.c.step_id == steps.c.id)
+        cited = and_(tx.own(sources), sources.c.item_id == items.c.id, sources.c.step_id == steps.c.id)
         conditions.append(exists().where(cited, *step_conditions(tx, _of_steps(where))))
-    rows = tx.all(select(*columns).where(items.c.user_id == tx.user_id, *conditions))
+    rows = tx.all(select(*columns).where(tx.own(items), *conditions))
     # By position: ``metadata`` is reserved as an attribute of SQLAlchemy's rows.
     position = {column.name: number for number, column in enumerate(columns)}
     return {
@@ -337,13 +335,13 @@ def select_item_ids(
 
 _CHANGED = Prepared(
     select(items)
-    .where(items.c.user_id == bindparam("user"), items.c.change > bindparam("since"))
+    .where(of_user(items), items.c.change > bindparam("since"))
     .order_by(items.c.change)
     .limit(bindparam("most"))
 )
 _COUNTS = Prepared(
     select(items.c.kind, func.count().label("number"))
-    .where(items.c.user_id == bindparam("user"), items.c.status == "active")
+    .where(of_user(items), items.c.status == "active")
     .group_by(items.c.kind)
 )
 
@@ -358,7 +356,7 @@ def items_citing(tx: Transaction, step_ids: Collection[str]) -> set[str]:
     """The ids of items that cite any of these steps."""
     item_ids: set[str] = set()
     for part in chunks(step_ids):
-        statement = select(sources.c.item_id).where(sources.c.user_id == tx.user_id, sources.c.step_id.in_(part))
+        statement = select(sources.c.item_id).where(tx.own(sources), sources.c.step_id.in_(part))
         item_ids.update(row.item_id for row in tx.all(statement))
     return item_ids
 

@@ -24,10 +24,10 @@ from typing import Any, Literal
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
-    Row,
     Select,
     and_,
     bindparam,
+    case,
     delete,
     func,
     insert,
@@ -39,9 +39,8 @@ from sqlalchemy import (
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.base import Record, new_id, utc_now
-from hexamem.stores.ledger.engine import plain_errors
 from hexamem.stores.ledger.ledger import Ledger, Transaction, check_name, user_key
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, of_user
 from hexamem.stores.ledger.schema import jobs, users
 
 __all__ = [
@@ -157,36 +156,30 @@ def enqueue(
     if not tx.user_id:
         raise NotFoundError(f"user {tx.user!r} has stored nothing yet, so there is nothing to enqueue a job for")
     values = _json(payload, kind)
-    if key is not None and (known := _waiting(tx, kind, key)) is not None:
+    if key is not None and (known := tx.first(_WAITING, user=tx.user_id, of_kind=kind, of_key=key)) is not None:
         # A job that waits after a failure, or is deferred, is not made due earlier: it would only fail again.
         if known.status == "waiting" and not known.attempts and due < known.due_at:
             tx.run(_SOONER, user=tx.user_id, job=known.id, due=due)
         return str(known.id)
     job_id = new_id("job")
-    tx.run(
-        _ADD, user_id=tx.user_id, id=job_id, kind=kind, payload=values, status="waiting", attempts=0,
-        created_at=now, due_at=due, key=key,
-    )  # fmt: skip
+    row = {"user_id": tx.user_id, "id": job_id, "kind": kind, "payload": values, "status": "waiting", "attempts": 0}
+    tx.run(_ADD, **row, created_at=now, due_at=due, key=key)
     return job_id
 
 
 _NEW = ("user_id", "id", "kind", "payload", "status", "attempts", "created_at", "due_at", "key")
 _ADD = Prepared(insert(jobs).values({name: bindparam(name) for name in _NEW}))
-_SOONER = Prepared(
-    update(jobs)
-    .where(jobs.c.user_id == bindparam("user"), jobs.c.id == bindparam("job"))
-    .values(due_at=bindparam("due"))
-)
+_SOONER = Prepared(update(jobs).where(of_user(jobs), jobs.c.id == bindparam("job")).values(due_at=bindparam("due")))
 _WAITING = Prepared(
     select(jobs.c.id, jobs.c.status, jobs.c.attempts, jobs.c.due_at)
     .where(
-        jobs.c.user_id == bindparam("user"),
+        of_user(jobs),
         jobs.c.kind == bindparam("of_kind"),
         jobs.c.key == bindparam("of_key"),
         jobs.c.status.in_(["waiting", "deferred"]),
     )
     .limit(1)
-    .with_for_update()
+    .with_for_update()  # so that it is not claimed before this transaction is committed
 )
 
 
@@ -199,11 +192,6 @@ def _json(payload: Mapping[str, Any], kind: str) -> dict[str, Any]:
             f"the payload of a {kind!r} job is not a mapping of JSON values ({type(error).__name__}); "
             "use strings, numbers, lists and mappings"
         ) from None
-
-
-def _waiting(tx: Transaction, kind: str, key: str) -> Row[Any] | None:
-    """The waiting job of this key; locked, so that it is not claimed before this transaction is committed."""
-    return tx.first(_WAITING, user=tx.user_id, of_kind=kind, of_key=key)
 
 
 # ------------------------------------------------------------------------------------------------------------ claiming
@@ -234,11 +222,10 @@ def claim(
         return None
     any_due, oldest = _claim_statements(tuple(sorted(kinds)), user is not None)
     parameters = {"now": now} if user is None else {"now": now, "user": user_key(user)}
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:  # without the write lock
+    with ledger.connect() as connection:  # without the write lock
         if connection.execute(any_due, parameters).first() is None:
             return None
-    writer = ledger.engine.execution_options(hexamem_write=True)
-    with plain_errors(ledger.place), writer.connect() as connection, connection.begin():
+    with ledger.connect(write=True) as connection:
         if not ledger.embedded:
             connection.execute(select(func.pg_advisory_xact_lock(_CLAIMING)))
         while (row := connection.execute(oldest, parameters).first()) is not None:
@@ -257,17 +244,9 @@ def claim(
                 owner=f"{home}.{new_id('claim')}",
                 until=now + lease,
             )
-            connection.execute(
-                update(jobs)
-                .where(own)
-                .values(
-                    status="running",
-                    attempts=claimed.attempts,
-                    error=None,
-                    owner=claimed.owner,
-                    claimed_until=claimed.until,
-                )
-            )
+            started = {"status": "running", "attempts": claimed.attempts, "error": None}
+            claim_of = {"owner": claimed.owner, "claimed_until": claimed.until}
+            connection.execute(update(jobs).where(own).values(**started, **claim_of))
             return claimed
     return None
 
@@ -303,12 +282,10 @@ def next_due(ledger: Ledger, kinds: Collection[str], user: str | None = None) ->
     """When the next job of these kinds is due, or the next claim on one expires; may be past. None if there is none."""
     if not kinds:
         return None
-    own = [jobs.c.kind.in_(sorted(kinds)), *_of_user(user)]
-    waits = select(func.min(jobs.c.due_at)).where(jobs.c.status.in_(["waiting", "deferred"]), *own)
-    claimed = select(func.min(jobs.c.claimed_until)).where(jobs.c.status == "running", *own)
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
-        times = [connection.execute(statement).scalar() for statement in (waits, claimed)]
-    return min((time for time in times if time is not None), default=None)
+    when = case((jobs.c.status == "running", jobs.c.claimed_until), else_=jobs.c.due_at)
+    of_kinds = jobs.c.kind.in_(sorted(kinds)) & (jobs.c.status != "parked")
+    with ledger.connect() as connection:
+        return connection.execute(select(func.min(when)).where(of_kinds, *_of_user(user))).scalar()
 
 
 def unfinished(ledger: Ledger, now: datetime, user: str | None = None) -> bool:
@@ -317,7 +294,7 @@ def unfinished(ledger: Ledger, now: datetime, user: str | None = None) -> bool:
     A job that was enqueued for a later time does not count.
     """
     late = (jobs.c.status != "waiting") | (jobs.c.due_at <= now) | (jobs.c.attempts > 0)
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.connect() as connection:
         return connection.execute(select(jobs.c.id).where(late, *_of_user(user)).limit(1)).first() is not None
 
 
@@ -332,12 +309,11 @@ def end_claims(ledger: Ledger, home: str) -> int:
     """
     left = (jobs.c.status == "running") & jobs.c.owner.startswith(f"{home}.", autoescape=True)
     deferred = jobs.c.status == "deferred"
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.connect() as connection:
         if connection.execute(select(jobs.c.id).where(left | deferred).limit(1)).first() is None:
             return 0
     now = utc_now()
-    writer = ledger.engine.execution_options(hexamem_write=True)
-    with plain_errors(ledger.place), writer.connect() as connection, connection.begin():
+    with ledger.connect(write=True) as connection:
         connection.execute(update(jobs).where(deferred, jobs.c.due_at > now).values(due_at=now))
         ended = {"status": "waiting", "owner": None, "claimed_until": None}
         return int(connection.execute(update(jobs).where(left).values(**ended)).rowcount)
@@ -347,7 +323,7 @@ def end_claims(ledger: Ledger, home: str) -> int:
 
 
 def _own(tx: Transaction, job_id: str) -> ColumnElement[bool]:
-    return and_(jobs.c.user_id == tx.user_id, jobs.c.id == job_id)
+    return and_(tx.own(jobs), jobs.c.id == job_id)
 
 
 def _claimed_by(tx: Transaction, job: ClaimedJob) -> ColumnElement[bool]:
@@ -421,7 +397,7 @@ def retry(tx: Transaction, job_id: str) -> None:
     """
     _kind_to_change(tx, job_id, "retried")
     values = {"status": "waiting", "attempts": 0, "error": None, "due_at": utc_now()}
-    tx.connection.execute(update(jobs).where(_own(tx, job_id)).values(**values))
+    tx.update(jobs, job_id, **values)
 
 
 def drop(tx: Transaction, job_id: str) -> None:
@@ -436,7 +412,7 @@ def drop(tx: Transaction, job_id: str) -> None:
         raise InvalidInputError(
             f"job {job_id} ({kind}) cannot be dropped: it removes redacted words from indexes and files; retry it"
         )
-    tx.connection.execute(delete(jobs).where(_own(tx, job_id)))
+    tx.delete(jobs, id=[job_id])
 
 
 def _kind_to_change(tx: Transaction, job_id: str, what: str) -> str:
@@ -455,7 +431,7 @@ def list_jobs(ledger: Ledger, user: str | None = None) -> list[Job]:
     statement = select(users.c.name.label("user"), *(jobs.c[name] for name in columns))
     statement = statement.join(users, users.c.id == jobs.c.user_id).where(*_of_user(user))
     statement = statement.order_by(jobs.c.due_at, jobs.c.created_at, jobs.c.id)
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.connect() as connection:
         return [Job.model_construct(**row._mapping) for row in connection.execute(statement)]
 
 
@@ -463,5 +439,5 @@ def count_jobs(ledger: Ledger, user: str | None = None) -> dict[tuple[str, JobSt
     """How many jobs there are by kind and status, of all users or of one."""
     columns = (jobs.c.kind, jobs.c.status)
     statement = select(*columns, func.count()).where(*_of_user(user)).group_by(*columns)
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.connect() as connection:
         return {(row[0], row[1]): int(row[2]) for row in connection.execute(statement)}

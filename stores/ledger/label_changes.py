@@ -12,7 +12,7 @@ from hexamem.memory_types import Change, utc_now
 from hexamem.memory_types.labels import Label
 from hexamem.stores.ledger.labels import StepIntent, get_intents, mark_altered
 from hexamem.stores.ledger.ledger import Transaction, chunks
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import intents, labelings, labels, scopes, steps
 
 __all__ = [
@@ -27,15 +27,15 @@ __all__ = [
     "set_gists",
     "settle_intents",
     "touch_steps",
+    "within",
 ]
 
 
 _ADD = Prepared(insert(labels))
 _ADD_GIST = Prepared(insert(scopes))
 _ADD_INTENT, _ADD_LABELING = Prepared(insert(intents)), Prepared(insert(labelings))
-_DROP_GISTS = Prepared(
-    delete(scopes).where(scopes.c.user_id == bindparam("user"), scopes.c.label_id.in_(bindparam("ids", expanding=True)))
-)
+_SAME = ("step_id", "scope_id", "event_ids", "resolved_text", "summary", "confidence", "tier", "provisional")
+_DROP_GISTS = Prepared(delete(scopes).where(of_user(scopes), among(scopes.c.label_id)))
 
 
 def insert_labels(tx: Transaction, new: Sequence[Label]) -> None:
@@ -49,7 +49,7 @@ def insert_labels(tx: Transaction, new: Sequence[Label]) -> None:
             "kind": label.kind,
             "name": label.name,
             "parent_id": label.parent_id,
-            "within": _within(label.kind, label.parent_id),
+            "within": within(label.kind, label.parent_id),
             "alias_of": label.alias_of,
             "made_from": None,
             "pinned": label.pinned,
@@ -63,7 +63,8 @@ def insert_labels(tx: Transaction, new: Sequence[Label]) -> None:
     set_gists(tx, {label.id: label.gist for label in new if label.gist})
 
 
-def _within(kind: str, parent_id: str | None) -> str:
+def within(kind: str, parent_id: str | None) -> str:
+    """In which a label's name is unique: the parent of a scope; everywhere for other kinds, as ``""``."""
     return (parent_id or "") if kind == "scope" else ""
 
 
@@ -83,16 +84,9 @@ def add_intents(tx: Transaction, new: Sequence[StepIntent]) -> None:
     rows = [
         {
             "user_id": user_id,
-            "step_id": intent.step_id,
-            "scope_id": intent.scope_id,
-            "event_ids": intent.event_ids,
+            **{name: getattr(intent, name) for name in _SAME},
             "entity_ids": intent.entity_ids or None,
-            "resolved_text": intent.resolved_text,
-            "summary": intent.summary,
             "antecedents": intent.antecedents or None,
-            "confidence": intent.confidence,
-            "tier": intent.tier,
-            "provisional": intent.provisional,
         }
         for intent in new
     ]
@@ -111,8 +105,7 @@ def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:
         return
     first = tx.next_change(len(step_ids))
     for offset, step_id in enumerate(sorted(step_ids)):
-        own = (steps.c.user_id == tx.user_id) & (steps.c.id == step_id)
-        tx.connection.execute(update(steps).where(own).values(change=first + offset))
+        tx.update(steps, step_id, change=first + offset)
 
 
 # -- changes, which the history records -------------------------------------------------------------------------------
@@ -120,7 +113,7 @@ def touch_steps(tx: Transaction, step_ids: Collection[str]) -> None:
 
 def label_state(tx: Transaction, label_id: str) -> dict[str, Any] | None:
     """A label as recorded in the history: without its gist, which is derived from the steps."""
-    row = tx.first(select(labels).where(labels.c.user_id == tx.user_id, labels.c.id == label_id))
+    row = tx.first(select(labels).where(tx.own(labels), labels.c.id == label_id))
     if row is None or row.undone:
         return None
     return {name: row._mapping[name] for name in ("kind", "name", "parent_id", "alias_of", "made_from", "pinned")}
@@ -146,7 +139,7 @@ def label_conflict(tx: Transaction, restored: Mapping[str, Mapping[str, Any] | N
     """
     if not restored:
         return None
-    rows = tx.all(select(labels).where(labels.c.user_id == tx.user_id, labels.c.undone.is_(False)))
+    rows = tx.all(select(labels).where(tx.own(labels), labels.c.undone.is_(False)))
     others = [row for row in rows if row.id not in restored]
     names = {row.id: row.name for row in rows}
     for label_id, state in restored.items():
@@ -155,7 +148,7 @@ def label_conflict(tx: Transaction, restored: Mapping[str, Mapping[str, Any] | N
                 if label_id in (other.alias_of, other.parent_id):
                     return f"label {other.name!r} ({other.id}) depends on {names.get(label_id, label_id)!r} now"
             elif state["alias_of"] is None and other.alias_of is None:
-                place = (state["kind"], _within(state["kind"], state["parent_id"]), state["name"])
+                place = (state["kind"], within(state["kind"], state["parent_id"]), state["name"])
                 if place == (other.kind, other.within, other.name):
                     return f"another {other.kind} label is called {other.name!r} now ({other.id})"
     return None
@@ -169,17 +162,15 @@ def apply_labels(tx: Transaction, new_changes: Sequence[Change]) -> None:
     number = tx.next_change(len(final)) - 1
     # All names are released first, since two labels may swap theirs.
     for label_id in final:
-        own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
-        tx.connection.execute(update(labels).where(own).values(undone=True))
+        tx.update(labels, label_id, undone=True)
     for label_id, change in final.items():
         number += 1
-        own = (labels.c.user_id == tx.user_id) & (labels.c.id == label_id)
         state = change.after
         if state is None:
-            tx.connection.execute(update(labels).where(own).values(undone=True, change=number))
+            tx.update(labels, label_id, undone=True, change=number)
             continue
-        values = {**state, "within": _within(state["kind"], state["parent_id"]), "undone": False, "change": number}
-        if tx.connection.execute(update(labels).where(own).values(**values)).rowcount == 0:
+        values = {**state, "within": within(state["kind"], state["parent_id"]), "undone": False, "change": number}
+        if tx.update(labels, label_id, **values) == 0:
             row = {"user_id": tx.user_id, "id": label_id, "created_at": utc_now(), **values}
             tx.connection.execute(insert(labels).values(**row))
     mark_altered(tx, number)
@@ -195,10 +186,8 @@ def apply_intents(tx: Transaction, new_changes: Sequence[Change]) -> None:
     if not final:
         return
     before = get_intents(tx, final)
-    for part in chunks(final):
-        own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
-        tx.connection.execute(delete(labelings).where(own, labelings.c.target_id.in_(part)))
-        tx.connection.execute(delete(intents).where(intents.c.user_id == tx.user_id, intents.c.step_id.in_(part)))
+    tx.delete(labelings, target_id=final)
+    tx.delete(intents, step_id=final)
     add_intents(tx, [_intent_from(step_id, state, before.get(step_id)) for step_id, state in final.items()])
     touch_steps(tx, final)
 
@@ -207,7 +196,7 @@ def settle_intents(tx: Transaction, settled: Sequence[StepIntent]) -> None:
     """Write the derived texts of labelled steps and the confidence of their labels, which have no history."""
     if settled:
         names = ("resolved_text", "summary", "antecedents", "confidence", "provisional")
-        own = (intents.c.user_id == tx.user_id) & (intents.c.step_id == bindparam("of_step"))
+        own = tx.own(intents) & (intents.c.step_id == bindparam("of_step"))
         rows = [{"of_step": intent.step_id, **{name: getattr(intent, name) for name in names}} for intent in settled]
         tx.connection.execute(update(intents).where(own), rows)
 

@@ -15,7 +15,7 @@ from sqlalchemy import Row, Select, and_, bindparam, func, select
 
 from hexamem.memory_types.labels import Label, Tier
 from hexamem.stores.ledger.ledger import Transaction, chunks
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.progress import SHARED, read_projections, set_projection
 from hexamem.stores.ledger.schema import INDEX_TEXT, WITH_INTENT, intents, labelings, labels, projections, scopes, steps
 from hexamem.stores.vocabulary import Vocabulary
@@ -26,7 +26,6 @@ __all__ = [
     "LabelVersion",
     "PendingStep",
     "StepIntent",
-    "carried_labels",
     "count_labels",
     "furthest_index",
     "get_intents",
@@ -132,16 +131,12 @@ class StepIntent:
 # ------------------------------------------------------------------------------------------------------------ marks
 
 
-_FURTHEST = Prepared(
-    select(func.max(projections.c.change)).where(
-        projections.c.user_id == bindparam("user"), projections.c.home != SHARED
-    )
-)
+_FURTHEST = Prepared(select(func.max(projections.c.change)).where(of_user(projections), projections.c.home != SHARED))
 
 
 _LABEL_MARK = Prepared(
     select(func.count().label("number"), func.coalesce(func.max(labels.c.change), 0).label("changed")).where(
-        labels.c.user_id == bindparam("user")
+        of_user(labels)
     )
 )
 
@@ -193,12 +188,7 @@ PENDING = (
 _UNLABELLED = Prepared(
     select(*PENDING)
     .outerjoin(intents, WITH_INTENT)
-    .where(
-        steps.c.user_id == bindparam("user"),
-        steps.c.change > bindparam("since"),
-        steps.c.status == "active",
-        intents.c.step_id.is_(None),
-    )
+    .where(of_user(steps), steps.c.change > bindparam("since"), steps.c.status == "active", intents.c.step_id.is_(None))
     .order_by(steps.c.change)
     .limit(bindparam("most"))
 )
@@ -213,17 +203,10 @@ _LABELS = select(labels, func.coalesce(scopes.c.gist, "").label("gist")).outerjo
     scopes, and_(scopes.c.user_id == labels.c.user_id, scopes.c.label_id == labels.c.id)
 )
 
-_ALL_LABELS = Prepared(_LABELS.where(labels.c.user_id == bindparam("user")).order_by(labels.c.created_at, labels.c.id))
-_SOME_LABELS = Prepared(
-    _LABELS.where(labels.c.user_id == bindparam("user"), labels.c.id.in_(bindparam("ids", expanding=True)))
-)
+_ALL_LABELS = Prepared(_LABELS.where(of_user(labels)).order_by(labels.c.created_at, labels.c.id))
+_SOME_LABELS = Prepared(_LABELS.where(of_user(labels), among(labels.c.id)))
 _NAMED = Prepared(
-    _LABELS.where(
-        labels.c.user_id == bindparam("user"),
-        labels.c.name.in_(bindparam("ids", expanding=True)),
-        labels.c.alias_of.is_(None),
-        labels.c.undone.is_(False),
-    )
+    _LABELS.where(of_user(labels), among(labels.c.name), labels.c.alias_of.is_(None), labels.c.undone.is_(False))
 )
 
 
@@ -279,11 +262,7 @@ def _intent(row: Any) -> StepIntent:
     )
 
 
-_INTENTS = Prepared(
-    select(intents).where(
-        intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
-    )
-)
+_INTENTS = Prepared(select(intents).where(of_user(intents), among(intents.c.step_id)))
 
 
 def get_intents(tx: Transaction, step_ids: Collection[str]) -> dict[str, StepIntent]:
@@ -291,27 +270,12 @@ def get_intents(tx: Transaction, step_ids: Collection[str]) -> dict[str, StepInt
     return {row.step_id: _intent(row) for row in tx.all_of(_INTENTS, step_ids)}
 
 
-_CARRIED = Prepared(
-    select(*(intents.c[name] for name in ("step_id", "scope_id", "event_ids", "entity_ids"))).where(
-        intents.c.user_id == bindparam("user"), intents.c.step_id.in_(bindparam("ids", expanding=True))
-    )
-)
-
-
-def carried_labels(tx: Transaction, step_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The label ids that were assigned to each of these steps, each once; a step that has none is left out."""
-    return {
-        row.step_id: tuple(dict.fromkeys((row.scope_id, *(row.event_ids or ()), *(row.entity_ids or ()))))
-        for row in tx.all_of(_CARRIED, step_ids)
-    }
-
-
 def read_intents(tx: Transaction) -> list[StepIntent]:
     """The intents of all active steps, in the order in which the steps were stored."""
     statement = (
         select(intents)
         .join(steps, WITH_INTENT)
-        .where(intents.c.user_id == tx.user_id, steps.c.status == "active")
+        .where(tx.own(intents), steps.c.status == "active")
         .order_by(steps.c.seq)
     )
     return [_intent(row) for row in tx.all(statement)]
@@ -322,14 +286,14 @@ def _latest_of_scopes() -> Prepared:
     ranked = (
         select(intents.c.step_id, place)
         .join(steps, WITH_INTENT)
-        .where(intents.c.user_id == bindparam("user"), steps.c.status == "active")
+        .where(of_user(intents), steps.c.status == "active")
         .subquery()
     )
     return Prepared(
         select(intents, *PENDING)
         .join(steps, WITH_INTENT)
         .join(ranked, ranked.c.step_id == intents.c.step_id)
-        .where(intents.c.user_id == bindparam("user"), ranked.c.place <= bindparam("most"))
+        .where(of_user(intents), ranked.c.place <= bindparam("most"))
         .order_by(steps.c.seq)
     )
 
@@ -350,7 +314,7 @@ def count_labels(tx: Transaction) -> dict[str, int]:
     statement = (
         select(labelings.c.label_id, func.count().label("number"))
         .join(steps, and_(steps.c.user_id == labelings.c.user_id, steps.c.id == labelings.c.target_id))
-        .where(labelings.c.user_id == tx.user_id, labelings.c.target == "step", steps.c.status == "active")
+        .where(tx.own(labelings), labelings.c.target == "step", steps.c.status == "active")
         .group_by(labelings.c.label_id)
     )
     return {row.label_id: int(row.number) for row in tx.all(statement)}
@@ -364,13 +328,11 @@ def steps_carrying(tx: Transaction, label: str) -> Select[tuple[str]]:
     """
     vocabulary = Vocabulary(read_labels(tx))
     label_ids = set().union(*(vocabulary.covering(label_id) for label_id in vocabulary.find(label)))
-    own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
+    own = tx.own(labelings) & (labelings.c.target == "step")
     return select(labelings.c.target_id).where(own, labelings.c.label_id.in_(sorted(label_ids)))
 
 
-_CHANGED_LABELS = Prepared(
-    select(labels.c.id).where(labels.c.user_id == bindparam("user"), labels.c.change > bindparam("since"))
-)
+_CHANGED_LABELS = Prepared(select(labels.c.id).where(of_user(labels), labels.c.change > bindparam("since")))
 
 
 def steps_renamed(tx: Transaction, since: int) -> list[str]:
@@ -385,8 +347,8 @@ def steps_renamed(tx: Transaction, since: int) -> list[str]:
     label_ids = set().union(*(vocabulary.covering(label_id) for label_id in changed))
     renamed: set[str] = set()
     for part in chunks(label_ids):
-        own = (labelings.c.user_id == tx.user_id) & (labelings.c.target == "step")
+        own = tx.own(labelings) & (labelings.c.target == "step")
         carrying = select(labelings.c.target_id).where(own, labelings.c.label_id.in_(part))
-        active = (steps.c.user_id == tx.user_id) & (steps.c.status == "active") & (steps.c.change <= since)
+        active = tx.own(steps) & (steps.c.status == "active") & (steps.c.change <= since)
         renamed.update(row.id for row in tx.all(select(steps.c.id).where(active, steps.c.id.in_(carrying))))
     return sorted(renamed)

@@ -14,7 +14,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from sqlalchemy import URL, Connection, Engine, Insert, Row, Select, Table, bindparam, func, select, update
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Insert,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.pool import PoolProxiedConnection
 
@@ -136,6 +150,25 @@ class Transaction:
             statement.run_many(self.driver, values)
         elif values:
             self.connection.execute(statement.statement, list(values))
+
+    def own(self, table: Table) -> ColumnElement[bool]:
+        """The condition that rows of a table are the user's."""
+        return table.c.user_id == self.user_id
+
+    def update(self, table: Table, row_id: str, **values: Any) -> int:
+        """Set columns of one of the user's rows, by its ``id``; returns how many rows there were."""
+        statement = update(table).where(self.own(table), table.c.id == row_id)
+        return self.connection.execute(statement.values(**values)).rowcount
+
+    def delete(self, table: Table, **of: Iterable[str]) -> int:
+        """Delete the user's rows with one of the given values in a column; returns how many."""
+        [(column, values)] = of.items()
+        own = delete(table).where(self.own(table))
+        return sum(self.connection.execute(own.where(table.c[column].in_(part))).rowcount for part in chunks(values))
+
+    def ids(self, table: Table) -> set[str]:
+        """The ids of all rows of the user."""
+        return {row.id for row in self.all(select(table.c.id).where(self.own(table)))}
 
     def next_change(self, count: int = 1) -> int:
         """Reserve ``count`` change numbers and return the first."""
@@ -302,6 +335,16 @@ class Ledger:
             tx.user_id, tx.timezone, tx.change = row.id, row.timezone, row.change
             tx.registered = to_micros(row.created_at)
 
+    @contextmanager
+    def connect(self, *, write: bool = False) -> Iterator[Connection]:
+        """A connection over all users, for maintenance of the home; with ``write`` in a transaction that changes rows."""
+        with plain_errors(self.place), (self._writer if write else self.engine).connect() as connection:
+            if not write:
+                yield connection
+                return
+            with connection.begin():
+                yield connection
+
     def timezone(self, user: str) -> str | None:
         """The stored timezone of a user; None for one who has stored nothing yet."""
         with self.read(user) as tx:
@@ -314,24 +357,24 @@ class Ledger:
 
     def users(self) -> list[str]:
         """The names of all users, in order of registration: for maintenance of the home, not for a user's calls."""
-        with plain_errors(self.place), self.engine.connect() as connection:
+        with self.connect() as connection:
             return list(connection.execute(select(users.c.name).order_by(users.c.id)).scalars())
 
     def settings(self) -> dict[str, str]:
         """The rows of ``meta``: version, embedder."""
-        with plain_errors(self.place), self.engine.connect() as connection:
+        with self.connect() as connection:
             return {row.key: row.value for row in connection.execute(select(meta))}
 
     def set_settings(self, values: Mapping[str, str]) -> None:
         """Write rows of ``meta``."""
-        with plain_errors(self.place), self._writer.begin() as connection:
+        with self.connect(write=True) as connection:
             connection.execute(insert_or_skip(connection, meta), [{"key": key, "value": values[key]} for key in values])
             known = update(meta).where(meta.c.key == bindparam("known")).values(value=bindparam("now"))
             connection.execute(known, [{"known": key, "now": value} for key, value in values.items()])
 
     def size(self) -> int:
         """How many users there are."""
-        with plain_errors(self.place), self.engine.connect() as connection:
+        with self.connect() as connection:
             return int(connection.execute(select(func.count()).select_from(users)).scalar_one())
 
     def checkpoint(self) -> None:
@@ -341,7 +384,7 @@ class Ledger:
             HomeInUseError: if another call was reading for the whole busy timeout.
         """
         if self.embedded:
-            with plain_errors(self.place), self.engine.connect() as connection:
+            with self.connect() as connection:
                 cursor = connection.connection.driver_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # type: ignore[union-attr]
                 [(busy, *_)] = cursor.fetchall()
             if busy:

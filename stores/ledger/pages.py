@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, and_, func, insert, select, update
+from sqlalchemy import Row, and_, func, insert, select
 
 from hexamem.memory_types.labels import Tier
 from hexamem.stores.ledger.ledger import Transaction, chunks
@@ -25,8 +25,8 @@ __all__ = [
     "blank_pages",
     "change_pages",
     "changed_pages",
-    "count_pages",
     "get_pages",
+    "last_page_change",
     "last_paged_turn",
     "new_steps",
     "newest_step",
@@ -115,7 +115,7 @@ def set_paged(tx: Transaction, seq: int) -> None:
 def newest_step(tx: Transaction) -> tuple[int, datetime] | None:
     """The highest ``seq`` and the latest time of the user's steps; None without steps."""
     latest = func.max(steps.c.seq).label("seq"), func.max(steps.c.occurred_at).label("at")
-    row = tx.first(select(*latest).where(steps.c.user_id == tx.user_id))
+    row = tx.first(select(*latest).where(tx.own(steps)))
     return None if row is None or row.seq is None else (int(row.seq), row.at)
 
 
@@ -139,7 +139,7 @@ def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:
     statement = (
         select(*_STEP)
         .outerjoin(intents, WITH_INTENT)
-        .where(steps.c.user_id == tx.user_id, steps.c.seq > since)
+        .where(tx.own(steps), steps.c.seq > since)
         .order_by(steps.c.seq)
         .limit(limit)
     )
@@ -148,7 +148,7 @@ def new_steps(tx: Transaction, since: int, limit: int) -> list[PageStep]:
 
 def steps_from(tx: Transaction, thread_id: str, first: int, last: int) -> list[PageStep]:
     """The steps of a thread from one turn to another, forgotten ones too."""
-    own = (steps.c.user_id == tx.user_id) & (steps.c.thread_id == thread_id) & steps.c.turn.between(first, last)
+    own = tx.own(steps) & (steps.c.thread_id == thread_id) & steps.c.turn.between(first, last)
     statement = select(*_STEP).outerjoin(intents, WITH_INTENT).where(own).order_by(steps.c.turn)
     return [_step(row) for row in tx.all(statement)]
 
@@ -187,7 +187,7 @@ def _page(row: Row[Any]) -> PageRow:
 
 
 def _pages(tx: Transaction, *conditions: Any, order: Any = pages.c.seq, limit: int | None = None) -> list[PageRow]:
-    statement = select(*_PAGE).where(pages.c.user_id == tx.user_id, *conditions).order_by(order).limit(limit)
+    statement = select(*_PAGE).where(tx.own(pages), *conditions).order_by(order).limit(limit)
     return [_page(row) for row in tx.all(statement)]
 
 
@@ -208,7 +208,7 @@ def open_pages(tx: Transaction) -> list[PageRow]:
 
 def last_paged_turn(tx: Transaction, thread_id: str) -> int:
     """The last turn of a thread that is in a closed page; -1 where none is."""
-    own = (pages.c.user_id == tx.user_id) & (pages.c.thread_id == thread_id) & pages.c.closed.is_(True)
+    own = tx.own(pages) & (pages.c.thread_id == thread_id) & pages.c.closed.is_(True)
     row = tx.first(select(func.max(pages.c.last_turn)).where(own))
     return -1 if row is None or row[0] is None else int(row[0])
 
@@ -221,6 +221,12 @@ def stale_pages(tx: Transaction, limit: int) -> list[PageRow]:
 def changed_pages(tx: Transaction, since: int, limit: int) -> list[PageRow]:
     """Closed pages whose change number is above ``since``, lowest first: what an index must read."""
     return _pages(tx, pages.c.closed.is_(True), pages.c.change > since, order=pages.c.change, limit=limit)
+
+
+def last_page_change(tx: Transaction) -> int:
+    """The highest change number of the closed pages; 0 without any."""
+    row = tx.first(select(func.max(pages.c.change)).where(tx.own(pages), pages.c.closed.is_(True)))
+    return 0 if row is None or row[0] is None else int(row[0])
 
 
 def pages_before(tx: Transaction, page: PageRow, most: int = 1) -> list[PageRow]:
@@ -239,20 +245,10 @@ def pages_holding(tx: Transaction, step_ids: Collection[str]) -> dict[str, str]:
         pages.c.last_turn >= steps.c.turn,
     )
     for part in chunks(step_ids):
-        own = (steps.c.user_id == tx.user_id) & steps.c.id.in_(part)
+        own = tx.own(steps) & steps.c.id.in_(part)
         statement = select(steps.c.id, pages.c.id.label("page")).join(pages, within).where(own)
         page_of.update({row.id: row.page for row in tx.all(statement)})
     return page_of
-
-
-def count_pages(tx: Transaction, upto: int | None = None) -> tuple[int, int]:
-    """How many closed pages have a change number up to this one (all when None), and how many a higher one."""
-    own = select(func.count()).where(pages.c.user_id == tx.user_id, pages.c.closed.is_(True))
-    if upto is None:
-        row = tx.first(own)
-        return (int(row[0]) if row else 0), 0
-    low, high = tx.first(own.where(pages.c.change <= upto)), tx.first(own.where(pages.c.change > upto))
-    return (int(low[0]) if low else 0), (int(high[0]) if high else 0)
 
 
 # ------------------------------------------------------------------------------------------------------------ writing
@@ -264,7 +260,7 @@ def _values(page: PageRow) -> dict[str, Any]:
 
 def next_page_change(tx: Transaction) -> int:
     """The next change number of pages, apart from those of steps and items, whose indexes do not read pages."""
-    row = tx.first(select(func.max(pages.c.change)).where(pages.c.user_id == tx.user_id))
+    row = tx.first(select(func.max(pages.c.change)).where(tx.own(pages)))
     return max(tx.change, int(row[0] or 0) if row else 0) + 1
 
 
@@ -281,9 +277,7 @@ def change_pages(tx: Transaction, changed: Sequence[PageRow]) -> None:
     if changed:
         first = next_page_change(tx)
         for at, page in enumerate(changed):
-            own = (pages.c.user_id == tx.user_id) & (pages.c.id == page.id)
-            values = {**_values(page), "change": first + at}
-            tx.connection.execute(update(pages).where(own).values(**values))
+            tx.update(pages, page.id, **{**_values(page), "change": first + at})
 
 
 def blank_pages(tx: Transaction, step_ids: Collection[str], stale: Callable[[str], bool] = lambda text: False) -> None:
@@ -308,7 +302,4 @@ def blank_pages(tx: Transaction, step_ids: Collection[str], stale: Callable[[str
         return
     start = next_page_change(tx)
     for at, page_id in enumerate(sorted(blanked)):
-        values = {"header": "", "memo": "", "tier": "embedded", "stale": True, "change": start + at}
-        tx.connection.execute(
-            update(pages).where(pages.c.user_id == tx.user_id, pages.c.id == page_id).values(**values)
-        )
+        tx.update(pages, page_id, header="", memo="", tier="embedded", stale=True, change=start + at)

@@ -14,16 +14,26 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Delete, Dialect, Engine, Insert, Row, Select, Update
+from sqlalchemy import ColumnElement, Delete, Dialect, Engine, Insert, Row, Select, Table, Update, bindparam
 from sqlalchemy.engine import result_tuple
 from sqlalchemy.types import TypeEngine
 
 from hexamem.stores.ledger.engine import sqlite_dialect
 
-__all__ = ["Prepared", "runs_directly"]
+__all__ = ["Prepared", "among", "of_user", "runs_directly"]
 
 _LIST = re.compile(r"__\[POSTCOMPILE_(\w+)\]")
 _Process: TypeAlias = Callable[[Any], Any] | None
+
+
+def of_user(table: Table) -> ColumnElement[bool]:
+    """The rows of the user that is the parameter ``user``."""
+    return table.c.user_id == bindparam("user")
+
+
+def among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Rows with one of the values of the parameter ``ids`` in a column."""
+    return column.in_(bindparam("ids", expanding=True))
 
 
 class Prepared:

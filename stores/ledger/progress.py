@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, insert, select, update
 
 from hexamem.stores.ledger.ledger import Transaction
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, of_user
 from hexamem.stores.ledger.schema import projections
 
 __all__ = ["SHARED", "read_projections", "set_projection"]
@@ -16,16 +16,12 @@ SHARED = ""
 
 _READ = Prepared(
     select(projections.c.name, projections.c.change).where(
-        projections.c.user_id == bindparam("user"), projections.c.home == bindparam("home")
+        of_user(projections), projections.c.home == bindparam("home")
     )
 )
 _UPDATE = Prepared(
     update(projections)
-    .where(
-        projections.c.user_id == bindparam("user"),
-        projections.c.home == bindparam("of_home"),
-        projections.c.name == bindparam("index"),
-    )
+    .where(of_user(projections), projections.c.home == bindparam("of_home"), projections.c.name == bindparam("index"))
     .values(change=bindparam("reached"))
 )
 _INSERT = Prepared(

@@ -46,7 +46,7 @@ def read_recall(tx: Transaction, recall_id: str) -> RecallRow:
     Raises:
         NotFoundError: if this user has no such recall.
     """
-    row = tx.first(select(recalls).where(recalls.c.user_id == tx.user_id, recalls.c.id == recall_id))
+    row = tx.first(select(recalls).where(tx.own(recalls), recalls.c.id == recall_id))
     if row is None:
         raise NotFoundError(f"no recall {recall_id!r} for user {tx.user!r}; pass the id of a Recall")
     return dict(row._mapping)
@@ -66,7 +66,7 @@ def write_feedback(tx: Transaction, recall_id: str, verdicts: dict[str, Literal[
             f"{', '.join(unknown)} was not among the hits of recall {recall_id}; pass ids of its hits"
         )
     for hit_id, verdict in verdicts.items():
-        own = (feedback.c.user_id == tx.user_id) & (feedback.c.recall_id == recall_id) & (feedback.c.hit_id == hit_id)
+        own = tx.own(feedback) & (feedback.c.recall_id == recall_id) & (feedback.c.hit_id == hit_id)
         tx.connection.execute(delete(feedback).where(own))
         tx.connection.execute(
             insert(feedback).values(

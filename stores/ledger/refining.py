@@ -53,7 +53,7 @@ def steps_around(tx: Transaction, chosen: Collection[int], before: int) -> list[
         return []
     rows: dict[int, Any] = {}
     ordered = sorted(chosen)
-    own = and_(steps.c.user_id == tx.user_id, steps.c.status == "active")
+    own = and_(tx.own(steps), steps.c.status == "active")
     base: Select[Any] = select(*PENDING, steps.c.seq).join(intents, WITH_INTENT).where(own)
     floor = -1
     for seq in ordered:
@@ -71,12 +71,7 @@ def labels_before(tx: Transaction, seq: int) -> set[str]:
     statement = (
         select(labelings.c.label_id)
         .join(steps, and_(steps.c.user_id == labelings.c.user_id, steps.c.id == labelings.c.target_id))
-        .where(
-            labelings.c.user_id == tx.user_id,
-            labelings.c.target == "step",
-            steps.c.status == "active",
-            steps.c.seq < seq,
-        )
+        .where(tx.own(labelings), labelings.c.target == "step", steps.c.status == "active", steps.c.seq < seq)
         .distinct()
     )
     return {str(row.label_id) for row in tx.all(statement)}
@@ -85,7 +80,7 @@ def labels_before(tx: Transaction, seq: int) -> set[str]:
 def open_scopes(tx: Transaction, seq: int, limit: int) -> list[OpenScope]:
     """The scopes that active steps before this one carried most recently, at most ``limit``, the latest last."""
     active = select(intents.c.scope_id, steps.c.seq, intents.c.summary).join(steps, WITH_INTENT)
-    active = active.where(intents.c.user_id == tx.user_id, steps.c.status == "active")
+    active = active.where(tx.own(intents), steps.c.status == "active")
     scoped = active.subquery()
     ranked = (
         select(scoped.c.scope_id, func.max(scoped.c.seq).label("last"))

@@ -49,35 +49,18 @@ _UNCHANGED = {
 _OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")
 # Fields of items, and of labels and intents in the history, that contain no text of a user.
 _ITEM_STRUCTURE = frozenset(
-    {
-        "id",
-        "user",
-        "kind",
-        "created_at",
-        "superseded_at",
-        "superseded_by",
-        "status",
-        "version",
-        "valid_from",
-        "valid_to",
-    }
-    | {"secret_id", "sensitivity", "occurred_at", "limit", "sources"}
-    | {"scope_id", "event_ids", "entity_ids", "tier", "parent_id", "alias_of", "made_from"}
+    (
+        *("id", "user", "kind", "created_at", "superseded_at", "superseded_by", "status", "version"),
+        *("valid_from", "valid_to", "secret_id", "sensitivity", "occurred_at", "limit", "sources"),
+        *("scope_id", "event_ids", "entity_ids", "tier", "parent_id", "alias_of", "made_from"),
+    )
 )
 # The keys by which blocks, media and tool calls are parsed; first those whose values are no text.
 _STRUCTURE = frozenset(
-    {
-        "type",
-        "kind",
-        "id",
-        "call_id",
-        "tool_use_id",
-        "tool_call_id",
-        "file_id",
-        "source_type",
-        "mime_type",
-        "media_type",
-    }
+    (
+        *("type", "kind", "id", "call_id", "tool_use_id", "tool_call_id", "file_id", "source_type"),
+        *("mime_type", "media_type"),
+    )
 )
 _FREE = frozenset({"input", "args", "arguments", "output", "extras", "metadata"})  # values with keys of any name
 _KEYS = (
@@ -159,7 +142,7 @@ def erase_rows(tx: Transaction) -> dict[str, int]:
     """Delete every row of the user, the row in ``users`` last; returns how many were deleted, by table."""
     counts: dict[str, int] = {}
     for table in USER_TABLES:
-        deleted = tx.connection.execute(delete(table).where(table.c.user_id == tx.user_id)).rowcount
+        deleted = tx.connection.execute(delete(table).where(tx.own(table))).rowcount
         if deleted:
             counts[table.name] = deleted
     counts["users"] = tx.connection.execute(delete(users).where(users.c.id == tx.user_id)).rowcount
@@ -209,7 +192,7 @@ class _Rewriter:
         key = [column.name for column in table.primary_key]  # the user, then the id
         extra = [table.c.sha256] if table is files else []
         wanted = [*(table.c[name] for name in dict.fromkeys([*key, *columns])), *extra]
-        for row in self._tx.all(select(*wanted).where(table.c.user_id == self._tx.user_id)):
+        for row in self._tx.all(select(*wanted).where(self._tx.own(table))):
             values = {name: self._value(table, name, row._mapping[name]) for name in columns}
             values = {name: value for name, value in values.items() if value != row._mapping[name]}
             if values:
@@ -295,7 +278,7 @@ class _Rewriter:
         return {"quote": new[moved["start"] : moved["end"]] if exact else self._redaction.in_text(quote), **moved}
 
     def _sources(self) -> None:
-        for row in self._tx.all(select(sources).where(sources.c.user_id == self._tx.user_id)):
+        for row in self._tx.all(select(sources).where(self._tx.own(sources))):
             values = {name: value for name, value in self._quote(row._asdict()).items() if value != row._mapping[name]}
             if not values:
                 continue
@@ -303,8 +286,7 @@ class _Rewriter:
             rewritten = self._ids.setdefault("items", set())
             if row.item_id not in rewritten:
                 rewritten.add(row.item_id)
-                own = (items.c.user_id == self._tx.user_id) & (items.c.id == row.item_id)
-                self._tx.connection.execute(update(items).where(own).values(change=self._tx.next_change()))
+                self._tx.update(items, row.item_id, change=self._tx.next_change())
 
 
 def _moved(offset: int, edits: list[_Edit], *, after: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, func, insert, select
 
 from hexamem.errors import NotFoundError
 from hexamem.memory_types.experience import Outcome, Run, RunStep
@@ -36,8 +36,7 @@ def add_run(tx: Transaction, run: Run) -> None:
 
 def set_run(tx: Transaction, run: Run) -> None:
     """Update a run."""
-    own = (runs.c.user_id == tx.user_id) & (runs.c.id == run.id)
-    tx.connection.execute(update(runs).where(own).values(**_values(run)))
+    tx.update(runs, run.id, **_values(run))
 
 
 def _values(run: Run) -> dict[str, Any]:
@@ -69,7 +68,7 @@ def get_run(tx: Transaction, run_id: str) -> Run:
     Raises:
         NotFoundError: if this user has no such run.
     """
-    row = tx.first(select(runs).where(runs.c.user_id == tx.user_id, runs.c.id == run_id))
+    row = tx.first(select(runs).where(tx.own(runs), runs.c.id == run_id))
     if row is None:
         raise NotFoundError(f"no run {run_id!r} for user {tx.user!r}; `user.experience.runs()` lists them")
     return _run(tx, row)
@@ -85,7 +84,7 @@ def read_runs(
         finished: only finished runs.
         limit: at most this many, the newest.
     """
-    statement = select(runs).where(runs.c.user_id == tx.user_id)
+    statement = select(runs).where(tx.own(runs))
     if environment is not None:
         statement = statement.where(runs.c.environment == environment)
     if finished:
@@ -96,9 +95,7 @@ def read_runs(
 
 def append_run_step(tx: Transaction, step: RunStep) -> RunStep:
     """Append a step to its run; returns it with its position."""
-    last = select(func.max(run_steps.c.position)).where(
-        run_steps.c.user_id == tx.user_id, run_steps.c.run_id == step.run_id
-    )
+    last = select(func.max(run_steps.c.position)).where(tx.own(run_steps), run_steps.c.run_id == step.run_id)
     before = tx.connection.execute(last).scalar()
     placed = step.changed(position=0 if before is None else before + 1)
     tx.connection.execute(insert(run_steps).values(user_id=tx.user_id, **placed.model_dump()))
@@ -109,7 +106,7 @@ def read_run_steps(tx: Transaction, run_ids: Collection[str]) -> dict[str, list[
     """The steps of runs in order, by run; a run without steps has an empty list."""
     steps_of: dict[str, list[RunStep]] = {run_id: [] for run_id in run_ids}
     for part in chunks(steps_of):
-        rows = select(run_steps).where(run_steps.c.user_id == tx.user_id, run_steps.c.run_id.in_(part))
+        rows = select(run_steps).where(tx.own(run_steps), run_steps.c.run_id.in_(part))
         for row in tx.all(rows.order_by(run_steps.c.run_id, run_steps.c.position)):
             values = {name: value for name, value in row._mapping.items() if name != "user_id"}
             steps_of[row.run_id].append(RunStep(**values))
@@ -120,7 +117,7 @@ def count_run_steps(tx: Transaction, run_ids: Iterable[str]) -> dict[str, int]:
     """How many steps each run has."""
     counts: dict[str, int] = {}
     for part in chunks(run_ids):
-        own = (run_steps.c.user_id == tx.user_id) & run_steps.c.run_id.in_(part)
+        own = tx.own(run_steps) & run_steps.c.run_id.in_(part)
         counted = select(run_steps.c.run_id, func.count().label("steps")).where(own).group_by(run_steps.c.run_id)
         counts.update({row.run_id: int(row.steps) for row in tx.all(counted)})
     return counts
@@ -128,17 +125,14 @@ def count_run_steps(tx: Transaction, run_ids: Iterable[str]) -> dict[str, int]:
 
 def delete_runs(tx: Transaction, run_ids: Collection[str]) -> int:
     """Delete runs with their steps; returns how many runs were deleted."""
-    deleted = 0
-    for part in chunks(run_ids):
-        tx.connection.execute(delete(run_steps).where(run_steps.c.user_id == tx.user_id, run_steps.c.run_id.in_(part)))
-        deleted += tx.connection.execute(delete(runs).where(runs.c.user_id == tx.user_id, runs.c.id.in_(part))).rowcount
-    return deleted
+    tx.delete(run_steps, run_id=run_ids)
+    return tx.delete(runs, id=run_ids)
 
 
 def read_experience_items(tx: Transaction, entry_type: str, *, removed: bool = False) -> list[ProceduralItem]:
     """The active procedural items of an entry type in order of creation; with ``removed`` also the removed ones."""
     statuses = ["active", "removed"] if removed else ["active"]
-    own = (items.c.user_id == tx.user_id) & (items.c.kind == "procedural") & items.c.status.in_(statuses)
+    own = tx.own(items) & (items.c.kind == "procedural") & items.c.status.in_(statuses)
     ids = [row.id for row in tx.all(select(items.c.id).where(own).order_by(items.c.created_at, items.c.id))]
     by_id = get_items(tx, ids)
     ordered = (by_id[item_id] for item_id in ids if item_id in by_id)

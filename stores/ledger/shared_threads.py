@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from sqlalchemy import bindparam, select
 
 from hexamem.stores.ledger.ledger import Transaction
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among
 from hexamem.stores.ledger.schema import steps, users
 from hexamem.stores.secrets import replaced_texts
 
@@ -24,7 +24,7 @@ _OF_OTHERS = Prepared(
     select(steps.c.message_id, steps.c.content).where(
         steps.c.user_id.in_(_OTHER_USERS),
         steps.c.thread_id == bindparam("thread"),
-        steps.c.message_id.in_(bindparam("ids", expanding=True)),
+        among(steps.c.message_id),
     )
 )
 

@@ -6,20 +6,20 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 
 from hexamem.memory_types import Source
 from hexamem.memory_types.coarse_dates import PRECISION, Precision, precision_of
 from hexamem.memory_types.items import ItemKind
 from hexamem.stores.ledger.ledger import Transaction
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import items, sources
 
 __all__ = ["ItemState", "ShownItem", "item_states", "item_texts", "shown_items"]
 
 _NOT_UNDONE = (
-    items.c.user_id == bindparam("user"),
-    items.c.id.in_(bindparam("ids", expanding=True)),
+    of_user(items),
+    among(items.c.id),
     items.c.status != "undone",
 )
 _TEXTS = Prepared(select(items.c.id, items.c.text).where(*_NOT_UNDONE))
@@ -38,7 +38,7 @@ _SHOWN = Prepared(
 )
 _SOURCES = Prepared(
     select(sources.c.item_id, sources.c.step_id, sources.c.quote, sources.c.start, sources.c.end)
-    .where(sources.c.user_id == bindparam("user"), sources.c.item_id.in_(bindparam("ids", expanding=True)))
+    .where(of_user(sources), among(sources.c.item_id))
     .order_by(sources.c.item_id, sources.c.position)
 )
 

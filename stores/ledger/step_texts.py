@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 
 from hexamem.memory_types import Source
 from hexamem.stores.ledger.ledger import Transaction
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import INDEX_TEXT, SPEAKER, steps
 
 __all__ = ["PlainStep", "StepTime", "last_stated", "plain_steps"]
@@ -39,8 +39,8 @@ class StepTime(NamedTuple):
 
 
 _ACTIVE = (
-    steps.c.user_id == bindparam("user"),
-    steps.c.id.in_(bindparam("ids", expanding=True)),
+    of_user(steps),
+    among(steps.c.id),
     steps.c.status == "active",
 )
 _PLAIN = Prepared(select(steps.c.id, steps.c.thread_id, SPEAKER, INDEX_TEXT, steps.c.occurred_at).where(*_ACTIVE))

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select
 
 from hexamem.memory_types import Media, Step, ToolCall, Where
 from hexamem.stores.ledger.derived_texts import clear_derived, step_contents
 from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
 from hexamem.stores.ledger.pages import blank_pages
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import INDEX_TEXT, SPEAKER, WITH_INTENT, intents, steps
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "next_turn",
     "select_step_ids",
     "set_step_status",
-    "set_step_texts",
     "shown_steps",
     "step_conditions",
     "step_from",
@@ -81,10 +80,8 @@ class ShownStep(NamedTuple):
 
 
 _near = steps.alias("near")
-_OF_THREAD = (steps.c.user_id == bindparam("user")) & (steps.c.thread_id == bindparam("thread"))
-_KNOWN = Prepared(
-    select(steps.c.message_id, steps.c.id).where(_OF_THREAD, steps.c.message_id.in_(bindparam("ids", expanding=True)))
-)
+_OF_THREAD = (of_user(steps)) & (steps.c.thread_id == bindparam("thread"))
+_KNOWN = Prepared(select(steps.c.message_id, steps.c.id).where(_OF_THREAD, among(steps.c.message_id)))
 _LAST_TURN = Prepared(select(func.max(steps.c.turn)).where(_OF_THREAD))
 
 
@@ -157,28 +154,12 @@ def set_step_status(tx: Transaction, step_ids: Collection[str], status: str) -> 
     """Mark steps active or forgotten, and delete what was derived with their text, or without it."""
     first = tx.next_change(max(1, len(step_ids)))
     for offset, step_id in enumerate(sorted(step_ids)):
-        tx.connection.execute(
-            update(steps)
-            .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
-            .values(status=status, change=first + offset)
-        )
+        tx.update(steps, step_id, status=status, change=first + offset)
     if status == "forgotten":
         clear_derived(tx, step_ids, step_contents(tx, step_ids))
     else:
         blank_pages(tx, step_ids)
         mark_corrected(tx)
-
-
-def set_step_texts(tx: Transaction, contents: Mapping[str, str]) -> None:
-    """Replace the contents of steps, by id, and delete what was derived from the old ones."""
-    before = step_contents(tx, contents)
-    for step_id, content in contents.items():
-        tx.connection.execute(
-            update(steps)
-            .where(steps.c.user_id == tx.user_id, steps.c.id == step_id)
-            .values(content=content, change=tx.next_change())
-        )
-    clear_derived(tx, contents, before)
 
 
 def step_from(row: Row[Any], user: str) -> Step:
@@ -195,7 +176,7 @@ def step_from(row: Row[Any], user: str) -> Step:
     )
 
 
-_IDS = (steps.c.user_id == bindparam("user"), steps.c.id.in_(bindparam("ids", expanding=True)))
+_IDS = (of_user(steps), among(steps.c.id))
 _BY_ID = Prepared(select(steps).where(*_IDS))
 _ACTIVE = Prepared(select(steps).where(*_IDS, steps.c.status == "active"))
 
@@ -208,7 +189,7 @@ def get_steps(tx: Transaction, step_ids: Collection[str], *, forgotten: bool = F
 
 def thread_steps(tx: Transaction, thread_id: str | None = None, *, forgotten: bool = False) -> list[Step]:
     """All steps of a thread by turn, or of the user by seq."""
-    statement = select(steps).where(steps.c.user_id == tx.user_id)
+    statement = select(steps).where(tx.own(steps))
     if thread_id is not None:
         statement = statement.where(steps.c.thread_id == thread_id)
     if not forgotten:
@@ -223,11 +204,7 @@ _SHOWN = Prepared(
         steps.c.seq,
     )
     .outerjoin(intents, WITH_INTENT)
-    .where(
-        steps.c.user_id == bindparam("user"),
-        steps.c.id.in_(bindparam("ids", expanding=True)),
-        steps.c.status == "active",
-    )
+    .where(of_user(steps), among(steps.c.id), steps.c.status == "active")
 )
 
 
@@ -249,7 +226,7 @@ _CHANGED = Prepared(
         *(intents.c[name] for name in ("resolved_text", "scope_id", "event_ids", "entity_ids")),
     )
     .outerjoin(intents, WITH_INTENT)
-    .where(steps.c.user_id == bindparam("user"), steps.c.change > bindparam("since"))
+    .where(of_user(steps), steps.c.change > bindparam("since"))
     .order_by(steps.c.change)
     .limit(bindparam("most"))
 )
@@ -279,11 +256,7 @@ _NEIGHBOURS = Prepared(
             _near.c.turn != steps.c.turn,
         ),
     )
-    .where(
-        steps.c.user_id == bindparam("user"),
-        steps.c.id.in_(bindparam("ids", expanding=True)),
-        _near.c.status == "active",
-    )
+    .where(of_user(steps), among(steps.c.id), _near.c.status == "active")
 )
 
 
@@ -332,7 +305,7 @@ def select_step_ids(
 
 def step_conditions(tx: Transaction, where: Where) -> list[ColumnElement[bool]]:
     """The conditions of a filter on the user's steps, except that on metadata, which databases compare differently."""
-    conditions: list[ColumnElement[bool]] = [steps.c.user_id == tx.user_id]
+    conditions: list[ColumnElement[bool]] = [tx.own(steps)]
     for column, value in ((steps.c.thread_id, where.thread_id), (steps.c.agent_id, where.agent_id)):
         if value is not None:
             conditions.append(column == value)
@@ -352,7 +325,7 @@ def spoken_by(tx: Transaction, speaker: str) -> ColumnElement[bool]:
 
     Databases fold case differently, so the user's speakers are compared here, in Python.
     """
-    known = tx.all(select(steps.c.name, steps.c.role).where(steps.c.user_id == tx.user_id).distinct())
+    known = tx.all(select(steps.c.name, steps.c.role).where(tx.own(steps)).distinct())
     wanted = speaker.casefold()
     names = {row.name for row in known if row.name and row.name.casefold() == wanted}
     roles = {row.role for row in known if not row.name and row.role.casefold() == wanted}

@@ -1,7 +1,7 @@
-"""Export and import of a user as JSON Lines: each entry with a number and a checksum, then a trailer with a hash of all.
+"""Export and import of a user as JSON Lines: a header, one line for each row, and a trailer with a hash of all lines.
 
-The first line is a header, then there is one line for each row, the last line is the trailer. Secrets are left out
-unless a passphrase is given: then a key made for this file encrypts them, and the passphrase encrypts that key.
+Secrets are left out unless a passphrase is given: then a key made for this file encrypts them, and the passphrase
+encrypts that key.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Column, LargeBinary, Table, insert, select
 
@@ -45,17 +45,7 @@ from hexamem.stores.ledger.schema import (
 from hexamem.stores.ledger.vault import SecretRow, plain_secrets, restore_secret
 from hexamem.stores.secrets import Cipher, new_key, seal, unseal
 
-__all__ = [
-    "FORMAT",
-    "Entry",
-    "ExportLine",
-    "file_entries",
-    "import_lines",
-    "numbered",
-    "open_secrets",
-    "read_entries",
-    "row_entries",
-]
+__all__ = ["export_lines", "import_lines", "open_secrets", "read_entries", "row_entries"]
 
 FORMAT = 1
 _ROWS_AT_ONCE = 500
@@ -63,15 +53,16 @@ _LEFT_OUT = {projections.name, vectors.name, secrets.name, usage.name, jobs.name
 _TABLES = [table for table in reversed(USER_TABLES) if table.name not in _LEFT_OUT]
 
 
-Entry = tuple[str | None, dict[str, Any]]
-"""The kind of an entry (a table's name, "secrets", "media", or None), and the entry."""
-
-
-class ExportLine(NamedTuple):
-    """A line without its line break, and the kind of its entry."""
-
-    text: str
-    kind: str | None
+def export_lines(entries: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Entries as the lines of an export, header first, and the trailer."""
+    digest = hashlib.sha256()
+    count = 0
+    for entry in entries:
+        line = _dump(entry) + "\n"
+        digest.update(line.encode())
+        count += 1
+        yield line
+    yield _dump(_trailer(count, digest.hexdigest())) + "\n"
 
 
 def _dump(value: Any) -> str:
@@ -79,48 +70,31 @@ def _dump(value: Any) -> str:
     return encode_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def _line(number: int, entry: dict[str, Any]) -> str:
-    checksum = hashlib.sha256(f"{number} {_dump(entry)}".encode()).hexdigest()[:16]
-    return _dump({"n": number, "sum": checksum, "entry": entry})
+def _trailer(count: int, digest: str) -> dict[str, Any]:
+    return {"end": True, "lines": count, "sha256": digest}
 
 
-def numbered(entries: Iterable[Entry]) -> Iterator[ExportLine]:
-    """Entries as the lines of an export, with the trailer."""
-    total = hashlib.sha256()
-    count = 0
-    for kind, entry in entries:
-        count += 1
-        line = _line(count, entry)
-        total.update(line.encode() + b"\n")
-        yield ExportLine(line, kind)
-    yield ExportLine(_line(count + 1, {"end": True, "lines": count, "sha256": total.hexdigest()}), None)
-
-
-def row_entries(tx: Transaction, cipher: Cipher | None = None, passphrase: str | None = None) -> Iterator[Entry]:
+def row_entries(
+    tx: Transaction, cipher: Cipher | None = None, passphrase: str | None = None
+) -> Iterator[dict[str, Any]]:
     """The header and every row of the user; with cipher and passphrase also the secrets, encrypted."""
     header = {"hexamem_export": FORMAT, "user": tx.user, "timezone": tx.timezone, "at": utc_now().isoformat()}
-    yield None, {**header, "secrets": passphrase is not None}
+    yield {**header, "secrets": passphrase is not None}
     for table in _TABLES:
         if table is reveals and passphrase is None:
             continue  # the audit refers to the secrets
         columns = [column for column in table.c if column.name != "user_id"]
-        rows = select(*columns).where(table.c.user_id == tx.user_id).execution_options(yield_per=_ROWS_AT_ONCE)
+        rows = select(*columns).where(tx.own(table)).execution_options(yield_per=_ROWS_AT_ONCE)
         for row in tx.connection.execute(rows):
             values = {column.name: _to_json(column, row._mapping[column.name]) for column in columns}
-            yield table.name, {"table": table.name, "row": values}
+            yield {"table": table.name, "row": values}
     if passphrase is not None and cipher is not None:
         key = new_key()
-        yield None, {"secrets_key": _base64(seal(_base64(key), passphrase))}
+        yield {"secrets_key": _base64(seal(_base64(key), passphrase))}
         for row, plaintext in plain_secrets(tx, cipher):
             described = SecretRow(**{name: row._mapping[name] for name in SecretRow.model_fields})
             sealed = _base64(Cipher(key).encrypt(plaintext, context=row.id))
-            yield "secrets", {"secret": described.model_dump(mode="json"), "sealed": sealed}
-
-
-def file_entries(files: Iterable[tuple[str, bytes]]) -> Iterator[Entry]:
-    """Media as entries, from (sha256, bytes)."""
-    for sha256, data in files:
-        yield "media", {"file": sha256, "data": _base64(data)}
+            yield {"secret": described.model_dump(mode="json"), "sealed": sealed}
 
 
 def _base64(data: bytes) -> str:
@@ -148,60 +122,44 @@ def _from_json(column: Column[Any], value: Any) -> Any:
 
 
 def read_entries(lines: Iterable[bytes], place: str) -> list[dict[str, Any]]:
-    """The checked entries of an export, header first, without the trailer.
+    """The entries of an export, header first, without the trailer.
 
     Raises:
-        CorruptFileError: with place and line, for a damaged, missing, moved or added line, or a missing trailer.
+        CorruptFileError: with place and line, for a file that is not as it was written.
     """
-    total = hashlib.sha256()
+    digest = hashlib.sha256()
     entries: list[dict[str, Any]] = []
-    ended: dict[str, Any] | None = None
-    number = 0
-    for number, line in enumerate(lines, 1):
-        where = f"{place}, line {number}"
-        if ended is not None:
-            raise CorruptFileError(f"{where}: there is more after the closing line; nothing was imported")
+    trailer: dict[str, Any] | None = None
+    number = 0  # of the line being read
+
+    def corrupt(why: str) -> CorruptFileError:
+        return CorruptFileError(f"{place}, line {number}: {why}; nothing was imported")
+
+    for line in lines:
+        number += 1
+        if trailer is not None:
+            raise corrupt("there is more after the closing line")
         text = line.rstrip(b"\r\n")
-        entry_number, entry = _checked(text, where)
-        if entry_number != len(entries) + 1:
-            raise CorruptFileError(
-                f"{where}: contains entry {entry_number} where entry {len(entries) + 1} belongs: lines were removed, added or "
-                "moved; nothing was imported"
-            )
+        try:
+            entry = json.loads(decode_text(text.decode()))
+        except (ValueError, RecursionError):
+            raise corrupt("this is not a whole line of a Hexamem export") from None
+        if not isinstance(entry, dict) or (not entries and "hexamem_export" not in entry):
+            raise corrupt("this is not the header of a Hexamem export" if not entries else "this is not a JSON object")
+        if not entries and entry["hexamem_export"] != FORMAT:
+            raise corrupt(f"export format {entry['hexamem_export']!r}; this Hexamem reads {FORMAT}")
         if "end" in entry:
-            ended = entry
+            trailer = entry
             continue
-        if not entries and entry.get("hexamem_export") != FORMAT:
-            version = entry.get("hexamem_export")
-            raise CorruptFileError(
-                f"{where}: this is not the header of a Hexamem export"
-                if version is None
-                else f"{where}: export format {version!r}; this Hexamem reads {FORMAT}"
-            )
-        total.update(text + b"\n")
+        digest.update(text + b"\n")
         entries.append(entry)
-    if ended is None and not entries:
-        raise CorruptFileError(
-            f"{place}, line {number}: the file is empty; pass one that an export wrote; nothing was imported"
-        )
-    if ended is None:
-        raise CorruptFileError(f"{place}, line {number}: the file ends without a closing line; nothing was imported")
-    if ended.get("lines") != len(entries) or ended.get("sha256") != total.hexdigest():
-        raise CorruptFileError(f"{place}, line {number}: the closing line is of other lines; nothing was imported")
+    if not number:
+        raise corrupt("the file is empty; pass one that an export wrote")
+    if trailer is None:
+        raise corrupt("the file ends without a closing line")
+    if trailer != _trailer(len(entries), digest.hexdigest()):
+        raise corrupt("the checksum does not fit: the file was changed after it was written")
     return entries
-
-
-def _checked(text: bytes, where: str) -> tuple[int, dict[str, Any]]:
-    """The number and entry of one line whose checksum fits."""
-    try:
-        outer = json.loads(decode_text(text.decode()))
-        number, entry = outer["n"], outer["entry"]
-        fits = isinstance(entry, dict) and _line(number, entry).encode() == text
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise CorruptFileError(f"{where}: not a whole line of a Hexamem export; nothing was imported") from None
-    if not fits:
-        raise CorruptFileError(f"{where}: its checksum does not fit, the line was changed; nothing was imported")
-    return number, entry
 
 
 def open_secrets(entries: Iterable[dict[str, Any]], passphrase: str | None) -> list[tuple[SecretRow, str]]:
@@ -257,7 +215,7 @@ def import_lines(
         if restore_secret(tx, cipher, secret, plaintext):
             counts["secrets"] = counts.get("secrets", 0) + 1
     # An existing item retains its sources: those of the file belong to its exported version.
-    existing = {row.id for row in tx.all(select(items.c.id).where(items.c.user_id == tx.user_id))}
+    existing = tx.ids(items)
     rows[sources.name] = [row for row in rows[sources.name] if row["item_id"] not in existing]
     labelled = _prepare_labels(tx, rows)
     _prepare_pages(tx, rows, base)
@@ -294,10 +252,7 @@ def _checked_rows(tx: Transaction, entries: list[dict[str, Any]], place: str) ->
         check_row(table, entry["row"], tx.types, place)
         rows[table.name].append(entry["row"])
     rows[items.name] = checked_items(rows[items.name], tx.types, tx.user, place)
-    known = {
-        table.name: {row.id for row in tx.all(select(table.c.id).where(table.c.user_id == tx.user_id))}
-        for table in (steps, labels, operations)
-    }
+    known = {table.name: tx.ids(table) for table in (steps, labels, operations)}
     check_references(rows, {**known, "media": {entry["file"] for entry in entries if "file" in entry}}, place)
     return rows
 
@@ -310,10 +265,10 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
     """
     existing = tx.all(
         select(labels.c.id, labels.c.kind, labels.c.within, labels.c.name).where(
-            labels.c.user_id == tx.user_id, labels.c.alias_of.is_(None), labels.c.undone.is_(False)
+            tx.own(labels), labels.c.alias_of.is_(None), labels.c.undone.is_(False)
         )
     )
-    known = {row.id for row in tx.all(select(labels.c.id).where(labels.c.user_id == tx.user_id))}
+    known = tx.ids(labels)
     taken = {(row.kind, row.within, row.name): row.id for row in existing}
     names = {*(row.name for row in existing), *(row["name"] for row in rows[labels.name])}
     for row in rows[labels.name]:
@@ -337,8 +292,8 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
                 )
         row["name"] = name
     imported = {row["step_id"] for row in rows[intents.name]}
-    known_steps = {row.id for row in tx.all(select(steps.c.id).where(steps.c.user_id == tx.user_id))}
-    labelled = {row.step_id for row in tx.all(select(intents.c.step_id).where(intents.c.user_id == tx.user_id))}
+    known_steps = tx.ids(steps)
+    labelled = {row.step_id for row in tx.all(select(intents.c.step_id).where(tx.own(intents)))}
     rows[labelings.name] = [
         row for row in rows[labelings.name] if row["target"] != "step" or row["target_id"] not in labelled
     ]
@@ -349,9 +304,7 @@ def _prepare_labels(tx: Transaction, rows: dict[str, list[dict[str, Any]]]) -> s
 
 def _prepare_pages(tx: Transaction, rows: dict[str, list[dict[str, Any]]], base: int) -> None:
     """Leave out the pages of existing threads: paging makes them again."""
-    threads = {
-        row.thread_id for row in tx.all(select(steps.c.thread_id).where(steps.c.user_id == tx.user_id).distinct())
-    }
+    threads = {row.thread_id for row in tx.all(select(steps.c.thread_id).where(tx.own(steps)).distinct())}
     new = [row for row in rows[pages.name] if row["thread_id"] not in threads]
     first = next_page_change(tx)
     rows[pages.name] = [{**row, "change": first + at - base} for at, row in enumerate(new)]
@@ -375,7 +328,7 @@ def _unknown(tx: Transaction, table: Table, rows: list[dict[str, Any]]) -> list[
     if not rows:
         return []
     key = [column.name for column in table.primary_key if column.name != "user_id"]
-    existing = tx.all(select(*(table.c[name] for name in key)).where(table.c.user_id == tx.user_id))
+    existing = tx.all(select(*(table.c[name] for name in key)).where(tx.own(table)))
     known = {tuple(row) for row in existing}
     new = [row for row in rows if tuple(row[name] for name in key) not in known]
     if table is steps and known:
@@ -385,7 +338,7 @@ def _unknown(tx: Transaction, table: Table, rows: list[dict[str, Any]]) -> list[
 
 def _check_places(tx: Transaction, new: list[dict[str, Any]]) -> None:
     """Refuse steps with the turn or message id of other steps of this user."""
-    existing = tx.all(select(steps.c.thread_id, steps.c.turn, steps.c.message_id).where(steps.c.user_id == tx.user_id))
+    existing = tx.all(select(steps.c.thread_id, steps.c.turn, steps.c.message_id).where(tx.own(steps)))
     turns = {(row.thread_id, row.turn) for row in existing}
     messages = {(row.thread_id, row.message_id) for row in existing if row.message_id is not None}
     for row in new:

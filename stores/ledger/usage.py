@@ -13,7 +13,6 @@ from sqlalchemy import Select, func, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types.base import new_id, utc_now
-from hexamem.stores.ledger.engine import plain_errors
 from hexamem.stores.ledger.ledger import Ledger, Transaction
 from hexamem.stores.ledger.schema import usage
 
@@ -71,12 +70,12 @@ def usage_totals(tx: Transaction, *, since: datetime | None = None) -> list[Usag
     Args:
         since: only usage stored at this aware time or later.
     """
-    return [_row(row) for row in tx.all(_totals(since).where(usage.c.user_id == tx.user_id))]
+    return [_row(row) for row in tx.all(_totals(since).where(tx.own(usage)))]
 
 
 def all_usage(ledger: Ledger, *, since: datetime | None = None) -> list[UsageRow]:
     """:func:`usage_totals` over all users, for maintenance of the home."""
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.connect() as connection:
         return [_row(row) for row in connection.execute(_totals(since))]
 
 

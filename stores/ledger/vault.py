@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, bindparam, insert, select
+from sqlalchemy import Row, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import Record, Sensitivity, UtcTime, new_id, utc_now
 from hexamem.stores.ledger.ledger import Transaction, chunks
-from hexamem.stores.ledger.prepared import Prepared
+from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import reveals, secrets
 from hexamem.stores.secrets import Cipher
 
@@ -90,11 +90,7 @@ def new_secret(
     return NewSecret(secret_id, digest, {"id": secret_id, **described, "ciphertext": ciphertext, "digest": digest})
 
 
-_BY_DIGEST = Prepared(
-    select(secrets.c.digest, secrets.c.id).where(
-        secrets.c.user_id == bindparam("user"), secrets.c.digest.in_(bindparam("ids", expanding=True))
-    )
-)
+_BY_DIGEST = Prepared(select(secrets.c.digest, secrets.c.id).where(of_user(secrets), among(secrets.c.digest)))
 
 
 def known_secrets(tx: Transaction, digests: Collection[str]) -> dict[str, str]:
@@ -111,7 +107,7 @@ def store_new_secrets(tx: Transaction, new: Sequence[NewSecret]) -> None:
 
 
 def _row(tx: Transaction, secret_id: str) -> Row[Any]:
-    row = tx.first(select(secrets).where(secrets.c.user_id == tx.user_id, secrets.c.id == secret_id))
+    row = tx.first(select(secrets).where(tx.own(secrets), secrets.c.id == secret_id))
     if row is None:
         raise NotFoundError(f"no secret {secret_id!r} for user {tx.user!r}; `items --kind vault` lists them")
     return row
@@ -147,7 +143,7 @@ def plain_secrets(tx: Transaction, cipher: Cipher) -> Iterator[tuple[Row[Any], s
 
     It only reads: :func:`audit_export` writes the audit before the export file gets its name.
     """
-    for row in tx.all(select(secrets).where(secrets.c.user_id == tx.user_id).order_by(secrets.c.id)):
+    for row in tx.all(select(secrets).where(tx.own(secrets)).order_by(secrets.c.id)):
         yield row, cipher.decrypt(row.ciphertext, context=_context(tx.user, row.id))
 
 
@@ -155,7 +151,7 @@ def audit_export(tx: Transaction, secret_ids: Collection[str]) -> None:
     """Write to the audit that an export reveals these secrets, those that still exist."""
     now = utc_now()
     for part in chunks(secret_ids):
-        own = (secrets.c.user_id == tx.user_id) & secrets.c.id.in_(part)
+        own = tx.own(secrets) & secrets.c.id.in_(part)
         described = {"actor": "export", "reason": "export with secrets", "created_at": now}
         rows = [
             {"user_id": tx.user_id, "id": new_id("reveal"), "secret_id": row.id, **described}
@@ -170,10 +166,10 @@ def restore_secret(tx: Transaction, cipher: Cipher, row: SecretRow, plaintext: s
 
     The vault may contain the same plaintext under another id: both stay, since texts may refer to either.
     """
-    if tx.first(select(secrets.c.id).where(secrets.c.user_id == tx.user_id, secrets.c.id == row.id)) is not None:
+    if tx.first(select(secrets.c.id).where(tx.own(secrets), secrets.c.id == row.id)) is not None:
         return False
     digest = cipher.digest(plaintext, context=tx.user).hex()
-    if tx.first(select(secrets.c.id).where(secrets.c.user_id == tx.user_id, secrets.c.digest == digest)) is not None:
+    if tx.first(select(secrets.c.id).where(tx.own(secrets), secrets.c.digest == digest)) is not None:
         digest = cipher.digest(plaintext, context=_context(tx.user, row.id)).hex()  # looked up by its id alone
     tx.connection.execute(
         insert(secrets).values(
@@ -189,14 +185,14 @@ def restore_secret(tx: Transaction, cipher: Cipher, row: SecretRow, plaintext: s
 def list_secrets(tx: Transaction) -> list[SecretRow]:
     """Every secret of the user, without its value."""
     columns = (secrets.c[name] for name in SecretRow.model_fields)
-    own = select(*columns).where(secrets.c.user_id == tx.user_id)
+    own = select(*columns).where(tx.own(secrets))
     return [SecretRow(**row._mapping) for row in tx.all(own.order_by(secrets.c.created_at, secrets.c.id))]
 
 
 def read_reveals(tx: Transaction, secret_id: str | None = None) -> list[Reveal]:
     """The audit, oldest first."""
     columns = (reveals.c[name] for name in Reveal.model_fields)
-    own = select(*columns).where(reveals.c.user_id == tx.user_id)
+    own = select(*columns).where(tx.own(reveals))
     if secret_id is not None:
         own = own.where(reveals.c.secret_id == secret_id)
     return [Reveal(**row._mapping) for row in tx.all(own.order_by(reveals.c.created_at, reveals.c.id))]

@@ -111,7 +111,7 @@ class LexicalQueries:
         documents = searcher.num_docs
         filters = filters or LexicalFilter()
         collections = (filters.ids, filters.speakers, filters.kinds)
-        if not clauses or not documents or any(given is not None and not given for given in collections):
+        if not clauses or not documents or any(values is not None and not values for values in collections):
             return []
         conditions = _conditions(filters)
         allowed: Collection[str] | None = None

@@ -12,7 +12,7 @@ import re
 import shutil
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,6 @@ _USER_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _MAX_OPEN = 64  # open indexes; each needs a thread and mapped files
 _BULK_DOCUMENTS, _BULK_CHARACTERS = 1_000, 2_000_000  # from so many on a write uses the large heap
 _BULK_HEAP = 64_000_000
-_BATCH = 1_000
 
 
 class LexicalStore:
@@ -95,8 +94,16 @@ class LexicalStore:
             searcher = index.searcher()
             with storage_errors(self._path(user_key)):
                 known = {key for key in latest if searcher.doc_freq(ID, key)} if searcher.num_docs else set()
-            with self._writing(user_key, index, self._heap(latest.values())) as writer:
-                self._add(user_key, writer, latest.items(), known)
+            many = len(latest) >= _BULK_DOCUMENTS
+            large = many or sum(len(document.text) for document in latest.values()) > _BULK_CHARACTERS
+            with (
+                self._writing(user_key, index, _BULK_HEAP if large else MIN_HEAP) as writer,
+                storage_errors(self._path(user_key)),
+            ):
+                for key, document in latest.items():
+                    if key in known:
+                        writer.delete_documents_by_term(ID, key)
+                    writer.add_document(tantivy_document(key, document))
 
     def delete(self, user_key: str, ids: Iterable[str]) -> None:
         """Remove documents from all searches, durably; unknown ids are ignored. A later merge, or :meth:`reset`,
@@ -274,7 +281,16 @@ class LexicalStore:
         is an advisory one of the system, which ends with the process, so a killed one leaves nothing to clean.
         """
         path = self._path(user_key)
-        writer = self._writer(user_key, index, heap_bytes)
+        with storage_errors(path):
+            writer = index.writer(heap_bytes, 1)
+            try:
+                # Files that a killed or failed write has left: tantivy continues its count of operations from the last
+                # commit, and fails on an old file of deletes with the same count.
+                for name in leftover_files(path):
+                    (path / name).unlink(missing_ok=True)
+            except BaseException:
+                writer.wait_merging_threads()
+                raise
         try:
             yield writer
             with storage_errors(path):
@@ -287,35 +303,3 @@ class LexicalStore:
             writer.wait_merging_threads()
             sync_folder(path)  # tantivy syncs each file, but not the rename of meta.json
             index.reload()
-
-    def _writer(self, user_key: str, index: Any, heap_bytes: int) -> Any:
-        """A tantivy writer in a folder of only the files that the last commit names.
-
-        A killed or failed write leaves files; tantivy continues its count of operations from the last commit, and fails
-        on an old file of deletes with the same count.
-        """
-        path = self._path(user_key)
-        with storage_errors(path):
-            writer = index.writer(heap_bytes, 1)
-            try:
-                for name in leftover_files(path):
-                    (path / name).unlink(missing_ok=True)
-            except BaseException:
-                writer.wait_merging_threads()
-                raise
-        return writer
-
-    def _add(
-        self, user_key: str, writer: Any, documents: Iterable[tuple[str, LexicalDocument]], known: set[str]
-    ) -> None:
-        with storage_errors(self._path(user_key)):
-            for key, document in documents:
-                if key in known:
-                    writer.delete_documents_by_term(ID, key)
-                known.add(key)
-                writer.add_document(tantivy_document(key, document))
-
-    def _heap(self, documents: Collection[LexicalDocument]) -> int:
-        many = len(documents) >= _BULK_DOCUMENTS
-        large = many or sum(len(document.text) for document in documents) > _BULK_CHARACTERS
-        return _BULK_HEAP if large else MIN_HEAP

@@ -114,7 +114,7 @@ def repair_surrogates(text: str) -> str:
 
 
 def tokenize_document(text: str) -> TokenStreams:
-    """Tokens of a text to be indexed; any string is accepted, one without words gives empty lists.
+    """Tokens of a text to be indexed; any string is accepted, one without words has empty lists.
 
     The two lists may be the same object.
     """

@@ -25,11 +25,9 @@ import os
 import re
 import shutil
 import sqlite3
-import struct
 import threading
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -41,6 +39,7 @@ from hexamem.errors import (
     StoreClosedError,
 )
 from hexamem.stores.disk import sync_folder
+from hexamem.stores.vectors.chroma_files import boot_id, checksums, delete_collection, zero_unused
 from hexamem.stores.vectors.client import (
     close_client,
     disk_errors,
@@ -58,9 +57,7 @@ __all__ = ["EmbeddedChroma"]
 
 _DATABASE, _MARKER, _SEAL = "chroma.sqlite3", "hexamem-open", "hexamem-seal.json"
 _ALL = "*"
-_COUNT_AND_WIDTH, _COUNT_OFFSET = struct.Struct("<QQ"), 20  # in header.bin: elements, and bytes of each
 _UUID = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_CHECKED_BYTES = 16 << 20
 _ALMOST_FULL = 8 << 20
 
 Seal = dict[str, dict[str, list[int]]]
@@ -254,7 +251,7 @@ class EmbeddedChroma:
         seal = {
             segment: self._seal[segment]
             if segment in self._seal and name not in self._checked
-            else _files(self.folder / segment)
+            else checksums(self.folder / segment)
             for name, segment in segments.items()
             if (self.folder / segment).exists()
         }
@@ -269,7 +266,7 @@ class EmbeddedChroma:
         if name in self._segments and name not in self._checked and name not in self._damaged:
             segment = self._segments[name]
             sealed = self._seal.get(segment)
-            if sealed is not None and sealed != _files(self.folder / segment):
+            if sealed is not None and sealed != checksums(self.folder / segment):
                 self._damaged[name] = f"its files in {segment} are not those of the last close"
                 self.notices.append(f"Collection {name} is damaged and must be rebuilt: {self._damaged[name]}.")
                 self._mark()
@@ -325,7 +322,7 @@ class EmbeddedChroma:
                     return
                 database.execute("BEGIN IMMEDIATE")
                 for name in names:
-                    _delete_collection(database, name)
+                    delete_collection(database, name)
                 database.execute("DELETE FROM embedding_metadata_array WHERE id NOT IN (SELECT id FROM embeddings)")
                 database.execute("COMMIT")
                 if erase:
@@ -349,11 +346,11 @@ class EmbeddedChroma:
         if segment:
             self._segments[name] = segment
             with disk_errors(self.folder):
-                _zero_unused(self.folder / segment)
+                zero_unused(self.folder / segment)
 
     def _zero_all(self) -> None:
         for segment in self._folders():
-            _zero_unused(self.folder / segment)
+            zero_unused(self.folder / segment)
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.folder / _DATABASE, timeout=30, isolation_level=None)
@@ -417,54 +414,3 @@ class EmbeddedChroma:
             f"Chroma failed on collection {name} in {self.folder} ({text}). Rebuild it from the ledger "
             "(`hexamem reindex`)."
         ) from error
-
-
-def boot_id() -> str | None:
-    """An id that changes with every start of the machine; ``None`` where the system has none."""
-    with suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() or None
-    return None
-
-
-def _zero_unused(segment: Path) -> None:
-    """Zero the bytes after the last element in the files of an index, which Chroma does not read."""
-    header = (segment / "header.bin").read_bytes() if (segment / "header.bin").exists() else b""
-    if len(header) < _COUNT_AND_WIDTH.size + _COUNT_OFFSET:
-        return  # no header yet, or truncated, which the seal shows
-    count, width = _COUNT_AND_WIDTH.unpack_from(header, _COUNT_OFFSET)
-    for name, used in (("data_level0.bin", count * width), ("length.bin", count * 4)):
-        file = segment / name
-        rest = file.stat().st_size - used if file.exists() else 0
-        if rest > 0:
-            with open(file, "rb+") as opened:
-                opened.seek(used)
-                opened.write(bytes(rest))
-
-
-def _files(segment: Path) -> dict[str, list[int]]:
-    """Size and checksum of each file of a segment; empty without a folder."""
-    files: dict[str, list[int]] = {}
-    for path in sorted(segment.glob("*")):
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            files[path.name] = [size, zlib.crc32(file.read()) if size <= _CHECKED_BYTES else 0]
-    return files
-
-
-def _delete_collection(database: sqlite3.Connection, name: str) -> None:
-    collection = "(SELECT id FROM collections WHERE name = :name)"
-    segments = f"(SELECT id FROM segments WHERE collection IN {collection})"
-    records = f"(SELECT id FROM embeddings WHERE segment_id IN {segments})"
-    # Documents are not stored, so the full-text table has no rows of Hexamem.
-    for statement in (
-        f"DELETE FROM embedding_metadata_array WHERE id IN {records}",
-        f"DELETE FROM embedding_metadata WHERE id IN {records}",
-        f"DELETE FROM embeddings WHERE segment_id IN {segments}",
-        f"DELETE FROM segment_metadata WHERE segment_id IN {segments}",
-        f"DELETE FROM max_seq_id WHERE segment_id IN {segments}",
-        f"DELETE FROM embeddings_queue WHERE topic LIKE '%/' || {collection}",
-        f"DELETE FROM segments WHERE collection IN {collection}",
-        f"DELETE FROM collection_metadata WHERE collection_id IN {collection}",
-        "DELETE FROM collections WHERE name = :name",
-    ):
-        database.execute(statement, {"name": name})
