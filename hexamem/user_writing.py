@@ -111,7 +111,7 @@ class UserWriting(UserBase):
             InvalidInputError: for invalid fields, or a source step that does not exist.
             NotFoundError: if ``supersedes`` names no item.
         """
-        with self.change(create=True) as tx:
+        with self._change(create=True) as tx:
             return changing.add_item(
                 tx,
                 item,
