@@ -221,7 +221,7 @@ def test_a_history_that_still_has_the_part_is_not_stored_again(alice: UserMemory
     alice.forget(parts={alice.steps()[0].id: [BAND]})
     again = [one.model_copy(update={"id": one.id if ids else f"x{at}"}) for at, one in enumerate(said)]
     caught = catch_up_thread(alice, again, "t")
-    assert caught.stored is None
+    assert caught.new == ()
     assert left(alice) == [f"{MARK} {CELLAR}", "Noted.", "I like figs.", "Yes."]
     assert {one: " ".join(text.split()) for one, text in caught.forgotten.items()} == {again[0].id: left(alice)[0]}
     if ids:
