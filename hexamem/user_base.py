@@ -41,7 +41,7 @@ class UserBase:
             yield tx
 
     @contextmanager
-    def change(self, *, create: bool = False) -> Iterator[Transaction]:
+    def _change(self, *, create: bool = False) -> Iterator[Transaction]:
         """A write transaction on the user's ledger; the background thread is notified of it."""
         with self._home.ledger.write(self.name, create=create, timezone=self.timezone) as tx:
             yield tx

@@ -112,7 +112,7 @@ class UserWriting(UserBase):
             InvalidInputError: for invalid fields, or a source step that does not exist.
             NotFoundError: if ``supersedes`` names no item.
         """
-        with self.change(create=True) as tx:
+        with self._change(create=True) as tx:
             return changing.add_item(
                 tx,
                 item,
@@ -229,7 +229,7 @@ class UserWriting(UserBase):
         """
         if changes is not None and not isinstance(changes, Mapping):
             raise InvalidInputError(f"changes = {shown(changes)}: give a mapping of fields to their new values")
-        with self.change() as tx:
+        with self._change() as tx:
             return changing.edit_item(
                 tx,
                 item_id,
@@ -244,7 +244,7 @@ class UserWriting(UserBase):
     @public
     def remove(self, item_id: str, *, actor: str = "user", reason: str = "") -> Operation:
         """Remove an item; ``undo`` of the returned operation restores it."""
-        with self.change() as tx:
+        with self._change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             return changing.remove_item(tx, item_id, actor=actor, reason=reason)
 
@@ -282,7 +282,7 @@ class UserWriting(UserBase):
         if thread_id is not None:
             conditions = (conditions or Where()).changed(thread_id=thread_id)
         words_by_step = _parts_of_steps(parts)
-        with self.change() as tx:
+        with self._change() as tx:
             actor, reason = self._home.redacted(tx, actor, reason)
             operation = forget_records(tx, ids, conditions, words_by_step, actor=actor, reason=reason)
         self.memory.drop_caches(self.name)
@@ -304,7 +304,7 @@ class UserWriting(UserBase):
             NotFoundError: if there is no such operation.
             UndoRefusedError: if later operations build on it (named in ``blockers``), or it cannot be undone.
         """
-        with self.change() as tx:
+        with self._change() as tx:
             [actor] = self._home.redacted(tx, actor)
             operations = undo(tx, operation_id, cascade=cascade, actor=actor)
         self.memory.drop_caches(self.name)
