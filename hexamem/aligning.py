@@ -82,16 +82,10 @@ class Caught:
     """The result of :func:`catch_up_thread`."""
 
     visible: frozenset[str] = frozenset()  # ids of all steps of the thread that are in the history, new ones included
-    stored: Remembered | None = None  # the receipt of the new messages; None if there were none
-    # messages that could not be read, one line each, and how many are another user's; the lines of `stored` are not
-    # repeated
+    new: tuple[str, ...] = ()  # ids of the stored steps
+    # a line for each message that could not be read, for those of another user, and of the receipt of the new ones
     degraded: tuple[str, ...] = ()
     forgotten: frozenset[str] = frozenset()  # ids of the messages of the history that are forgotten
-
-    @property
-    def new(self) -> tuple[str, ...]:
-        """Ids of the stored steps."""
-        return self.stored.step_ids if self.stored is not None else ()
 
 
 def catch_up_thread(
@@ -106,13 +100,13 @@ def catch_up_thread(
     with user.thread_lock(thread_id):
         with user.read() as tx:
             alignment = _Alignment(tx, user, thread_id).align(messages)
-        stored = None
+        stored = Remembered()
         if alignment.new:
             stored = user.remember(alignment.new, thread_id=thread_id, agent_id=agent_id, metadata=metadata)
     return Caught(
-        visible=frozenset((*alignment.known, *(stored.step_ids if stored is not None else ()))),
-        stored=stored,
-        degraded=tuple(alignment.degraded),
+        visible=frozenset((*alignment.known, *stored.step_ids)),
+        new=stored.step_ids,
+        degraded=(*alignment.degraded, *stored.degraded),
         forgotten=alignment.forgotten,
     )
 

@@ -114,7 +114,7 @@ def _evidence_graph(
         except HexamemError as error:
             research = str(error)
         caught = catch_up_thread(user, messages, run.thread_id, agent_id=run.agent_id)
-        degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
+        degraded = list(caught.degraded)
         write = get_stream_writer()
         write({"stage": "recall", "recall": research_as_recall(research), "degraded": degraded})
         write({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})

@@ -272,22 +272,12 @@ class Memory:
     @property
     def notices(self) -> list[str]:
         """A line for each repair and each fallback since the memory was opened."""
-        return [line for _, line in self.noticed]
-
-    @property
-    def noticed(self) -> list[tuple[str | None, str]]:
-        """The same, each with the user it concerns; None for what concerns the whole home."""
-        return self._home.notices.entries
+        return [line for _, line in self._home.notices.entries]
 
     def wrote(self, user: str) -> None:
         """Notify the background thread of a write to a user's ledger or queue; called after each write."""
         if self._worker is not None:
             self._worker.put(user)
-
-    def _wake(self) -> None:
-        """Wake the background thread to read the queue."""
-        if self._worker is not None:
-            self._worker.wake()
 
     @counted
     def flush(self, timeout: float | None = None) -> bool:

@@ -219,8 +219,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryAgentState, Any]):
         caught = catch_up_thread(
             user, messages, scope.thread_id, agent_id=scope.agent_id, metadata=self.settings.metadata
         )
-        degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
-        get_stream_writer()({"stage": "remember", "step_ids": list(caught.new), "degraded": degraded})
+        get_stream_writer()({"stage": "remember", "step_ids": list(caught.new), "degraded": list(caught.degraded)})
         return caught
 
     def _request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:

@@ -277,8 +277,7 @@ def _add_writing(
         if not run.history:
             return Recorded()
         caught = catch_up_thread(memory.user(run.user), run.history, thread_id, agent_id=run.agent_id)
-        degraded = [*caught.degraded, *(caught.stored.degraded if caught.stored is not None else ())]
-        return Recorded(list(caught.new), sorted(caught.visible), degraded)
+        return Recorded(list(caught.new), sorted(caught.visible), caught.degraded)
 
     parts = memory.ingesting.parts()
     ingest = build_write_path(replace(parts, record=record, full=parts.full if inline else _NEVER))
