@@ -10,32 +10,33 @@ from hexamem.errors import InvalidInputError
 __all__ = ["FORGOTTEN", "MARKS", "is_cut_from", "trimmed", "without_parts"]
 
 FORGOTTEN = "[forgotten]"
-"""The mark in place of what was forgotten."""
+"""What stands in the place of what was forgotten."""
 
 _SHORT = "[…]"
 MARKS = (FORGOTTEN, _SHORT)
-"""The marks; the short one is for parts that are shorter than the other."""
+"""The marks, of which the short one stands where the other has no room."""
 _FILL = re.compile(r"(\[forgotten\]|\[…\]) +")
 _MARK = re.compile(r"(?:\[forgotten\]|\[…\]) *")
 
 
 def without_parts(text: str, parts: Iterable[str]) -> str:
-    """The text with a mark in place of each part, padded with spaces, so that the rest has the same offsets.
+    """The text with a mark in place of each part, filled up with spaces: what is left keeps its places.
 
     Args:
-        parts: words of the text; each of their occurrences is cut. Parts that overlap are cut as one.
+        parts: as they stand in the text, every time they do. One may be given twice, stand in another or overlap it: what
+            they cover together is one part then.
 
     Raises:
-        InvalidInputError: for a part that is not in the text, or is shorter than any mark.
+        InvalidInputError: for a part that does not stand there, or is shorter than any mark.
     """
     spans: list[tuple[int, int]] = []
     for part in dict.fromkeys(parts):
         if len(part.strip()) < len(_SHORT) or part not in text:
             raise InvalidInputError(
-                f"part {part!r} is not in the message: name words of at least {len(_SHORT)} characters exactly as they "
-                "are written there"
+                f"part {part!r} does not stand in the message: give words of at least {len(_SHORT)} characters exactly "
+                "as they stand there"
             )
-        spans += [match.span() for match in re.finditer(re.escape(part), text)]
+        spans += [(found.start(), found.end()) for found in re.finditer(re.escape(part), text)]
     covered: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if covered and start < covered[-1][1]:
