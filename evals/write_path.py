@@ -81,7 +81,6 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
     """Store each case in a memory and compare its items with the expected ones.
 
     Args:
-        cases: as :func:`load_cases` returns them.
         memory_factory: a new memory for a user and a timezone; it is closed after the case.
 
     Returns:
