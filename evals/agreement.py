@@ -73,10 +73,9 @@ class AgreementTally:
     _events: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, conversation: Conversation, turn_of: Mapping[str, str], induced: Mapping[str, InducedLabels]) -> None:
-        """Compare one conversation. Steps without gold are left out.
+        """Compare one conversation; steps without gold are left out.
 
         Args:
-            conversation: its ``gold`` may have ``partition`` (a list, outer to inner, or one name) and ``action``.
             turn_of: step id → its turn.
             induced: the labels by step id.
         """

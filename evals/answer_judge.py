@@ -35,11 +35,11 @@ class AnswerJudge:
     """Judges answers with one chat model.
 
     Args:
-        model: a LangChain chat model. It is not changed: a copy of it is asked at temperature 0, where it has one.
-        retries: what to do about failures of requests.
+        model: is not changed: a copy of it is asked at temperature 0, where it has one.
+        retries: for failed requests.
 
     Attributes:
-        usage: what all calls so far have cost.
+        usage: the cost of all calls so far.
     """
 
     def __init__(self, model: BaseChatModel, *, retries: RetryPolicy | None = None) -> None:
@@ -50,13 +50,7 @@ class AnswerJudge:
         self.usage = Usage()
 
     def judge(self, question: str, gold: str, answer: str) -> tuple[AnswerVerdict | None, tuple[str, ...]]:
-        """The verdict, and what fell back; None where the model gave none.
-
-        Args:
-            question: as it was asked.
-            gold: the gold answer; empty for a question that cannot be answered.
-            answer: the system's; the first 8,000 characters are read.
-        """
+        """The verdict, and what fell back; None where the model has none. Of the answer the first 8,000 characters are read."""
         result = self._call.invoke(
             CallInput(messages=self._prompt.render(question=question, gold=gold or NO_ANSWER, answer=answer[:_LONGEST]))
         )

@@ -31,11 +31,7 @@ _ITEM_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question with the features of its candidates.
-
-    Attributes:
-        turns: of each candidate: the turn of a step, or the turns that an item cites.
-    """
+    """A question with the features of its candidates, and the turns of each: of a step its own, of an item those it cites."""
 
     conversation: str
     question: Question
@@ -88,11 +84,7 @@ def ask_all(
 
 
 def turns_of_candidates(features: Features, turn_of: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
-    """The turns of each candidate.
-
-    Args:
-        turn_of: step → turn, as returned by :func:`~.runner.store_conversation`.
-    """
+    """The turns of each candidate; ``turn_of`` is step → turn, from :func:`~.runner.store_conversation`."""
     pool = features.pool
     steps = [(turn_of.get(step, f"unknown:{step}"),) for step in pool.ids[: pool.steps]]
     items = [tuple(dict.fromkeys(turn_of.get(step, f"unknown:{step}") for step in item.cites)) for item in pool.items]

@@ -30,11 +30,9 @@ class Asked:
     Attributes:
         text: for a prompt: the packed text of a recall, or the context of research (the answer with its cited passages).
         passages: the single texts: the hits of a recall, or the passages that research read.
-        steps: ids of the returned steps, best first, without duplicates; for research first those that it read, then
-            those that it would read next.
+        steps: ids of the returned steps, best first, without duplicates; of research those that it read come first.
         answer: of research; None from a recall, and where research abstains.
-        seconds: wall time of the call.
-        calls: LLM calls; ``tokens`` likewise.
+        calls, tokens: of models.
     """
 
     text: str
@@ -69,14 +67,11 @@ class Tally:
 
 
 def ask(user: Any, question: str, *, k: int, strategy: str, rounds: int = 3) -> Asked:
-    """Ask once.
+    """Ask a :class:`~hexamem.UserMemory` once, by a recall strategy or ``research``.
 
     Args:
-        user: whose memory: a :class:`~hexamem.UserMemory`, or what has its ``recall`` and ``research``.
         question: in the words of the data set, with nothing added.
-        k: how many hits a recall returns; research bounds itself by its rounds.
-        strategy: a recall strategy, or ``research``.
-        rounds: at most so many rounds of research.
+        k: the number of hits of a recall; research is bounded by ``rounds``.
     """
     started = time.perf_counter()
     if strategy == RESEARCH:

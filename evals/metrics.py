@@ -85,10 +85,9 @@ class _Scored:
 
 
 class Aggregator:
-    """Collects the scores of questions and computes means over questions.
+    """Collects the scores of questions and computes means over questions, each counting once.
 
-    Groups are ``all``, the named ranges of categories, and each category. A mean is over the questions of its group,
-    each counting once, whatever conversation it is from.
+    Groups are ``all``, the named ranges of categories, and each category.
 
     Args:
         k_values: the cut-offs, each at least 1.

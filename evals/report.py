@@ -56,11 +56,7 @@ def cell_text(cell: Cell) -> str:
 
 
 def markdown(title: str, facts: Mapping[str, Any], sections: Sequence[Section]) -> str:
-    """A report as Markdown.
-
-    Args:
-        facts: of the measurement as a whole.
-    """
+    """A report as Markdown; ``facts`` are those of the measurement as a whole."""
     lines = [f"# {title}", "", *(f"- {name}: {_fact_text(value)}" for name, value in facts.items())]
     for section in sections:
         lines += ["", f"## {section.title}", "", section.about]

@@ -205,8 +205,6 @@ def store_conversation(user: Any, conversation: Conversation, stored: Stored | N
     """Store a conversation, one ``remember`` a session, and flush.
 
     Args:
-        user: whose memory.
-        conversation: its messages are all that the memory sees.
         stored: adds up steps, seconds and fallbacks.
 
     Returns:

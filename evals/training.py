@@ -171,7 +171,7 @@ def cross_validate(
 
     Returns:
         A JSON-ready row a conversation: ``recall`` by cut-off, the mean over its questions of categories 1 to 4;
-        ``by_category``, at 10; ``answerable``, how well the probability of an answer tells its questions apart.
+        ``by_category``, at 10; ``answerable``, how well the probability of an answer separates its questions.
 
     Raises:
         InvalidInputError: fewer than two conversations.

@@ -25,11 +25,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question about a trajectory.
-
-    Attributes:
-        scopes: the gold scopes of its evidence.
-    """
+    """A question about a trajectory, with the gold scopes of its evidence."""
 
     text: str
     vector: Vectors
@@ -38,14 +34,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """The steps of one trajectory and their gold labels, one each.
-
-    Attributes:
-        name: of its file.
-        scopes: the gold scope of each step.
-        actions: its action verb.
-        entities: its key entity types; empty where the file names none.
-    """
+    """The steps of one trajectory and their gold labels, one each: scope, action verb, and key entity types, if any."""
 
     name: str
     steps: tuple[StepView, ...]
@@ -61,11 +50,7 @@ def fold(name: str) -> int:
 
 
 def load_trajectories(embedder: Embedder, folders: Iterable[str]) -> list[Trajectory]:
-    """The trajectories of some folders of the corpus that are not sealed, by name.
-
-    Args:
-        embedder: makes the vectors of steps and questions, ``bundled`` or ``static``.
-    """
+    """The trajectories of some folders of the corpus that are not sealed, by name, with vectors of the embedder."""
     files = [path for folder in folders for path in open_files(folder, "*_turns.jsonl")]
     refuse_sealed(*map(sibling, files))
     return [read_trajectory(path, embedder) for path in files]

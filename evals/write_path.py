@@ -81,7 +81,6 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
     """Store each case in a memory and compare its items with the expected ones.
 
     Args:
-        cases: as :func:`load_cases` returns them.
         memory_factory: a new memory for a user and a timezone; it is closed after the case.
 
     Returns:
@@ -107,14 +106,14 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
         for expected in case.should:
             matched = any(_meets(item, text, expected, zone) for item, text in stored)
             for counts in (kinds[expected.kind], language):
-                counts.update(expected=1, found=matched)
+                counts.update(expected=1, found=int(matched))
             if not matched:
                 miss = {"case": case.id, "kind": expected.kind, "values": expected.values, "why": expected.why}
                 misses.append({**miss, "near": _near(expected, stored)})
         for item, text in stored:
             why = _fault(item, text, case, zone)
             for counts in (kinds[item.kind], language):
-                counts.update(stored=1, right=not why)
+                counts.update(stored=1, right=int(not why))
             if why:
                 shown = item.text if item.kind == "vault" else text
                 fault = {"case": case.id, "kind": item.kind, "text": shown, "status": item.status, "why": why}

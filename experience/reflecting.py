@@ -3,7 +3,7 @@
 After CFGM (arXiv 2508.15305, section 3.4): the situation is put into its key information (KIE: goal, initial
 environment, progress), and questions about it are answered from runs that did a similar task (KIR). Here by rules: where
 a run that did its task met the same error, what it did next; how it called the tool that fails here; what it did next
-from the state of this run. :mod:`hexamem.experience.reflecting_model` does the same with a chat model.
+from the state of this run; or by a chat model.
 """
 
 from __future__ import annotations

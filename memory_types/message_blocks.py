@@ -32,6 +32,7 @@ class MediaDraft:
 
     Attributes:
         data: the decoded bytes, if they are in the message.
+        name: file name or title.
         caption: caption, alternative text or description.
         transcript: the words of a recording, or the text of a text file.
         file_id: its id in the provider's file storage.
@@ -126,7 +127,7 @@ def to_json(
                 raise place.error(f"two keys read {shown(name)} as text; rename one", where)
             cleaned[name] = to_json(item, f"{where}.{name}", place, inside, depth + 1)
         return cleaned
-    place.note(f"{where} is of type {type(value).__name__}, which JSON cannot hold; stored as text")
+    place.note(f"{where} is of type {type(value).__name__}, which JSON cannot hold; kept as text")
     return hex(value) if isinstance(value, int) else str(value)
 
 
@@ -156,7 +157,7 @@ def read_tool_call(call: Any, where: str, place: Place) -> ToolCallDraft:
         except (ValueError, RecursionError):
             pass  # not JSON, or nested too deeply: stored as text, with a note
         if isinstance(arguments, str):
-            place.note(f"{where}: the arguments of {shown(name)} are no JSON object; stored as text")
+            place.note(f"{where}: the arguments of {shown(name)} are no JSON object; kept as text")
             return ToolCallDraft(id=call_id or None, name=name or "", arguments=arguments)
     if arguments and not isinstance(arguments, Mapping):
         raise place.error(f"arguments of type {type(arguments).__name__} must be a mapping or JSON text", where)
@@ -189,6 +190,9 @@ class BlockReader:
     """Reads the blocks of one message, in order, and collects their contents.
 
     Attributes:
+        place: the message.
+        keep_reasoning: whether reasoning blocks are stored.
+        text: texts of the message itself.
         results: texts of tool results in it.
         result_ids: ids of the calls of these results.
         index: further text to search: captions, names, transcripts, citations, texts in other blocks.

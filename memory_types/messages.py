@@ -57,8 +57,11 @@ class MessageDraft:
         text: the text blocks joined by newlines, or the results of a message with results only.
         blocks: the content as JSON blocks in LangChain's standard form, unless it is a single string; without reasoning
             that is not stored, and with the ``sha256`` of media in place of their bytes.
+        reasoning: the model's reasoning, if it is stored.
         media: images, recordings and files, with their bytes.
         tool_calls: the distinct tool calls of the message, in order.
+        tool_call_id: the call to which this message is the result.
+        occurred_at: the time in the message, if there is one.
         metadata: the metadata of the message, and all its fields that have no attribute here, as JSON values.
         index_text: the searched text: the text, captions, file names, transcripts, citations, results and calls.
         degraded: a sentence for each part that could not be stored completely.
@@ -371,11 +374,11 @@ def _metadata(raw: _Raw, word: str | None, place: Place) -> dict[str, Any]:
             json.dumps(artifact, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
             del raw.extra["artifact"]
-            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not stored")
+            place.note(f"the artifact, of type {type(artifact).__name__}, is not JSON and was not kept")
     extra = to_json({key: value for key, value in raw.extra.items() if value not in (None, {}, [])}, "metadata", place)
     if word is not None:
         extra["role"] = word
     for key, value in extra.items():
         if metadata.setdefault(key, value) != value:
-            place.note(f"its {shown(key)} was not stored: its metadata holds another value of that name")
+            place.note(f"its {shown(key)} was not kept: its metadata holds another value of that name")
     return metadata

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+
+from pydantic import AnyHttpUrl, TypeAdapter, ValidationError
 
 from hexamem.errors import ConfigError, InvalidInputError
 
@@ -52,6 +53,7 @@ AGENTS: Mapping[str, str | None] = MappingProxyType(
 _KEYS = {"google_genai": "GOOGLE_API_KEY", "mistralai": "MISTRAL_API_KEY", "perplexity": "PPLX_API_KEY"}
 _NO_KEY = "no-key-needed"  # local servers need no key, but the client requires one
 _TIMEOUT = 120.0
+_ADDRESS = TypeAdapter(AnyHttpUrl)
 
 
 def open_chat_model(
@@ -98,7 +100,13 @@ def _by_name(model: str, provider: str, base_url: str | None, api_key: str | Non
     key = key_variable(provider)
     settings: dict[str, Any] = {"timeout": timeout}
     if base_url is not None:
-        _check_address(model, base_url)
+        try:
+            _ADDRESS.validate_python(base_url)
+        except ValidationError:
+            raise ConfigError(
+                f"base_url = {base_url!r} of the model {model!r} is not an address; write for example "
+                "'http://localhost:11434/v1'"
+            ) from None
         settings["base_url"] = base_url
     if api_key is not None:
         settings["api_key"] = api_key
@@ -125,18 +133,6 @@ def _by_name(model: str, provider: str, base_url: str | None, api_key: str | Non
         else:
             problem = f"its client refused the settings ({type(error).__name__})"
     raise ConfigError(f"The model {model!r} cannot be opened: {problem}.")
-
-
-def _check_address(model: str, base_url: str) -> None:
-    try:
-        parts = urlsplit(base_url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        good = False
-    if not good:
-        raise ConfigError(
-            f"base_url = {base_url!r} of the model {model!r} is not an address; write for example 'http://localhost:11434/v1'"
-        )
 
 
 def key_variable(provider: str) -> str:

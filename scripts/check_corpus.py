@@ -114,7 +114,7 @@ class Checked:
             self.require(earlier <= later, f"{place} pair {number}", "its later statement is the earlier one")
             boolean = isinstance(pair["supersedes"], bool)
             self.require(boolean, f"{place} pair {number}", "supersedes is no truth value")
-            self.counts.update({"pairs": 1, "pairs, superseding": pair["supersedes"]})
+            self.counts.update({"pairs": 1, "pairs, superseding": int(pair["supersedes"])})
 
     def trajectory(self, path: Path, place: str) -> None:
         """Turns with gold labels, and the questions beside them."""

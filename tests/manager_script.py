@@ -13,14 +13,8 @@ from typing import Any
 from .scripted_server import Reply, Request
 
 STEP = re.compile(r"^\[(\d+)\] .*?$\n((?:\| .*\n?)+)", re.M)
-WORD = {
-    "LIKES": "core",
-    "EVENT": "episodic",
-    "FACT": "semantic",
-    "RECIPE": "procedural",
-    "PASTE": "resource",
-    "CODE": "vault",
-}
+KINDS = ("core", "episodic", "semantic", "procedural", "resource", "vault")
+WORD = dict(zip(("LIKES", "EVENT", "FACT", "RECIPE", "PASTE", "CODE"), KINDS, strict=True))
 
 
 def steps_in(request: Request) -> list[tuple[int, str]]:
@@ -106,11 +100,7 @@ def answer(request: Request) -> Reply:
     if request.manager is not None:
         found = [] if request.results else operations(request, request.manager)
         return Reply(content="done", plain=True, calls=[called(one) for one in found])
-    labels = {
-        "steps": [step_line(number, "daily life") for number, _ in steps],
-        "gists": [],
-        "pages": [],
-    }  # fmt: skip
+    labels = {"steps": [step_line(number, "daily life") for number, _ in steps], "gists": [], "pages": []}
     if request.name == "BatchLabels":
         return Reply(content=labels)
     assert request.name == "SingleReply", request.name

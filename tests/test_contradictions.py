@@ -133,16 +133,10 @@ def action(town: str, **given: Any) -> dict[str, Any]:
     return {"do": "add", "town": town, "time": 0, "since": None, "until": None, "pick": 0, **given}
 
 
-_when = st.integers(0, 12)
-_action = st.fixed_dictionaries(
-    {
-        "do": st.sampled_from(["add", "add", "add", "supersede", "update", "remove", "undo", "again"]),
-        "town": st.sampled_from(TOWNS[:4]),
-        "time": _when,
-        "since": st.none() | _when,
-        "until": st.none() | _when,
-        "pick": st.integers(0, 20),
-    }
+_when, _may_be = st.integers(0, 12), st.none() | st.integers(0, 12)
+_do = st.sampled_from(["add", "add", "add", "supersede", "update", "remove", "undo", "again"])
+_action = st.builds(
+    action, st.sampled_from(TOWNS[:4]), do=_do, time=_when, since=_may_be, until=_may_be, pick=st.integers(0, 20)
 )
 
 

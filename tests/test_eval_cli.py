@@ -14,20 +14,11 @@ from hexamem.evals.synthetic import QUESTION_TYPES
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
+TURN = {"role": "user", "content": "I live in Cork. I'm allergic to walnuts.", "timestamp": "2025-01-14T19:02Z"}
+SHOULD = [{"kind": "core", "values": [town], "why": why} for town, why in (("Cork", "home"), ("Galway", "never said"))]
 CASE = {
-    "id": "one",
-    "language": "en",
-    "timezone": "Europe/Dublin",
-    "user": "ann",
-    "turns": [
-        {"role": "user", "content": "I live in Cork. I'm allergic to walnuts.", "timestamp": "2025-01-14T19:02Z"}
-    ],
-    "should": [
-        {"kind": "core", "values": ["Cork"], "why": "her home"},
-        {"kind": "core", "values": ["Galway"], "why": "never said"},
-    ],
-    "may": [],
-    "must_not": [],
+    **{"id": "one", "language": "en", "timezone": "Europe/Dublin", "user": "ann"},
+    **{"turns": [TURN], "should": SHOULD, "may": [], "must_not": []},
 }
 
 

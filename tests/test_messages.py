@@ -91,7 +91,7 @@ FIELDS: list[tuple[Any, dict[str, Any]]] = [
      {"message_id": "7", "metadata": {"session": 3, "mood": "glad"}}),
     ({"role": "user", "content": "x", "mood": "glad", "metadata": {"mood": "sad"}},
      {"metadata": {"mood": "sad"},
-      "degraded": ("message 1: its 'mood' was not stored: its metadata holds another value of that name",)}),
+      "degraded": ("message 1: its 'mood' was not kept: its metadata holds another value of that name",)}),
     (AIMessage("x", **AI_FIELDS), {"metadata": AI_FIELDS}),
     # Text. LangChain's translators drop strings beside Anthropic's blocks, and the whole list under OpenAI's.
     ({"role": "user", "content": ["a", {"type": "input_text", "text": "b"}, {"text": "c"}]},
@@ -112,13 +112,13 @@ FIELDS: list[tuple[Any, dict[str, Any]]] = [
      {"tool_calls": tuple(ToolCallDraft(id=i, name="f", arguments={}) for i in "12")}),
     (AIMessage("", invalid_tool_calls=[{"id": "c", "name": "f", "args": "{bad", "error": "no JSON"}]),
      {"tool_calls": (ToolCallDraft(id="c", name="f", arguments="{bad"),),
-      "degraded": ("message 1: tool call 1: the arguments of 'f' are no JSON object; stored as text",)}),
+      "degraded": ("message 1: tool call 1: the arguments of 'f' are no JSON object; kept as text",)}),
     (ToolMessage("22 °C", tool_call_id="c", name="weather", artifact={"t": [22]}, status="error"),
      {"role": "tool", "name": "weather", "text": "22 °C", "tool_call_id": "c",
       "metadata": {"artifact": {"t": [22]}, "status": "error"}}),
     (ToolMessage("", tool_call_id="c", artifact={"frame": object()}),
      {"role": "tool", "text": "", "metadata": {},
-      "degraded": ("message 1: the artifact, of type dict, is not JSON and was not stored",)}),
+      "degraded": ("message 1: the artifact, of type dict, is not JSON and was not kept",)}),
     ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": ["22 °C"]}]},
      {"role": "tool", "text": "22 °C", "tool_call_id": "c", "metadata": {"role": "user"}}),
     ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "22 °C"}, "warm?"]},
@@ -128,7 +128,7 @@ FIELDS: list[tuple[Any, dict[str, Any]]] = [
     # What is stored as it is
     ({"role": "user", "content": ["see", {"type": "hologram", "depth": [1, {"a": None}]}]},
      {"index_text": "see", "blocks": ({"type": "text", "text": "see"}, {"type": "hologram", "depth": [1, {"a": None}]}),
-      "degraded": ("message 1: unknown block type 'hologram' stored but not indexed",)}),
+      "degraded": ("message 1: unknown block type 'hologram' kept but not indexed",)}),
     (AIMessage(["x", {"type": "web_search_call", "id": "w", "status": "completed", "action": {"query": "tides"}}],
                response_metadata={"model_provider": "openai"}), {"index_text": "x\nweb_search(query=tides)"}),
 ]  # fmt: skip
@@ -158,7 +158,7 @@ def test_each_form_of_a_tool_call_is_read_once_and_arguments_that_are_no_json_ob
     for arguments in ("{bad", "[1]", "NaN", '{"a": NaN}', "[" * 100_000, '{"a":' * 300 + "1" + "}" * 300):
         draft = one(assistant(tool_calls=[{"id": "c", "function": {"name": "f", "arguments": arguments}}]))
         assert (draft.tool_calls[0].arguments, draft.index_text) == (arguments, f"f({arguments})")
-        assert draft.degraded == ("message 1: tool call 1: the arguments of 'f' are no JSON object; stored as text",)
+        assert draft.degraded == ("message 1: tool call 1: the arguments of 'f' are no JSON object; kept as text",)
 
 
 @example("a\x00b")
@@ -259,7 +259,7 @@ def test_invalid_base64_is_refused_with_message_and_block() -> None:
 
 
 def test_a_block_without_a_source_is_stored_and_named() -> None:
-    note = "message 1: block 2: 'image' holds no data, url or file id; stored as it is"
+    note = "message 1: block 2: 'image' holds no data, url or file id; kept as it is"
     check(user("x", {"type": "image"}), media=(), degraded=(note,))
 
 

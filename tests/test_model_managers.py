@@ -129,18 +129,11 @@ def test_each_manager_is_shown_rules_and_fenced_steps_and_items(scripted_server:
 @pytest.mark.parametrize("asynchronously", [False, True])
 def test_an_agent_proposes_operations_of_every_kind(scripted_server: ServerFactory, asynchronously: bool) -> None:
     changed = {**GOOD, "target": "semantic1"}
-    server = scripted_server(
-        [
-            calls(
-                {**GOOD, "slot": "orla.job", "ends": ["semantic2"]},
-                {**changed, "operation": "update", "name": None},
-                {**changed, "operation": "supersede"},
-            ),
-            calls({**changed, "operation": "merge", "merged": ["semantic2"]}),
-            calls({"operation": "remove", "step": 1, "quote": FACT, "target": "semantic2"}),
-            DONE,
-        ]
-    )
+    slotted = {**GOOD, "slot": "orla.job", "ends": ["semantic2"]}
+    updated, superseded = {**changed, "operation": "update", "name": None}, {**changed, "operation": "supersede"}
+    merged = {**changed, "operation": "merge", "merged": ["semantic2"]}
+    removed = {"operation": "remove", "step": 1, "quote": FACT, "target": "semantic2"}
+    server = scripted_server([calls(slotted, updated, superseded), calls(merged), calls(removed), DONE])
     found = propose(server, batch_of(FACT), nearest=KNOWN, asynchronously=asynchronously)
     add, update, supersede, merge, remove = found.proposals
     assert (add.operation, add.kind, add.proposed_by, add.target) == ("add", "semantic", "semantic", None)
@@ -346,10 +339,7 @@ def test_the_meta_manager_names_managers_with_their_steps_also_of_further_types(
     server = scripted_server(answer)
     meta = ModelMetaManager(server.chat_model(), Route("core"), retries=QUICK)
     routed = meta.route(batch_of(FACT, "LIKES tea", "FACT Tom: is a cook"))
-    assert [(order.kind, order.step_ids) for order in routed] == [
-        ("semantic", ("step_1", "step_3")),
-        ("core", ("step_2",)),
-    ]
+    assert {order.kind: order.step_ids for order in routed} == {"semantic": ("step_1", "step_3"), "core": ("step_2",)}
     server.follow([Reply(content={"managers": [{"manager": "decision", "steps": [1], "task": "Postgres"}]})])
     further = {"decision": "What a team decided."}
     meta = ModelMetaManager(server.chat_model(), Route("core"), further=further, retries=QUICK)
@@ -366,13 +356,8 @@ def test_small_talk_goes_to_nobody_without_a_call(scripted_server: ServerFactory
     for texts in (["Hi, good morning!", spoken(2, "How can I help you?", "assistant")], ["ok thanks"], ["谢谢"]):
         assert meta.route(batch_of(*texts)) == ()
     assert server.calls == 0
-    texts = (
-        "the garage opens with swordfish, then hash",
-        "My sister Orla keeps bees",
-        "at 7",
-        "我妹妹奥拉养了很多蜜蜂和鸡",
-    )
-    for number, text in enumerate(texts, 1):
+    garage = "the garage opens with swordfish, then hash"
+    for number, text in enumerate((garage, "My sister Orla keeps bees", "at 7", "我妹妹奥拉养了很多蜜蜂和鸡"), 1):
         meta.route(batch_of(text))
         assert server.calls == number, "what the reader does not understand may still hold something"
 

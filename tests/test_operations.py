@@ -100,10 +100,8 @@ def test_temporal_ordering_counts_days_and_semantic_reranking_diversifies(iris: 
     ranker, outcome, steps = searches(user, RENT)
     pool = outcome[0].features.pool
     scores = np.array([1.0 if each in (ids[0], ids[4]) else 0.9 for each in pool.ids], np.float32)
-    plain, diverse = (
-        order(ranker, outcome[:1], steps, names, 3, scores)
-        for names in (frozenset(), frozenset({"semantic_reranking"}))
-    )
+    plain = order(ranker, outcome[:1], steps, frozenset(), 3, scores)
+    diverse = order(ranker, outcome[:1], steps, frozenset({"semantic_reranking"}), 3, scores)
     assert set(plain.ids[:2]) == {ids[0], ids[4]} != set(diverse.ids[:2])
     assert sorted(diverse.ids) == sorted(plain.ids)
 
@@ -186,13 +184,8 @@ def test_a_recall_reports_which_operations_ran_and_what_decided_it(iris: Talker)
 
 
 def test_an_operation_that_does_not_exist_is_refused(iris: Talker) -> None:
-    wrong: list[tuple[str, Any, str]] = [
-        *(
-            ("learned", operations, "operations")
-            for operations in ({"sorting": True}, {"multi_step": 1}, ["multi_step"])
-        ),
-        ("rrf", {"multi_step": True}, "has no operations"),
-    ]
+    wrong: list[tuple[str, Any, str]] = [("rrf", {"multi_step": True}, "has no operations")]
+    wrong += [("learned", given, "operations") for given in ({"sorting": True}, {"multi_step": 1}, ["multi_step"])]
     for strategy, operations, message in wrong:
         with pytest.raises(InvalidInputError, match=message):
             iris[0].recall("x", strategy=strategy, operations=operations)

@@ -165,10 +165,11 @@ def resolved(text: str, prefer: Prefer = "near", at: datetime = TUESDAY, zone: Z
 
 
 def is_right(case: dict[str, Any]) -> bool:
-    at, zone = datetime.fromisoformat(case["said_at"]), ZoneInfo(case["zone"])
-    spans = find_dates(case["text"], at, zone, prefer=case["prefer"])
-    expected = [{f"{date['first']}/{date['last']}", *date.get("also", ())} for date in case["dates"]]
-    days = [{f"{span.day}/{span.last_day}", *([str(span.day)] if span.day == span.last_day else [])} for span in spans]
+    found = find_dates(
+        case["text"], datetime.fromisoformat(case["said_at"]), ZoneInfo(case["zone"]), prefer=case["prefer"]
+    )
+    expected = [{f"{one['first']}/{one['last']}", *one.get("also", ())} for one in case["dates"]]
+    days = [{f"{span.day}/{span.last_day}", *([str(span.day)] if span.day == span.last_day else [])} for span in found]
     return len(days) == len(expected) and all(day & wanted for day, wanted in zip(days, expected, strict=True))
 
 

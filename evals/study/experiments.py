@@ -244,12 +244,7 @@ def ablation(lab: Laboratory) -> tuple[_Tables, list[str]]:
 def _measured(
     observations: Sequence[Observation], folds: Sequence[Fold], without: Sequence[int] = (), *, blind: bool = False
 ) -> Values:
-    """Recall of each question by the fold that did not see it.
-
-    Args:
-        without: columns of features set to 0.
-        blind: whether the cues of the question are set to 0.
-    """
+    """Recall of each question by the fold that did not see it, with some columns of features, or all cues, set to 0."""
     ranker_of = {conversation: fold.ranker for fold in folds for conversation in fold.held}
 
     def ranking(observation: Observation) -> list[str]:

@@ -53,7 +53,6 @@ class Laboratory:
     """The records, and trainings on parts of them.
 
     Attributes:
-        observations: the questions of all data sets, each with evidence.
         shipped: the memory's own weights; None where none fit its embedder.
         settings: of every training.
         samples: draws of every bootstrap.
@@ -114,13 +113,11 @@ class Laboratory:
         blind: bool = False,
         most: int | None = _MOST,
     ) -> RankingWeights:
-        """Train on some questions.
+        """Train on some questions, at most ``most``, evenly spread.
 
         Args:
-            settings: other than the study's own.
             without: columns of features that are the same for all candidates, so that nothing can be learned of them.
             blind: whether the cues of the questions are hidden: one ranking for all.
-            most: so many questions at most, evenly spread; all when None.
         """
         examples = [observation.asked.example for observation in spread(training, most)]
         if without:

@@ -72,7 +72,6 @@ class Observation:
     """One question with the candidates and rankings that the memory returned.
 
     Attributes:
-        asked: the question and the features of its candidates.
         searched: all searches of the question.
         turns: candidate of any of these → its turns.
         rankings: name → ranking; those by trained weights are computed later from the features.
@@ -129,12 +128,10 @@ def arm_recalls(observations: Sequence[Observation], arm: str, k: int = CUT) -> 
 def observe(
     memory: Any, sets: Sequence[StudySet], *, questions: int | None = None, progress: Progress | None = None
 ) -> list[Observation]:
-    """Store every conversation as a user of its own and ask its questions that have evidence.
+    """Store every conversation in an empty memory, as a user of its own, and ask its questions that have evidence.
 
     Args:
-        memory: an open, empty :class:`~hexamem.memory.Memory`.
         questions: maximum of each conversation, evenly spread; all when None.
-        progress: called as ``progress(what, done, total)``.
     """
     plan = [
         (group.name, conversation, spread(conversation.questions, questions))

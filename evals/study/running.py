@@ -32,21 +32,15 @@ def run_study(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> tuple[list[Section], dict[str, Any]]:
-    """Run experiments.
+    """Run experiments; returns the sections, and facts of the run.
 
     Args:
         memory_factory: opens an empty memory; called once, closed at the end.
-        sets: the data sets to measure on.
-        experiments: names of :data:`EXPERIMENTS`.
         model_name: the memory's model, for the report.
         settings: of every training; one seed by default.
         samples: draws of every bootstrap.
         questions: maximum of each conversation, evenly spread; all when None.
-        seed: of every random choice.
         progress: called as ``progress(what, done, total)``.
-
-    Returns:
-        The sections, and facts of the run.
 
     Raises:
         InvalidInputError: an experiment is unknown, or no question has evidence.

@@ -70,11 +70,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One thing that is talked about in a scope.
-
-    ``choice``: options are proposed, compared, one is taken, perhaps another later. ``value``: a quantity is set and
-    revised. ``notes``: items that gather over time.
-    """
+    """One thing that is talked about in a scope: a choice among options, a quantity, or items that gather over time."""
 
     name: str
     kind: Literal["choice", "value", "notes"]
