@@ -75,7 +75,7 @@ def _holds_secrets(file: Path) -> bool:
     with file.open("rb") as lines:
         first = lines.readline(100_000)
     try:
-        return bool(json.loads(first)["entry"]["secrets"])
+        return bool(json.loads(first)["secrets"])
     except (ValueError, KeyError, TypeError):
         return False
 
