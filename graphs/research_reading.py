@@ -23,7 +23,7 @@ from hexamem.retrieval.evidence import (
 )
 from hexamem.stores.ledger import Transaction, event_time, has_own_time
 from hexamem.stores.ledger.pages import PageRow, PageStep, get_pages, page_steps
-from hexamem.stores.ledger.step_texts import PlainStep, last_stated, plain_steps
+from hexamem.stores.ledger.steps import PlainStep, last_stated, plain_steps
 from hexamem.stores.secrets import format_references
 
 _PAGE_TEXT = 12_000

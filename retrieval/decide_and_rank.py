@@ -21,7 +21,7 @@ from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.schema import items as item_table
-from hexamem.stores.ledger.step_texts import plain_steps
+from hexamem.stores.ledger.steps import plain_steps
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = [

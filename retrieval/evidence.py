@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hexamem.memory_types import MemoryItem
 from hexamem.stores.ledger import Transaction, neighbours
-from hexamem.stores.ledger.step_texts import PlainStep, plain_steps
+from hexamem.stores.ledger.steps import PlainStep, plain_steps
 
 __all__ = ["RECALL", "Need", "Ranked", "RankedNeed", "ReadItems", "Reason", "rank_evidence"]
 

@@ -17,8 +17,7 @@ from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.chunking import SHORT, chunk_spans, passage_at, span_of
 from hexamem.stores.ledger import event_time, get_items, has_own_time
 from hexamem.stores.ledger.shown_items import ItemState, ShownItem, item_states, shown_items
-from hexamem.stores.ledger.step_texts import StepTime, last_stated
-from hexamem.stores.ledger.steps import ShownStep, shown_steps
+from hexamem.stores.ledger.steps import ShownStep, StepTime, last_stated, shown_steps
 from hexamem.stores.vocabulary import Vocabulary
 from hexamem.stores.vocabulary_cache import VocabularyCache
 

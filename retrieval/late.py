@@ -11,7 +11,7 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.late_interaction import late_interaction
 from hexamem.stores.ledger import get_items
 from hexamem.stores.ledger.shown_items import item_texts
-from hexamem.stores.ledger.step_texts import plain_steps
+from hexamem.stores.ledger.steps import plain_steps
 
 __all__ = ["late_ranking"]
 

@@ -32,8 +32,17 @@ from langgraph.store.base import (
 from hexamem.errors import EmbedderMismatchError, InvalidInputError, StoreClosedError
 from hexamem.memory_types import new_id
 from hexamem.stores.embedders import Embedder, open_embedder
-from hexamem.stores.store_filters import filter_of, namespace_matches
-from hexamem.stores.store_rows import Write, field_paths, fields_of, item_digest, minutes_of, record_ids, where_of
+from hexamem.stores.store_rows import (
+    Write,
+    field_paths,
+    fields_of,
+    filter_of,
+    item_digest,
+    minutes_of,
+    namespace_matches,
+    record_ids,
+    where_of,
+)
 from hexamem.stores.vectors.client import close_client, make_writable, open_client
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ content too: form feeds separate pages, Markdown headings sections, and each lin
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -103,7 +104,8 @@ def passage_at(item: ResourceItem, span: Span) -> Passage:
     if "\f" in text:
         return Passage(words, f"page {text.count(chr(12), 0, start) + 1}")
     if item.resource_type in _WITH_HEADINGS:
-        return Passage(words, _heading_path(text, end))
+        path = _path_at(_heading_paths(text), end)
+        return Passage(words, f"section {path}" if path else "")
     first = text.count("\n", 0, start) + 1
     last = first + text[start:end].rstrip().count("\n")
     return Passage(words, f"lines {first}–{last}" if last > first else f"line {first}")
@@ -112,17 +114,10 @@ def passage_at(item: ResourceItem, span: Span) -> Passage:
 def indexed_passages(item: ResourceItem) -> Iterator[tuple[Span, str]]:
     """Each passage with its indexed text: the title, the headings above it (or the header), and its own text."""
     text = item.content
-    spans = chunk_spans(item)
-    first = text.partition("\n")[0] if item.resource_type in _TABLES else ""
-    lines = list(headings(text)) if item.resource_type in _WITH_HEADINGS else []
-    path: list[tuple[int, str]] = []
-    at = 0
-    for start, end in spans:
-        while at < len(lines) and lines[at][0] < end:
-            _, level, words = lines[at]
-            path = [*((wider, name) for wider, name in path if wider < level), (level, words)]
-            at += 1
-        above = first or " › ".join(words for _, words in path)
+    header = text.partition("\n")[0] if item.resource_type in _TABLES else ""
+    paths = _heading_paths(text) if item.resource_type in _WITH_HEADINGS else []
+    for start, end in chunk_spans(item):
+        above = header or _path_at(paths, end)
         yield (start, end), "\n".join(part for part in (item.title, above, text[start:end].strip("\f\n\r ")) if part)
 
 
@@ -141,10 +136,10 @@ def _pages(text: str) -> Iterator[Span]:
         start += len(page) + 1
 
 
-def headings(text: str, end: int | None = None) -> Iterator[tuple[int, int, str]]:
+def headings(text: str) -> Iterator[tuple[int, int, str]]:
     """(offset, level, words) of the Markdown headings outside of fenced code."""
     fence = ""
-    for match in _HEADING_OR_FENCE.finditer(text, 0, len(text) if end is None else end):
+    for match in _HEADING_OR_FENCE.finditer(text):
         if match[3]:
             fence = match[3] if not fence else "" if match[3] == fence else fence
         elif not fence:
@@ -161,12 +156,20 @@ def _sections(text: str) -> Iterator[Span]:
             start = place
 
 
-def _heading_path(text: str, end: int) -> str:
-    """The headings above an offset, from the highest level to the lowest."""
+def _heading_paths(text: str) -> list[tuple[int, str]]:
+    """The offset of each heading, and it after those above it, from the highest level to the lowest."""
+    paths: list[tuple[int, str]] = []
     path: list[tuple[int, str]] = []
-    for _, level, words in headings(text, end):
+    for place, level, words in headings(text):
         path = [*((wider, name) for wider, name in path if wider < level), (level, words)]
-    return f"section {' › '.join(words for _, words in path)}" if path else ""
+        paths.append((place, " › ".join(name for _, name in path)))
+    return paths
+
+
+def _path_at(paths: list[tuple[int, str]], end: int) -> str:
+    """The last path that begins before an offset."""
+    before = bisect_left(paths, (end,))
+    return paths[before - 1][1] if before else ""
 
 
 def _packed(text: str, spans: Iterable[Span], limit: float) -> Iterator[Span]:

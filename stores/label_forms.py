@@ -13,21 +13,11 @@ _KINDS = {
     **{"部分": "part", "步": "step", "轮": "round", "輪": "round", "场": "session", "場": "session", "项": "task"},
     **{"stage": "phase", "項": "task"},
 }
-_CARDINALS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-]
+_CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+)
 _VALUES = {word: value for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words, 1)}
 _HAN = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2}
 

@@ -11,9 +11,12 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from sqlalchemy import BigInteger, Select, Text, and_, bindparam, func, select, type_coerce
 
+from hexamem.stores.documents import searchable
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
@@ -21,8 +24,11 @@ from hexamem.stores.growing_array import PieceVectors
 from hexamem.stores.item_set import ItemSet
 from hexamem.stores.label_set import LabelSet
 from hexamem.stores.ledger import Transaction, user_key
+from hexamem.stores.ledger.columns import decode_text
+from hexamem.stores.ledger.prepared import of_user
+from hexamem.stores.ledger.schema import intents
+from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.memory_use import release_memory
-from hexamem.stores.step_facts import read_steps
 from hexamem.stores.streams import holds_documents
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import StepFacts, WorkingSet
@@ -155,7 +161,7 @@ class WorkingSetCache:
 
     def _build(self, tx: Transaction) -> WorkingSet:
         steps = WorkingSet(self._embedder.dimension, self._pieces)
-        for batch in read_steps(tx):
+        for batch in _read_steps(tx):
             steps.add(batch, self._vectors_of(tx.user, batch))
         if len(steps) >= _LARGE:
             release_memory()
@@ -164,7 +170,7 @@ class WorkingSetCache:
     def _update(self, tx: Transaction, steps: WorkingSet, since: int) -> bool:
         """Add new steps, and replace texts whose references were resolved; False if the set must be built again, since a
         step is gone, has come back, or has other words: no trace of the former ones may stay."""
-        for batch in read_steps(tx, since):
+        for batch in _read_steps(tx, since):
             states = [steps.compare(step) for step in batch]
             if any(
                 state == "changed" or not (step.active or state == "new")
@@ -188,3 +194,80 @@ class WorkingSetCache:
         stored = self._vectors.vectors(user_key(user), "steps", [step.id for step in new])
         missing = np.zeros(self._embedder.dimension, np.float32)
         return unit_rows(np.stack([stored.get(step.id, missing) for step in new]))
+
+
+# ------------------------------------------------------------------------------------------------------------ reading
+
+_STEPS_AT_ONCE = 4_000
+_MICROS = 1_000_000
+
+# Columns are read without their SQLAlchemy types, whose conversion costs more than the rows.
+_EVERY = (
+    select(
+        steps_table.c.id,
+        steps_table.c.status,
+        steps_table.c.turn,
+        steps_table.c.seq,
+        steps_table.c.role,
+        steps_table.c.offset_minutes,
+        steps_table.c.media.is_not(None),
+        type_coerce(steps_table.c.occurred_at, BigInteger),
+        type_coerce(steps_table.c.thread_id, Text),
+        type_coerce(steps_table.c.name, Text),
+        type_coerce(func.coalesce(steps_table.c.index_text, steps_table.c.content), Text),
+        type_coerce(intents.c.resolved_text, Text),
+    )
+    .outerjoin(intents, and_(intents.c.user_id == steps_table.c.user_id, intents.c.step_id == steps_table.c.id))
+    .where(of_user(steps_table))
+    .order_by(steps_table.c.seq)
+)
+_ACTIVE = _EVERY.where(steps_table.c.status == "active")
+_CHANGED = _EVERY.where(steps_table.c.change > bindparam("since"))
+
+
+def _read_steps(tx: Transaction, since: int = 0) -> Iterator[list[StepFacts]]:
+    """The steps whose change number is above ``since``, in the order of storage, in batches; only active ones from 0 on."""
+    statement: Select[Any] = _CHANGED if since else _ACTIVE
+    values = {"user": tx.user_id, **({"since": since} if since else {})}
+    result = tx.connection.execute(statement, values, execution_options={"yield_per": _STEPS_AT_ONCE})
+    for rows in result.partitions():
+        yield [_read(*row) for row in rows]
+
+
+def _read(
+    step_id: str,
+    status: str,
+    turn: int,
+    seq: int,
+    role: str,
+    offset: int,
+    pictured: bool,
+    micros: int,
+    thread: str,
+    name: str | None,
+    content: str,
+    resolved: str | None,
+) -> StepFacts:
+    content = decode_text(content)
+    text = plain = searchable(content)
+    if resolved is not None:
+        # The stored text and the words that replace its references; the resolved text is embedded.
+        plain = decode_text(resolved)
+        known = set(text.split())
+        text = " ".join([text, *(word for word in plain.split() if word not in known)])
+    speaker = decode_text(name) if name else ""
+    return StepFacts(
+        id=step_id,
+        thread_id=decode_text(thread),
+        turn=turn,
+        speaker=speaker or role,
+        role=role,
+        text=text,
+        content=content,
+        seconds=micros // _MICROS,
+        offset_minutes=offset,
+        pictured=bool(pictured),
+        seq=seq,
+        embedded=f"{searchable(speaker)}: {plain}" if speaker else plain,
+        active=status == "active",
+    )

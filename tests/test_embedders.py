@@ -25,9 +25,9 @@ from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.models.tokens import count_each, count_tokens, word_pieces
 from hexamem.stores.embedders import Embedder, open_embedder
 from hexamem.stores.embedders.base import unknown_direction
+from hexamem.stores.embedders.langchain import within_tokens
 from hexamem.stores.embedders.late_interaction import late_interaction
 from hexamem.stores.embedders.lexicon import LexiconSettings
-from hexamem.stores.embedders.openai import within_tokens
 from hexamem.stores.embedders.static import StaticEmbedder
 
 DATA = resources.files("hexamem.stores.embedders").joinpath("static_model")

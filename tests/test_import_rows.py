@@ -17,27 +17,9 @@ from hexamem.stores.ledger.transfer import export_lines
 from .test_export import fill
 
 VALUES: list[Any] = [
-    *(
-        None,
-        True,
-        -1,
-        0,
-        1,
-        5,
-        2**31,
-        2**63,
-        10**30,
-        -(10**18),
-        1.5,
-        1e300,
-        "",
-        " ",
-        "x",
-        "\ud800",
-        "\x00",
-        "y" * 9_000,
-    ),
-    *([], [5], ["x"], [[]], [None], {}, {"a": 1}, {"kind": "core"}, [{"type": 5}], {"user": 5}, "step_x", "active"),
+    *(None, True, -1, 0, 1, 5, 2**31, 2**63, 10**30, -(10**18), 1.5, 1e300),
+    *("", " ", "x", "\ud800", "\x00", "y" * 9_000, "step_x", "active"),
+    *([], [5], ["x"], [[]], [None], {}, {"a": 1}, {"kind": "core"}, [{"type": 5}], {"user": 5}),
 ]
 
 

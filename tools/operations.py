@@ -20,8 +20,7 @@ from hexamem.memory_types.local_time import iso_in
 from hexamem.memory_types.times import parse_time, read_zone, shown
 from hexamem.retrieval.packing import distinct_hits, hit_text, item_text, with_attached
 from hexamem.stores.ledger import event_time, has_own_time
-from hexamem.stores.ledger.step_texts import last_stated
-from hexamem.stores.ledger.steps import known_messages
+from hexamem.stores.ledger.steps import known_messages, last_stated
 from hexamem.stores.secrets import reference
 from hexamem.tools import forgetting
 

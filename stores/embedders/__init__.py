@@ -48,7 +48,7 @@ def open_embedder(spec: str | Embedder | Embeddings = "bundled") -> Embedder:
 
             return MiniLMEmbedder(argument or None)
         if kind == "openai" and colon:
-            from hexamem.stores.embedders.openai import open_openai
+            from hexamem.stores.embedders.langchain import open_openai
 
             return open_openai(argument)
     else:

@@ -44,18 +44,9 @@ def insert_labels(tx: Transaction, new: Sequence[Label]) -> None:
         return
     rows = [
         {
-            "user_id": tx.user_id,
-            "id": label.id,
-            "kind": label.kind,
-            "name": label.name,
-            "parent_id": label.parent_id,
-            "within": within(label.kind, label.parent_id),
-            "alias_of": label.alias_of,
-            "made_from": None,
-            "pinned": label.pinned,
-            "undone": False,
-            "change": 0,  # no step carries it yet
-            "created_at": label.created_at,
+            **label.model_dump(include={"id", "kind", "name", "parent_id", "alias_of", "pinned", "created_at"}),
+            **{"user_id": tx.user_id, "within": within(label.kind, label.parent_id)},
+            **{"made_from": None, "undone": False, "change": 0},  # no step carries it yet
         }
         for label in new
     ]

@@ -296,36 +296,22 @@ class Ledger:
     @contextmanager
     def _begun(self, user: str, *, write: bool) -> Iterator[Transaction]:
         """A transaction with no more than the name of its user: committed at the end, rolled back on an error."""
+        tx = Transaction(None, user, 0, "UTC", 0, writing=write, fixed_names=self.fixed_names, types=self.types)
         if not runs_directly(self.engine):
             with (self._writer if write else self._reader).connect() as connection, connection.begin():
-                yield Transaction(
-                    connection, user, 0, "UTC", 0, writing=write, fixed_names=self.fixed_names, types=self.types
-                )
+                tx._connection = connection
+                yield tx
             return
         pooled = self.engine.raw_connection()
-        tx: Transaction | None = None
         try:
             driver = cast("sqlite3.Connection", pooled.dbapi_connection)
             driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            tx = Transaction(
-                None,
-                user,
-                0,
-                "UTC",
-                0,
-                writing=write,
-                fixed_names=self.fixed_names,
-                types=self.types,
-                driver=driver,
-                joining=lambda: Connection(self._joiner, pooled),
-            )
+            tx.driver, tx.joining = driver, lambda: Connection(self._joiner, pooled)
             yield tx
             driver.commit()
         finally:
-            opened: Connection | PoolProxiedConnection = pooled
-            if tx is not None:
-                opened = tx._connection or pooled
-                tx.driver = tx.joining = None
+            opened: Connection | PoolProxiedConnection = tx._connection or pooled
+            tx.driver = tx.joining = None
             opened.close()  # which rolls back what was not committed
 
     def _bind(self, tx: Transaction) -> None:

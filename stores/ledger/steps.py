@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, and_, bindparam, func, insert, or_, select
 
-from hexamem.memory_types import Media, Step, ToolCall, Where
+from hexamem.memory_types import Media, Source, Step, ToolCall, Where
 from hexamem.stores.ledger.derived_texts import clear_derived, step_contents
 from hexamem.stores.ledger.labels import mark_corrected, steps_carrying
 from hexamem.stores.ledger.ledger import IN_LIMIT, Transaction, chunks
@@ -20,14 +20,18 @@ __all__ = [
     "Arrival",
     "IndexedStep",
     "Neighbours",
+    "PlainStep",
     "ShownStep",
+    "StepTime",
     "append_steps",
     "changed_steps",
     "get_steps",
     "has_metadata",
     "known_messages",
+    "last_stated",
     "neighbours",
     "next_turn",
+    "plain_steps",
     "select_step_ids",
     "set_step_status",
     "shown_steps",
@@ -336,3 +340,54 @@ def spoken_by(tx: Transaction, speaker: str) -> ColumnElement[bool]:
 def has_metadata(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether the metadata has every wanted key with that value."""
     return all(key in metadata and metadata[key] == value for key, value in wanted.items())
+
+
+class PlainStep(NamedTuple):
+    """A step without its labels; ``text`` is its indexed text."""
+
+    id: str
+    thread_id: str
+    speaker: str
+    text: str
+    occurred_at: datetime
+
+    @property
+    def line(self) -> str:
+        """The text after its speaker."""
+        return f"{self.speaker}: {self.text}"
+
+
+class StepTime(NamedTuple):
+    """The time of a step; steps of the same time are ordered by ``seq``."""
+
+    at: datetime
+    seq: int
+
+
+_ACTIVE_IDS = (
+    of_user(steps),
+    among(steps.c.id),
+    steps.c.status == "active",
+)
+_PLAIN = Prepared(select(steps.c.id, steps.c.thread_id, SPEAKER, INDEX_TEXT, steps.c.occurred_at).where(*_ACTIVE_IDS))
+_TIMES = Prepared(select(steps.c.id, steps.c.occurred_at, steps.c.seq).where(*_ACTIVE_IDS))
+
+
+def plain_steps(tx: Transaction, step_ids: Collection[str]) -> dict[str, PlainStep]:
+    """Active steps by id; unknown and forgotten ids are left out."""
+    return {row.id: PlainStep._make(row) for row in tx.all_of(_PLAIN, step_ids)}
+
+
+def last_stated(tx: Transaction, cited: Mapping[str, Collection[Source]]) -> dict[str, StepTime]:
+    """The latest time at which the content of items was stated: that of their last source step.
+
+    Args:
+        cited: item id → its sources. Items that cite no active step are left out.
+    """
+    step_ids = {source.step_id for sources in cited.values() for source in sources}
+    times = {row.id: StepTime(row.occurred_at, row.seq) for row in tx.all_of(_TIMES, step_ids)}
+    of_items = {
+        item_id: [times[source.step_id] for source in sources if source.step_id in times]
+        for item_id, sources in cited.items()
+    }
+    return {item_id: max(of_item) for item_id, of_item in of_items.items() if of_item}

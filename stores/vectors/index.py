@@ -12,13 +12,86 @@ import numpy as np
 
 from hexamem.errors import EmbedderMismatchError, InvalidInputError, MissingUserError, StoreClosedError
 from hexamem.stores.embedders.late_interaction import unit_rows
-from hexamem.stores.vectors.matrix import Matrix
 from hexamem.stores.vectors.protocol import PARTS, FloatArray, Metadata, Part, VectorStore
 
 __all__ = ["VectorIndex"]
 
 _RECENT = 256  # a matrix used in the last so many lookups counts as in use
 _USER_KEY = re.compile(r"[0-9a-f]{8,128}")
+
+
+class _Matrix:
+    """Rows by id. Not thread-safe.
+
+    Attributes:
+        whole: whether it has every record of the collection.
+        used: the number of the index's lookup that last used it.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.whole = False
+        self.used = 0
+        self._rows: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._vectors = np.empty((256, dimension), np.float32)
+
+    def __contains__(self, record_id: str) -> bool:
+        return record_id in self._rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the vectors."""
+        return self._vectors.nbytes
+
+    def put(self, ids: Sequence[str], vectors: FloatArray) -> None:
+        """Add or replace the unit vectors ``(n, d)`` of distinct ids."""
+        new = [record_id for record_id in ids if record_id not in self._rows]
+        needed = len(self._ids) + len(new)
+        if needed > len(self._vectors):
+            larger = np.empty((needed + needed // 8, self._vectors.shape[1]), np.float32)
+            larger[: len(self._ids)] = self._vectors[: len(self._ids)]
+            self._vectors = larger
+        self._rows.update(zip(new, range(len(self._ids), needed), strict=True))
+        self._ids += new
+        self._vectors[[self._rows[record_id] for record_id in ids]] = vectors
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove ids; the last row takes the place of each."""
+        for record_id in ids:
+            row = self._rows.pop(record_id, None)
+            if row is None:
+                continue
+            last = self._ids.pop()
+            if last != record_id:
+                self._ids[row] = last
+                self._rows[last] = row
+                self._vectors[row] = self._vectors[len(self._ids)]
+
+    def nearest(self, query: FloatArray, k: int, ids: Sequence[str] | None = None) -> list[tuple[str, float]]:
+        """The ``k`` nearest of all rows, or of the rows of some ids, with their cosines, best first.
+
+        Args:
+            query: a unit vector.
+        """
+        names = self._ids
+        scores = self._cosines(self._vectors[: len(names)], query)
+        if ids is not None:
+            rows = [row for record_id in ids if (row := self._rows.get(record_id)) is not None]
+            names, scores = [names[row] for row in rows], scores[rows]
+        if k < len(names):
+            best = np.argpartition(-scores, k - 1)[:k]
+            best = best[np.argsort(-scores[best], kind="stable")]
+        else:
+            best = np.argsort(-scores, kind="stable")
+        return [(names[place], float(scores[place])) for place in best.tolist()]
+
+    @staticmethod
+    def _cosines(vectors: FloatArray, query: FloatArray) -> FloatArray:
+        # Not `@`: BLAS would start its threads and take five times longer.
+        return np.asarray(np.einsum("ij,j->i", vectors, query))
 
 
 class _State:
@@ -63,7 +136,7 @@ class VectorIndex:
         self._matrix_rows, self._matrix_bytes = matrix_rows, matrix_bytes
         self._guard = threading.Lock()
         self._states: dict[tuple[str, Part], _State] = {}
-        self._matrices: OrderedDict[tuple[str, Part], Matrix] = OrderedDict()
+        self._matrices: OrderedDict[tuple[str, Part], _Matrix] = OrderedDict()
         self._lookups = 0
         self._closed = False
 
@@ -175,7 +248,7 @@ class VectorIndex:
             self._check_fingerprint(owner, part, state)
             matrix = self._whole(owner, part, state)
             if matrix is None:
-                matrix = self._matrices.get((owner, part)) or Matrix(self._dimension)
+                matrix = self._matrices.get((owner, part)) or _Matrix(self._dimension)
                 self._fetch(owner, part, matrix, [record_id for record_id in unique if record_id not in matrix])
             return _similarities(matrix.nearest(query, k, unique))
 
@@ -234,7 +307,7 @@ class VectorIndex:
             yield owner, state
 
     @contextmanager
-    def _updating(self, owner: str, part: Part) -> Iterator[Matrix | None]:
+    def _updating(self, owner: str, part: Part) -> Iterator[_Matrix | None]:
         """The matrix to update with a change; evicted if the change fails, perhaps halfway."""
         try:
             yield self._matrices.get((owner, part))
@@ -249,7 +322,7 @@ class VectorIndex:
         with self._guard:
             self._matrices.pop((owner, part), None)
 
-    def _whole(self, owner: str, part: Part, state: _State) -> Matrix | None:
+    def _whole(self, owner: str, part: Part, state: _State) -> _Matrix | None:
         """The whole collection in memory; None if it is too large, or at its first query."""
         state.queries += 1
         matrix = self._matrices.get((owner, part))
@@ -264,7 +337,7 @@ class VectorIndex:
         if matrix is None or not whole:
             if not self._has_room(owner, part):
                 return None
-            matrix = Matrix(self._dimension)
+            matrix = _Matrix(self._dimension)
             self._fetch(owner, part, matrix, None)
             matrix.whole = True
         with self._guard:
@@ -285,7 +358,7 @@ class VectorIndex:
             ]
         return sum(busy) + wanted <= self._matrix_bytes
 
-    def _fetch(self, owner: str, part: Part, matrix: Matrix, ids: list[str] | None) -> None:
+    def _fetch(self, owner: str, part: Part, matrix: _Matrix, ids: list[str] | None) -> None:
         if ids == []:
             return
         fetched = self.store.get(owner, part, ids)
