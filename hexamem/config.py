@@ -29,6 +29,7 @@ class Settings:
         labels: "embedded" to give each step its contextual intent (scope, event types, entity types) by small classifiers
             before it is indexed, "off" to index steps without. With ``mode`` "single_call" the model labels them anew.
         model_method: how models are asked for structured output.
+        model_timeout: seconds for one request to a model given by name; a local model on a CPU may need more.
         budget_calls: the most model calls while the memory is open; None for no limit.
         budget_tokens: the most tokens, likewise. What does not fit waits in the queue.
         mode: how items are extracted from stored messages, in the background: "embedded" (the encoder's heads, no calls),
@@ -70,6 +71,7 @@ class Settings:
     k: Annotated[int, Field(ge=1, le=1_000)] = 10
     labels: LabelTier = "embedded"
     model_method: ModelMethod = "json_schema"
+    model_timeout: Annotated[float, Field(gt=0)] = 120.0
     budget_calls: Limit = None
     budget_tokens: Limit = None
     mode: IngestMode = "auto"

@@ -213,14 +213,15 @@ class Memory:
             SecretKeyError: if the vault's key is not usable.
             CorruptFileError: if the ledger is damaged or was written by a later version.
         """
-        chat_models = Models.open(model, models, base_url=base_url)
+        settings = check_settings(settings, Settings, "Memory.open: settings")
+        chat_models = Models.open(model, models, base_url=base_url, timeout=settings.model_timeout)
         registry = TypeRegistry(types)
         runnables = manager_runnables(managers, registry)
         strategies = strategies_with(rankings)
         load_prompts: PromptLoader = load_prompt if prompts is None else PromptFolder(prompts)
         opened = Home.open(
             folder_path(home, "home"),
-            resolved_settings(check_settings(settings, Settings, "Memory.open: settings"), chat_models, strategies),
+            resolved_settings(settings, chat_models, strategies),
             registry,
             embedder=embedder,
             ledger_url=ledger_url,

@@ -1,4 +1,5 @@
-"""Vectors on a Chroma server that is stopped and started again."""
+"""Shared engines: vectors on a Chroma server, which stops and starts again, and the command line on both servers."""
+# ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
@@ -9,10 +10,14 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import chromadb
 
 from hexamem import Memory, Settings
+
+from .commands import hexamem, write_lines
+from .ledger_databases import NewDatabase, new_database  # noqa: F401
 
 
 @contextmanager
@@ -57,3 +62,26 @@ def test_a_recall_goes_on_by_keywords_while_the_chroma_server_is_down(tmp_path: 
         recall = alice.recall("What is the dog called?", strategy="dense")
         assert (recall.hits[0].text, recall.degraded) == ("The dog is called Rex.", ())
         memory.close()
+
+
+def test_two_homes_of_the_command_line_share_a_ledger_and_each_has_its_vectors_on_the_server(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
+    talk = write_lines(tmp_path / "talk.jsonl", [{"role": "user", "content": "We moved to Porto in March."}])
+    ledger, port = new_database(), free_port()
+
+    def run(home: str, *words: object) -> Any:
+        return hexamem(*words, "--home", tmp_path / home, "--ledger", ledger, "--chroma", f"127.0.0.1:{port}")
+
+    with chroma_server(tmp_path / "vectors", port):
+        assert run("first", "ingest", talk, "--user", "alice").code == 0
+        for home in ("first", "second"):
+            hits = run(home, "recall", "Where did we move?", "--user", "alice", "-s", "dense", "--json").json["hits"]
+            assert hits[0]["text"] == "We moved to Porto in March."
+        collections = {each.name for each in chromadb.HttpClient("127.0.0.1", port).list_collections()}
+        assert len({name.split(".")[1] for name in collections}) == 2
+        assert not (tmp_path / "first" / "ledger.sqlite3").exists()
+    assert "no Chroma server answers" in run("first", "users").error
+    assert (
+        "is no address" in hexamem("users", "--ledger", ledger, "--chroma", "a:b:c", "--home", tmp_path / "first").error
+    )

@@ -128,7 +128,7 @@ FIELDS: list[tuple[Any, dict[str, Any]]] = [
     # What is stored as it is
     ({"role": "user", "content": ["see", {"type": "hologram", "depth": [1, {"a": None}]}]},
      {"index_text": "see", "blocks": ({"type": "text", "text": "see"}, {"type": "hologram", "depth": [1, {"a": None}]}),
-      "degraded": ("message 1: unknown block type 'hologram' kept but not indexed",)}),
+      "degraded": ("message 1: unknown block type 'hologram' stored but not indexed",)}),
     (AIMessage(["x", {"type": "web_search_call", "id": "w", "status": "completed", "action": {"query": "tides"}}],
                response_metadata={"model_provider": "openai"}), {"index_text": "x\nweb_search(query=tides)"}),
 ]  # fmt: skip
@@ -259,7 +259,7 @@ def test_invalid_base64_is_refused_with_message_and_block() -> None:
 
 
 def test_a_block_without_a_source_is_stored_and_named() -> None:
-    note = "message 1: block 2: 'image' holds no data, url or file id; kept as it is"
+    note = "message 1: block 2: 'image' holds no data, url or file id; stored as it is"
     check(user("x", {"type": "image"}), media=(), degraded=(note,))
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import RenderableType
@@ -97,6 +98,23 @@ class Common:
             metavar="HOW",
         ),
     ] = None
+    model_timeout: Annotated[
+        float | None,
+        _everywhere("--model-timeout", "Seconds for one request to the model; 120 by default.", metavar="S", min=1),
+    ] = None
+    ledger: Annotated[
+        str | None,
+        _everywhere(
+            "--ledger",
+            "A database for the ledger in place of the home's own, which several homes may share, such as "
+            "postgresql+psycopg://HOST/NAME. The vault's key is then HEXAMEM_VAULT_KEY.",
+            metavar="URL",
+        ),
+    ] = None
+    chroma: Annotated[
+        str | None,
+        _everywhere("--chroma", "A Chroma server for the vectors, HOST:PORT or URL.", metavar="SERVER"),
+    ] = None
     as_json: Annotated[bool, _everywhere("--json", "Print one JSON document.")] = False
     debug: Annotated[bool, _everywhere("--debug", "Show the traceback of an error.")] = False
 
@@ -118,7 +136,7 @@ class Session(Common):
     @property
     def exists(self) -> bool:
         """Whether there is a memory at the home."""
-        return (self.folder / "ledger.sqlite3").exists()
+        return self.ledger is not None or (self.folder / "ledger.sqlite3").exists()
 
     @property
     def settings(self) -> Settings:
@@ -127,8 +145,13 @@ class Session(Common):
 
         if self.mode in _BY_MODEL and self.model is None:
             raise ConfigError(f"--mode {self.mode} needs a model: give --model, such as openai:gpt-5-mini, or embedded")
+        given: dict[str, Any] = {} if self.model_timeout is None else {"model_timeout": self.model_timeout}
         return Settings(
-            background=False, labels=self.label_by or "embedded", mode=self.mode or "auto", weights=self.weights
+            background=False,
+            labels=self.label_by or "embedded",
+            mode=self.mode or "auto",
+            weights=self.weights,
+            **given,
         )
 
     def show(
@@ -179,8 +202,14 @@ class Session(Common):
         from hexamem.memory import Memory
 
         created = f"note: there was no memory at {self.folder} yet; this made one"
-        embedder = self.embedder or _embedder_of(self.folder) or "bundled"
-        with Memory.open(self.folder, embedder=embedder, model=self.model, settings=self.settings) as memory:
+        with Memory.open(
+            self.folder,
+            embedder=self.embedder or _embedder_of(self.folder) or "bundled",
+            model=self.model,
+            ledger_url=self.ledger,
+            chroma=None if self.chroma is None else _chroma_client(self.chroma),
+            settings=self.settings,
+        ) as memory:
             if new and at_once:
                 output.note(created)
             try:
@@ -317,3 +346,22 @@ def _embedder_of(home: Path) -> str | None:
         return None
     name = str(row[0]) if row else ""
     return name if name.split(":", 1)[0] in _EMBEDDERS else None
+
+
+def _chroma_client(server: str) -> Any:
+    """The client of a Chroma server."""
+    parts = urlsplit(server if "://" in server else f"http://{server}")
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if host is None or parts.scheme not in ("http", "https"):
+        raise ConfigError(f"--chroma {server!r} is no address of a server: give HOST:PORT or http://HOST:PORT")
+    import chromadb
+    from chromadb.config import Settings as ChromaSettings
+
+    quiet = ChromaSettings(anonymized_telemetry=False)
+    try:
+        return chromadb.HttpClient(host, port or 8000, ssl=parts.scheme == "https", settings=quiet)
+    except ValueError:
+        raise ConfigError(f"--chroma {server!r}: no Chroma server answers there; start it with: chroma run") from None
