@@ -106,7 +106,7 @@ class Projector:
         self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
         self._notices = notices
         self._home = home
-        self.writer = IndexWriter(ledger, vectors, lexical, embedder)
+        self.writer = IndexWriter(ledger, vectors, lexical, embedder)  # its source of pages is set by their owner
         self.on_removal: Callable[[str], None] = lambda user: None
         """Called with a user whose words were removed from the ledger; set by the owner of caches in memory."""
         self._locks: dict[str, threading.RLock] = {}

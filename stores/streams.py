@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Table, bindparam, exists, func, select
 
@@ -86,9 +85,9 @@ _DOCUMENTS = Prepared(
 )
 
 
-def _counting(table: Table, indexed: ColumnElement[bool], relevant: Any = True) -> tuple[Prepared, Prepared]:
+def _counting(table: Table, indexed: ColumnElement[bool], *counted: ColumnElement[bool]) -> tuple[Prepared, Prepared]:
     """Statements that count the records up to a change number, and those that changed after it."""
-    own = select(func.count()).where(of_user(table), relevant)
+    own = select(func.count()).where(of_user(table), *counted)
     reached = bindparam("upto", type_=BigInteger)
     return Prepared(own.where(table.c.change <= reached, indexed)), Prepared(own.where(table.c.change > reached))
 

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from hexamem.memory_types import Change, utc_now
 from hexamem.memory_types.labels import Label
-from hexamem.stores.ledger.labels import StepIntent, get_intents, mark_altered
+from hexamem.stores.ledger.labels import StepIntent, get_intents
 from hexamem.stores.ledger.ledger import Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import intents, labelings, labels, scopes, steps
@@ -164,7 +164,6 @@ def apply_labels(tx: Transaction, new_changes: Sequence[Change]) -> None:
         if tx.update(labels, label_id, **values) == 0:
             row = {"user_id": tx.user_id, "id": label_id, "created_at": utc_now(), **values}
             tx.connection.execute(insert(labels).values(**row))
-    mark_altered(tx, number)
 
 
 def apply_intents(tx: Transaction, new_changes: Sequence[Change]) -> None:

@@ -31,7 +31,6 @@ __all__ = [
     "get_intents",
     "label_version",
     "labels_named",
-    "mark_altered",
     "mark_corrected",
     "pending_step",
     "read_intents",
@@ -44,7 +43,7 @@ __all__ = [
     "unlabelled_steps",
 ]
 
-_REACHED, _CORRECTED, _ALTERED = "labels", "labels.corrected", "labels.altered"
+_REACHED, _CORRECTED = "labels", "labels.corrected"
 
 
 class LabelMarks(NamedTuple):
@@ -63,13 +62,13 @@ class LabelVersion(NamedTuple):
     """The version of a user's labels.
 
     Attributes:
-        named: the last change of names and parents by a correction or an undo.
+        corrected: the last change of labels, or of texts derived from steps, by anything else than labelling.
         number: how many labels there are.
-        changed: the highest change number of a label; new labels have none.
+        changed: the highest change number of a label whose name or parent changed; new labels have none.
     """
 
     registered: int
-    named: int
+    corrected: int
     number: int
     changed: int
 
@@ -143,11 +142,10 @@ _LABEL_MARK = Prepared(
 
 def label_version(tx: Transaction) -> LabelVersion:
     """A value that changes whenever a label is added, renamed or moved, whichever process does it."""
-    marks = read_projections(tx, SHARED)
-    named = max(marks.get(_CORRECTED, 0), marks.get(_ALTERED, 0))
+    corrected = read_projections(tx, SHARED).get(_CORRECTED, 0)
     row = tx.first(_LABEL_MARK, user=tx.user_id)
     number, changed = (0, 0) if row is None else (int(row.number), int(row.changed))
-    return LabelVersion(tx.registered, named, number, changed)
+    return LabelVersion(tx.registered, corrected, number, changed)
 
 
 def read_label_marks(tx: Transaction) -> LabelMarks:
@@ -164,11 +162,6 @@ def set_labelled(tx: Transaction, reached: int) -> None:
 def mark_corrected(tx: Transaction) -> None:
     """Store that labels, or the texts of labelled steps, were changed by something else than labelling."""
     set_projection(tx, SHARED, _CORRECTED, tx.next_change())
-
-
-def mark_altered(tx: Transaction, change: int) -> None:
-    """Store that existing labels got other names or parents at this change number, by labelling too."""
-    set_projection(tx, SHARED, _ALTERED, change)
 
 
 def furthest_index(tx: Transaction) -> int:
