@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from hexamem.errors import HexamemError
@@ -49,17 +49,13 @@ class Researching:
         self._home, self._ledger, self._settings = home, home.ledger, home.settings
         self._projector, self._searcher, self._paging = projector, searcher, paging
         self._tier, self._redactions, self._query_intent = tier, redactions, query_intent
-        self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
-        self._building = threading.Lock()
 
+    @cached_property
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph, built when first needed."""
-        with self._building:
-            if self._graph is None:
-                from hexamem.graphs.research import build_research_graph
+        from hexamem.graphs.research import build_research_graph
 
-                self._graph = build_research_graph(self.parts())
-            return self._graph
+        return build_research_graph(self.parts())
 
     def research(
         self,
@@ -77,7 +73,7 @@ class Researching:
         output: dict[str, Any] = {}
         with self._tier.metered(user, "research") as usage:
             context = ResearchContext(user=user, usage=usage, settings=settings)
-            for mode, part in self.graph().stream(graph_input, context=context, stream_mode=["custom", "values"]):
+            for mode, part in self.graph.stream(graph_input, context=context, stream_mode=["custom", "values"]):
                 if mode == "values":
                     output = cast("dict[str, Any]", part)
                 elif on_event is not None:
