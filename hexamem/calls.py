@@ -98,7 +98,7 @@ class Calls:
 
 
 def public(call: F) -> F:
-    """As :func:`counted`, and arguments that are annotated as text, or as True or False, are checked first."""
+    """As :func:`counted`; arguments that are annotated as text or bool are checked first. Annotations are strings here."""
     kinds = {name: kind for name, kind in call.__annotations__.items() if kind in ("str", "str | None", "bool")}
     names = tuple(signature(call).parameters)[1:]
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from hexamem.background import JobContext, JobHandlers, JobOutcome, JobRunner
@@ -83,9 +83,7 @@ class Ingesting:
         self.full = settings.batch_size
         self.characters = _CHARACTERS if self.by_model else None
         self.size = self.full if self.by_model else max(_EMBEDDED_BATCH, self.full)
-        self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._guard = threading.Lock()
-        self._building = threading.Lock()
         self._flushing: Counter[str] = Counter()  # user → how many threads are flushing
         if self.on:
             handlers.register(KIND, self.run)
@@ -206,7 +204,7 @@ class Ingesting:
                 budget=self._tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None,
                 usage=usage,
             )
-            state = self.graph().invoke({"close": True}, context=context)
+            state = self.graph.invoke({"close": True}, context=context)
         if state.get("__interrupt__"):
             return JobOutcome.park(
                 "a manager interrupted for an answer, which a background job cannot get: run the batch in a graph with a "
@@ -253,14 +251,12 @@ class Ingesting:
 
     # ------------------------------------------------------------------ the graph
 
+    @cached_property
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled ingest graph, built when first needed."""
-        with self._building:
-            if self._graph is None:
-                from hexamem.graphs.ingest import ingest_graph
+        from hexamem.graphs.ingest import ingest_graph
 
-                self._graph = ingest_graph(self.parts())
-            return self._graph
+        return ingest_graph(self.parts())
 
     def parts(self) -> IngestParts:
         """The stores and agents of the graph, by the settings."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hexamem.errors import HexamemError
@@ -53,17 +53,13 @@ class Researching:
         self._tier, self._redactions, self._query_intent = tier, redactions, query_intent
         self.runner: asyncio.Runner | None = None
         """See :meth:`cancellable`."""
-        self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
-        self._building = threading.Lock()
 
+    @cached_property
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled research graph, built when first needed."""
-        with self._building:
-            if self._graph is None:
-                from hexamem.graphs.research import build_research_graph
+        from hexamem.graphs.research import build_research_graph
 
-                self._graph = build_research_graph(self.parts())
-            return self._graph
+        return build_research_graph(self.parts())
 
     def research(
         self,
@@ -87,7 +83,7 @@ class Researching:
                 on_event(part)
 
         async def run_async() -> None:
-            async for mode, part in self.graph().astream(graph_input, context=context, stream_mode=modes):
+            async for mode, part in self.graph.astream(graph_input, context=context, stream_mode=modes):
                 receive(mode, part)
 
         modes: list[Any] = ["custom", "values"]
@@ -96,7 +92,7 @@ class Researching:
             if self.runner is not None and not self.runner.get_loop().is_running():
                 self.runner.run(run_async())
             else:
-                for mode, part in self.graph().stream(graph_input, context=context, stream_mode=modes):
+                for mode, part in self.graph.stream(graph_input, context=context, stream_mode=modes):
                     receive(mode, part)
         values = output["research"]
         degraded = list(dict.fromkeys((*values["degraded"], *notices.of(user, before))))

@@ -227,7 +227,7 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
         MissingUserError: from a run that names no user.
     """
     check_memory(memory, "research_graph")
-    inner = memory.researching.graph()
+    inner = memory.researching.graph
 
     def research(state: ResearchNodeState) -> Waiting:
         output: dict[str, Any] = yield Request(

@@ -182,6 +182,7 @@ def test_ingest_reads_naive_times_in_a_zone_further_keys_as_metadata_and_more_th
         ("[1, 2]", "list"),
         ('{"content": "hello"}', "role is missing"),
         ('{"role": "user"}', "content is missing"),
+        ('{"role": "u", "content": "hello"}', "role = 'u': use one of user, human, assistant, ai"),
         ('{"role": "user", "content": " "}', "empty"),
         ('{"role": "user", "content": "hello", "timestamp": "soon"}', "soon"),
         ('{"role": "user", "content": "hello", "thread_id": 7}', "thread_id"),

@@ -48,14 +48,14 @@ def texts(user: UserMemory) -> list[str]:
 
 
 def run(memory: Memory, user: str = "alice", **given: Any) -> dict[str, Any]:
-    return memory.ingesting.graph().invoke(given, context=IngestContext(user=user))
+    return memory.ingesting.graph.invoke(given, context=IngestContext(user=user))
 
 
 def test_the_graph_shows_its_nodes_and_managers_as_agents(tmp_path: Path, scripted_server: ServerFactory) -> None:
     model = scripted_server(answer).chat_model()
     for mode, managers in (("embedded", MANAGERS), ("agents", MANAGERS), ("single_call", {"single_call"})):
         with opened(tmp_path / mode, mode=mode, model=model) as memory:
-            plain, deep = (memory.ingesting.graph().get_graph(xray=xray) for xray in (False, True))
+            plain, deep = (memory.ingesting.graph.get_graph(xray=xray) for xray in (False, True))
             whole = memory_graph(memory).get_graph(xray=True)
         assert set(plain.nodes) == {"__start__", "record", "label", "route", *managers, "apply", "project", "__end__"}
         assert {(entry.source, entry.target) for entry in plain.edges if entry.source in managers} == {
@@ -86,7 +86,7 @@ def test_an_interrupt_passes_through_the_agent_of_a_manager(tmp_path: Path, scri
 def test_nodes_stream_events_and_plain_json_and_nothing_is_managed_twice(memory: Memory, alice: UserMemory) -> None:
     given = {"messages": [INTRODUCTION, "On 24 May 2025 I row in the regatta at Sligo."], "close": True}
     context, modes = IngestContext(user="alice"), ["custom", "values"]
-    streamed = list(memory.ingesting.graph().stream(given, context=context, stream_mode=modes))
+    streamed = list(memory.ingesting.graph.stream(given, context=context, stream_mode=modes))
     events = [event for mode, event in streamed if mode == "custom"]
     stages = list(dict.fromkeys(event["stage"] for event in events))
     assert stages == ["record", "label", "route", "manage", "apply", "project"]
@@ -177,7 +177,7 @@ def test_a_batch_is_30_steps_up_to_40_if_these_are_the_last_or_24_000_characters
 async def test_it_does_not_block_the_event_loop(tmp_path: Path, scripted_server: ServerFactory, mode: str) -> None:
     server = scripted_server(answer)
     with opened(tmp_path, mode=mode, model=server.chat_model()) as memory:
-        graph = memory.ingesting.graph()
+        graph = memory.ingesting.graph
         memory.user("alice").recall("warm the indexes up")
         given = {"messages": ["FACT Orla: is a vet", INTRODUCTION, "LIKES tea"], "close": True}
         context = IngestContext(user="alice")

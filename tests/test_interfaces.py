@@ -186,7 +186,7 @@ def test_no_interface_works_without_a_user_and_each_says_what_to_pass(memory: Me
     middleware = create_agent(ScriptedChat(["x"]), middleware=[MemoryMiddleware(memory)])
     tools = create_agent(ScriptedChat([calls("list_memory")]), memory_tools(memory))
     graphs = [build(memory) for build in (memory_graph, ingest_graph, research_graph, chat_graph)]
-    for graph in (*graphs, chat_graph(memory, False), memory.ingesting.graph(), middleware, tools):
+    for graph in (*graphs, chat_graph(memory, False), memory.ingesting.graph, middleware, tools):
         with pytest.raises(MissingUserError, match=r"context=\{'user': 'alice'\}"):
             graph.invoke(given, context=context)
     assert memory.users() == []

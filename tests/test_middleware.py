@@ -45,16 +45,6 @@ def agent(
     return built, model
 
 
-def test_the_full_history_sent_again_without_ids_stores_each_message_once(memory: Memory) -> None:
-    built, _ = agent(memory, lambda messages: f"Reply {len(messages)}", tools=())
-    history: list[dict[str, str]] = []
-    for turn in range(7):
-        history.append({"role": "user", "content": "ok" if turn % 3 else f"Message {turn}"})
-        out = built.invoke({"messages": history}, context=ALICE)
-        history.append({"role": "assistant", "content": out["messages"][-1].text})
-    assert stored(memory) == [message["content"] for message in history]
-
-
 @dataclass
 class AppContext:
     user_id: str

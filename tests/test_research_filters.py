@@ -103,7 +103,7 @@ def test_kinds_narrow_what_is_read_and_a_graph_takes_the_same_filters(memory: Me
         ("core", set()),
     ):
         assert {each.kind for each in alice.research(TOWN, kinds=kinds).passages} == read  # type: ignore[arg-type]
-    graph, context = memory.researching.graph(), ResearchContext(user="alice")
+    graph, context = memory.researching.graph, ResearchContext(user="alice")
     semantic = graph.invoke({"question": TOWN, "kinds": "semantic"}, context=context)
     assert {each["kind"] for each in semantic["research"]["passages"]} == {"semantic"}
     none = graph.invoke({"question": TOWN, "known_at": "2020-01-01"}, context=context)

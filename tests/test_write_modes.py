@@ -120,7 +120,7 @@ def test_thirty_kinds_of_secrets_reach_no_prompt_checkpoint_log_notice_or_file(
             user.remember([f"FACT number {at}: {kind.sentence}" for at, kind in enumerate(KINDS)])
             saver = InMemorySaver()
             host = StateGraph(IngestState, SimpleNamespace)
-            host.add_node("memory", memory.ingesting.graph())
+            host.add_node("memory", memory.ingesting.graph)
             host.add_edge(START, "memory")
             host.add_edge("memory", END)
             graph = host.compile(checkpointer=saver)
