@@ -250,6 +250,16 @@ def test_values_exclude_each_other_in_one_slot_of_one_person_alone(ann: UserMemo
     assert towns(ann) == ["walnut", "coriander"]
 
 
+def test_a_plan_that_came_about_early_or_was_given_up_is_superseded(ann: UserMemory) -> None:
+    for plan, town, given in (("Porto", "Cork", {}), ("Galway", "Sligo", {"valid_from": FIRST + YEAR / 4})):
+        planned = lives(ann, plan, FIRST, valid_from=FIRST + YEAR, metadata={})
+        now = lives(ann, town, FIRST + YEAR / 2, operation="supersede", target=planned.item_id, metadata={}, **given)
+        assert now.applied == "supersede"
+        assert towns(ann) == towns(ann, as_of=FIRST + 2 * YEAR) == [town]
+        assert ann.get(planned.item_id or "").status == "superseded"  # type: ignore[union-attr]
+        ann.remove(now.item_id or "")
+
+
 def test_the_same_value_in_other_letters_joins_and_a_longer_one_supersedes(ann: UserMemory) -> None:
     lives(ann, "Galway", FIRST)
     assert lives(ann, "galway.", FIRST + YEAR).applied == "merge"

@@ -74,6 +74,11 @@ class ItemChanges(ItemEdits):
             return done
         if isinstance(new, VaultItem) and new.secret_id is not None:
             return self._add_secret(checked, new, target)
+        if target is not None and self._calls_off(checked, new, target):
+            if slot := slot_of(target.metadata):
+                new = new.changed(metadata={**new.metadata, "slot": slot})
+            ended = closed(target, target.valid_from, new.id)
+            return self.planned(checked, "supersede", [(target, ended), (None, new), *extra], new)
         slot = slot_of(new.metadata)
         if slot and not checked.own_words and self.in_slot(new.kind, slot):
             metadata = {name: value for name, value in new.metadata.items() if name != "slot"}
@@ -94,6 +99,13 @@ class ItemChanges(ItemEdits):
         elif known := self._known(new):
             return self._join(checked, known, new, extra)
         return self.planned(checked, "add", [(None, new), *extra], new)
+
+    def _calls_off(self, checked: CheckedProposal, new: MemoryItem, target: MemoryItem) -> bool:
+        """Whether an item replaces one that was to hold later: a plan that came about early, or was given up."""
+        if target.status != "active" or target.valid_from is None:
+            return False
+        stated = max(self.dated([target])[0].times, default=checked.stated_at)
+        return (new.valid_from or checked.stated_at) < target.valid_from and stated <= checked.stated_at
 
     def _new(self, checked: CheckedProposal) -> tuple[MemoryItem, Changes]:
         """The new item, and further items for the overflow."""
