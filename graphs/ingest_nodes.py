@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from langgraph.config import get_stream_writer
@@ -86,7 +87,8 @@ class IngestParts:
     meta_manager: MetaManager  # the embedded tier
     managers: Mapping[ItemKind, Manager]
     size: int  # steps in a batch, at most
-    full: int  # so many waiting steps are a batch, also while the conversation goes on
+    # so many waiting steps are a batch, also while the conversation goes on; None if the graph manages no batch
+    full: int | None
     characters: int | None = None  # the length of a batch's texts, for a model; None for no limit
     model_meta_manager: ModelMetaManager | None = None  # the model tier of mode `agents`, as far as there are models
     model_managers: Mapping[ItemKind, ManagerAgent] = field(default_factory=dict)
@@ -150,8 +152,9 @@ class IngestNodes:
         self._parts.catch_up(context.user)
         with self._parts.ledger.read(context.user) as tx:
             waiting = waiting_steps(tx, self._parts.size, self._parts.characters)
-        full = waiting.more or len(waiting.step_ids) >= self._parts.full
-        closed = bool(waiting.step_ids) and (full or bool(state.get("close")))
+        full = self._parts.full
+        closed = full is not None and bool(waiting.step_ids)
+        closed = closed and (waiting.more or len(waiting.step_ids) >= (full or 0) or bool(state.get("close")))
         _say("label", context, waiting=len(waiting.step_ids), closed=closed)
         if not closed:
             return {"batch": [], "since": waiting.since, "reached": waiting.since}
@@ -183,7 +186,8 @@ class IngestNodes:
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - a reader that fails on a text does not stop the batch
-            return self._routed(context, batch, (), (f"meta_manager: the reader failed ({type(error).__name__})",))
+            note = f"meta_manager: the reader failed ({type(error).__name__})"
+            return {**self._routed(context, batch, (), (note,)), "ask": parts.single_call is not None}
         if parts.single_call is None:
             return self._routed(context, batch, instructions, parts.meta_manager.unread(batch))
         from hexamem.agents.meta_manager import is_small_talk
@@ -319,7 +323,7 @@ class IngestNodes:
         degraded, labels = list(outcome.degraded), outcome.labels
         by_model = labels is not None and (labels.pages or any(step.tier == "model" for step in labels.steps))
         if labels is not None and task is not None and by_model:
-            with parts.ledger.write(context.user, create=False) as tx:
+            with (context.write or partial(parts.ledger.write, context.user, create=False))() as tx:
                 if not write_task(tx, task, labels, indexed_elsewhere=not parts.ledger.embedded):
                     degraded.append(f"{SINGLE}: labels were corrected meanwhile, so those of the model were left out")
         proposals = tuple(proposal for proposal in outcome.proposals if proposal.kind not in parts.beside)

@@ -150,7 +150,8 @@ class PlanNodes(ResearchNode):
             "tiers": {"plan": plan.tier},
         }
         say("plan", context, update, requests=requests, needs=update["needs"], tier=plan.tier)
-        return {**update, "degraded": Overwrite(degraded) if update.pop("anew") else degraded}
+        anew = update.pop("anew")
+        return {**update, "degraded": Overwrite(degraded) if anew else degraded}
 
     def send(self, state: ResearchState) -> list[Send] | Literal["integrate"]:
         """Send its requests to each lane; without requests go on to ``integrate``."""

@@ -280,7 +280,7 @@ class JobRunner:
         except KeyboardInterrupt:
             context.settle(queue.release)
             raise
-        except BaseException as error:  # noqa: BLE001 - the edge: what a handler raises becomes the job's error
+        except BaseException as error:  # noqa: BLE001 - the edge: what a handler raises, SystemExit too, is the job's error
             if isinstance(error, StoreClosedError) and self.closing():
                 context.settle(queue.release)
                 return
@@ -417,7 +417,7 @@ class BackgroundWorker:
                 if self._idle is not None:
                     self._idle_users[user] = None
             except Exception as error:  # noqa: BLE001 - the edge of a thread: the ledger is safe, recall meets it again
-                _log.warning("the indexes of a user could not be brought up in the background: %s", error)
+                _log.warning("the indexes of a user could not be brought up in the background: %s", _described(error))
             return 0.0
         try:
             if self._runner.closing():
@@ -433,7 +433,7 @@ class BackgroundWorker:
                 return 0.0
             return 0.0 if ran else self._runner.sleep()
         except Exception as error:  # noqa: BLE001 - as above: the queue is safe in the ledger
-            _log.warning("the job queue could not be served in the background: %s", error)
+            _log.warning("the job queue could not be served in the background: %s", _described(error))
             return _PAUSE
 
     def _run(self) -> None:

@@ -20,7 +20,7 @@ from hexamem.background import JobContext, JobHandlers, JobOutcome, JobRunner
 from hexamem.home import Home
 from hexamem.memory_types import Remembered, utc_now
 from hexamem.model_tier import ModelTier
-from hexamem.models import BudgetRefusal
+from hexamem.models import Budget, BudgetRefusal, UsageMeter
 from hexamem.paging import Paging
 from hexamem.stores.ledger import Transaction
 from hexamem.stores.ledger.jobs import count_jobs, enqueue
@@ -196,14 +196,8 @@ class Ingesting:
                 now = self._closed(user, rest) or rest.newest is None
                 enqueue(tx, KIND, {}, key=_KEY, due_at=None if now else cast("datetime", rest.newest) + idle)
 
-        with self._tier.metered(user, KIND) as usage:
-            context = IngestContext(
-                user=user,
-                write=job.write,
-                finish=finish,
-                budget=self._tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None,
-                usage=usage,
-            )
+        with self.accounted(user) as (budget, usage):
+            context = IngestContext(user=user, write=job.write, finish=finish, budget=budget, usage=usage)
             state = self.graph.invoke({"close": True}, context=context)
         if state.get("__interrupt__"):
             return JobOutcome.park(
@@ -216,6 +210,13 @@ class Ingesting:
             with job.write() as tx:
                 finish(tx)
         return JobOutcome.done()
+
+    @contextmanager
+    def accounted(self, user: str) -> Iterator[tuple[Budget | None, UsageMeter]]:
+        """The budget of one batch, and the meter of its model calls, which are added to the user's usage at the end."""
+        budget = self._tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None
+        with self._tier.metered(user, KIND) as usage:
+            yield budget, usage
 
     def _closed(self, user: str, waiting: Waiting) -> bool:
         """Whether the steps that wait are a batch."""

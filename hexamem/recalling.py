@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -196,6 +197,8 @@ class Recalling:
             unindexed = self._bring_up(user, request, strategy)
             result = self._search(user, wide, strategy, unindexed=unindexed, leave_out=leave_out)
         except VectorServerError as error:
+            with suppress(VectorServerError):
+                self._projector.catch_up(user)  # its keyword index alone
             result = self._by_keywords(user, wide, leave_out, str(error))
         hits, degraded = result.hits, result.degraded
         try:

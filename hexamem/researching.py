@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from hexamem.graphs.research_lanes import EvidenceFilter
     from hexamem.graphs.research_state import PlainRecall, ResearchInput, ResearchParts, ResearchSettings
+    from hexamem.models import UsageMeter
     from hexamem.models.encoder import EncodedText
     from hexamem.retrieval.label_density import QueryIntent
 
@@ -87,7 +88,7 @@ class Researching:
                 receive(mode, part)
 
         modes: list[Any] = ["custom", "values"]
-        with self._tier.metered(user, "research") as usage:
+        with self.metered(user) as usage:
             context = ResearchContext(user=user, usage=usage, settings=settings)
             if self.runner is not None and not self.runner.get_loop().is_running():
                 self.runner.run(run_async())
@@ -114,9 +115,15 @@ class Researching:
         if self.runner is not None:
             yield
             return
-        with asyncio.Runner() as self.runner:
-            yield
-        self.runner = None
+        try:
+            with asyncio.Runner() as self.runner:
+                yield
+        finally:
+            self.runner = None
+
+    def metered(self, user: str) -> AbstractContextManager[UsageMeter]:
+        """A meter of the model calls of one research, which are added to the user's usage at the end."""
+        return self._tier.metered(user, "research")
 
     def parts(self) -> ResearchParts:
         """The stores, lanes and agents of the graph."""

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 Manage = Literal["background", "full", "now"]
 """When items are extracted from stored messages: in the background, in the run that fills a batch, or in every run."""
-_NEVER = 1 << 31
 _READ = "__pregel_read"
 """Where LangGraph puts the function that reads the parent's channels."""
 
@@ -230,10 +229,15 @@ def research_graph(memory: Memory, *, scope: ScopeResolver | None = None) -> Com
     inner = memory.researching.graph
 
     def research(state: ResearchNodeState) -> Waiting:
-        output: dict[str, Any] = yield Request(
-            state, context=ResearchContext(user=run_scope("research_graph", scope).user)
-        )
-        return output
+        user = run_scope("research_graph", scope).user
+        given = {name: state.get(name) for name in ResearchInput.__annotations__}
+        with memory.researching.metered(user) as usage:
+            output: dict[str, Any] = yield Request(
+                {name: value for name, value in given.items() if value is not None},
+                context=ResearchContext(user=user, usage=usage),
+            )
+        # The conditions of this question are not those of the next one on the thread.
+        return {**output, **dict.fromkeys(given, None)}
 
     graph = StateGraph(ResearchNodeState, MemoryContext, input_schema=ResearchInput, output_schema=ResearchOutput)
     graph.add_node("research", waiting_node(research, inner, "research"))
@@ -280,15 +284,22 @@ def _add_writing(
         return Recorded(list(caught.new), sorted(caught.visible), caught.degraded)
 
     parts = memory.ingesting.parts()
-    ingest = build_write_path(replace(parts, record=record, full=parts.full if inline else _NEVER))
+    ingest = build_write_path(replace(parts, record=record, full=parts.full if inline else None))
 
     def remember(state: MemoryState) -> Waiting:
         run = run_scope(caller, scope)
-        context = HistoryContext(
-            user=run.user, history=state.get("messages") or [], thread_id=run.thread_id, agent_id=run.agent_id
-        )
-        close = inline and chosen == "now"
-        output = yield Request(IngestInput(thread_id=run.thread_id, close=close), context=context)
+        with memory.ingesting.accounted(run.user) as (budget, usage):
+            context = HistoryContext(
+                user=run.user,
+                history=state.get("messages") or [],
+                thread_id=run.thread_id,
+                agent_id=run.agent_id,
+                budget=budget,
+                usage=usage,
+            )
+            output = yield Request(
+                IngestInput(thread_id=run.thread_id, close=inline and chosen == "now"), context=context
+            )
         saved = {name: list(output.get(name) or ()) for name in ("step_ids", "remembered")}
         degraded = list(dict.fromkeys(output.get("degraded") or ()))
         return {"visible": list(output.get("visible") or ()), "memory_saved": {**saved, "degraded": degraded}}

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from sqlalchemy import bindparam, select
 
-from hexamem.errors import CorruptFileError, HomeInUseError, ModelFileError
+from hexamem.errors import CorruptFileError, HomeInUseError, ModelFileError, VectorServerError
 from hexamem.stores.documents import step_document
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.index_writer import (
@@ -155,11 +155,15 @@ class Projector:
         The first call checks them, and rebuilds a wrong one, as does a call that fails on a damaged or missing index.
         """
         with self.lock(user):
-            if (user, streams) not in self._checked:
-                self._check(user, streams)
-                self._checked.add((user, streams))
             try:
+                if (user, streams) not in self._checked:
+                    self._check(user, streams)
+                    self._checked.add((user, streams))
                 return self._advance_all(user, streams, progress)
+            except VectorServerError:  # keywords are searched meanwhile
+                for stream in streams:
+                    self._advance(user, stream, progress, index="lexical")
+                raise
             except (CorruptFileError, HomeInUseError):  # a missing folder cannot be locked either
                 if not self._check(user, streams):
                     raise

@@ -58,6 +58,7 @@ def test_a_recall_goes_on_by_keywords_while_the_chroma_server_is_down(tmp_path: 
         recall = alice.recall("Porto in March", strategy=strategy)
         assert recall.hits[0].text == "We moved to Porto in March."
         assert "Chroma server cannot be reached" in " ".join(recall.degraded)
+        assert alice.recall("What is the dog called?", strategy=strategy).hits[0].text == "The dog is called Rex."
     with chroma_server(tmp_path / "vectors", port):
         recall = alice.recall("What is the dog called?", strategy="dense")
         assert (recall.hits[0].text, recall.degraded) == ("The dog is called Rex.", ())

@@ -251,9 +251,9 @@ def test_values_exclude_each_other_in_one_slot_of_one_person_alone(ann: UserMemo
 
 
 def test_a_plan_that_came_about_early_or_was_given_up_is_superseded(ann: UserMemory) -> None:
-    for plan, town, given in (("Porto", "Cork", {}), ("Galway", "Sligo", {"valid_from": FIRST + YEAR / 4})):
+    for plan, town, stated in (("Porto", "Cork", {}), ("Galway", "Sligo", {"valid_from": FIRST + YEAR / 4})):
         planned = lives(ann, plan, FIRST, valid_from=FIRST + YEAR, metadata={})
-        now = lives(ann, town, FIRST + YEAR / 2, operation="supersede", target=planned.item_id, metadata={}, **given)
+        now = lives(ann, town, FIRST + YEAR / 2, operation="supersede", target=planned.item_id, metadata={}, **stated)
         assert now.applied == "supersede"
         assert towns(ann) == towns(ann, as_of=FIRST + 2 * YEAR) == [town]
         assert ann.get(planned.item_id or "").status == "superseded"  # type: ignore[union-attr]

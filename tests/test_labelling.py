@@ -131,7 +131,7 @@ def test_a_batch_that_fails_loses_nothing_is_tried_again_and_given_up_after_thre
     (line,) = recall.degraded
     assert [hit.id for hit in recall] == [step]
     assert "could not be labelled and will be tried again" in line
-    assert "out of words" in line
+    assert "(RuntimeError)" in line  # without its message, which may repeat a text
     labelers.failing = False
     again = alice.recall("hello")
     assert (again.hits[0].scope, again.degraded) == ("Work", ())

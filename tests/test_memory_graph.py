@@ -1,9 +1,11 @@
 """Memory as nodes of somebody else's graph."""
+# ruff: noqa: F811 - fixtures come by import
 
 from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +26,7 @@ from hexamem import (
     MemoryScope,
     PromptSettings,
     SemanticItem,
+    Settings,
     UserMemory,
     ingest_graph,
     memory_graph,
@@ -31,8 +34,11 @@ from hexamem import (
     research_graph,
 )
 from hexamem.errors import ConfigError
+from hexamem.stores.ledger.usage import usage_totals
 
+from .manager_script import answer
 from .scripted_chat import ALICE, stored, thread
+from .scripted_server import ServerFactory, loopback_only, scripted_server  # noqa: F401
 
 AGENT_NODES = {"record", "label", "route", "apply", "project"}
 
@@ -340,3 +346,36 @@ def test_after_any_changes_the_store_holds_the_active_items(memory: Memory, move
             mirror_items(memory, store, user.name)
     mirror_items(memory, store, user.name)
     assert entries(store, user.name) == {item.id: item.text for item in user.items()}
+
+
+@pytest.mark.parametrize("manage", ["background", "full"])
+def test_steps_that_wait_are_left_to_the_background_or_to_nobody(tmp_path: Path, manage: Any) -> None:
+    settings = Settings(mode="off" if manage == "full" else "embedded", background=False)
+    with Memory.open(tmp_path, embedder="static", settings=settings) as memory:
+        alice = memory.user("alice")
+        alice.remember([f"I live in town number {number}." for number in range(300)])
+        parent(memory, save=False, manage=manage).compile().invoke({"messages": [HumanMessage("Hi")]}, context=ALICE)
+        assert alice.items() == []
+
+
+def test_model_calls_of_a_graph_are_counted_and_bounded(tmp_path: Path, scripted_server: ServerFactory) -> None:
+    server = scripted_server(answer)
+    settings = Settings(background=False, mode="single_call", budget_calls=2)
+    with Memory.open(tmp_path, embedder="static", model=server.chat_model(), settings=settings) as memory:
+        graph = parent(memory, save=False, manage="now").compile()
+        for number in range(4):
+            messages = [HumanMessage(f"FACT friend{number}: keeps bees", id=f"m{number}")]
+            graph.invoke({"messages": messages}, thread(f"talk {number}"), context=ALICE)
+        assert server.calls == 2
+        with memory.ledger.read("alice") as tx:
+            assert sum(row["calls"] for row in usage_totals(tx)) == 2
+        assert len(stored(memory, "alice")) == 4
+
+
+def test_conditions_of_a_question_do_not_hold_for_the_next_one_on_its_thread(memory: Memory) -> None:
+    memory.user("alice").remember("My daughter Mia goes to school in Hangzhou.", thread_id="t")
+    builder = research_graph(memory).builder
+    graph = builder.compile(checkpointer=InMemorySaver())
+    question = {"question": "Where does Mia go to school?"}
+    assert not graph.invoke({**question, "kinds": ["vault"]}, thread("one"), context=ALICE)["research"]["passages"]
+    assert graph.invoke(question, thread("one"), context=ALICE)["research"]["passages"]

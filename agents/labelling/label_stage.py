@@ -223,7 +223,7 @@ class IntentLabeling:
         self._cache(user, None)  # the labeler may have processed a part of the batch
         tries = self._failures[user] = self._failures.get(user, 0) + 1
         subject = f"{steps:,} step{'' if steps == 1 else 's'} of user {user!r} could not be labelled"
-        reason = f"{type(error).__name__}: {error}"
+        reason = type(error).__name__  # not its message, which may repeat a text
         if tries < _ATTEMPTS:
             self._notices(user, f"{subject} and will be tried again ({reason})")
             return False
