@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import deque
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 _log = logging.getLogger("hexamem")
+_MOST_NOTICES = 1_000
 _WRITABLE = (
     "reading needs write access too, for the lock and the indexes; check its permissions, copy it to a writable place, "
     "or name another folder with home= (--home)"
@@ -46,19 +49,26 @@ _WRITABLE = (
 
 
 class Notices:
-    """Repairs and fallbacks since a home was opened: a line each, with the user it concerns."""
+    """Repairs and fallbacks since a home was opened: a line each, with the user it concerns; the newest are stored.
+
+    Attributes:
+        count: how many there were.
+    """
 
     def __init__(self) -> None:
-        self.entries: list[tuple[str | None, str]] = []
+        self.entries: deque[tuple[str | None, str]] = deque(maxlen=_MOST_NOTICES)
+        self.count = 0
 
     def add(self, user: str | None, line: str) -> None:
         """Add a line, and log it as a warning."""
         self.entries.append((user, line))
+        self.count += 1
         _log.warning(line)
 
     def of(self, user: str, since: int) -> list[str]:
-        """The lines of one user from an index of ``entries`` on."""
-        return [line for name, line in self.entries[since:] if name == user]
+        """The lines of one user that were added after there were ``since`` lines."""
+        new = islice(reversed(self.entries), max(0, self.count - since))
+        return [line for name, line in new if name == user][::-1]
 
 
 @dataclass(frozen=True, kw_only=True)

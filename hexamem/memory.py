@@ -272,7 +272,7 @@ class Memory:
 
     @property
     def notices(self) -> list[str]:
-        """A line for each repair and each fallback since the memory was opened."""
+        """A line for each repair and each fallback since the memory was opened: the newest 1,000."""
         return [line for _, line in self._home.notices.entries]
 
     def wrote(self, user: str) -> None:

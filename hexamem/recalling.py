@@ -151,7 +151,7 @@ class Recalling:
             known_at=known_at,
         )
         notices = self._home.notices
-        before = len(notices.entries)
+        before = notices.count
         self._redactions.finish(user)
         result = self._find(user, request, preset, leave_out)
         hits = result.hits

@@ -73,7 +73,7 @@ class Researching:
         """Run a question through the graph; the passages are added to the user's ``log``."""
         from hexamem.graphs.research_state import ResearchContext
 
-        notices, before, erasures = self._home.notices, len(self._home.notices.entries), log.erasures
+        notices, before, erasures = self._home.notices, self._home.notices.count, log.erasures
         self._redactions.finish(user)
         output: dict[str, Any] = {}
 
