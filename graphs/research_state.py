@@ -215,16 +215,19 @@ class ResearchNode:
 
     def last(self, context: ResearchContext, state: Mapping[str, Any]) -> bool:
         """Whether this round is the last, by rounds, calls, tokens or time."""
-        settings = context.settings
-        spent = state["spent"]
-        if state["number"] >= self.rounds(context, state):
-            return True
-        if settings.seconds is not None and time.time() - state["began"] >= settings.seconds:
-            return True
-        return any(
-            limit is not None and spent.get(name, 0) >= limit
+        return state["number"] >= self.rounds(context, state) or bool(self.reached(context, state))
+
+    def reached(self, context: ResearchContext, state: Mapping[str, Any]) -> list[str]:
+        """The limits of this research that are used up, a line each."""
+        settings, seconds = context.settings, context.settings.seconds
+        lines = [
+            f"research: the limit of {limit:,} {name} was reached"
             for name, limit in (("calls", settings.calls), ("tokens", settings.tokens))
-        )
+            if limit is not None and state["spent"].get(name, 0) >= limit
+        ]
+        if seconds is not None and time.time() - state["began"] >= seconds:
+            lines.append(f"research: the limit of {seconds:g} seconds was reached")
+        return lines
 
     def budget(self, context: ResearchContext, state: Mapping[str, Any]) -> Budget | None:
         """The budget of the next call: what is left of the round, of this research, and of the memory."""
@@ -265,16 +268,9 @@ def spend(update: dict[str, Any], result: StructuredResult[Any]) -> None:
     """Add the usage of a call to the round and the research."""
     usage = result.usage
     update["round_calls"] = int(update.get("round_calls", 0)) + usage.calls
-    spent = dict(update.get("spent") or {})
-    for name, value in (
-        ("calls", usage.calls),
-        ("tokens", usage.tokens),
-        ("input_tokens", usage.input_tokens),
-        ("output_tokens", usage.output_tokens),
-        ("seconds", usage.seconds),
-    ):
-        spent[name] = spent.get(name, 0) + value
-    update["spent"] = spent
+    spent = update.get("spent") or {}
+    names = ("calls", "tokens", "input_tokens", "output_tokens", "seconds")
+    update["spent"] = {name: spent.get(name, 0) + getattr(usage, name) for name in names}
 
 
 def say(stage: str, context: ResearchContext, state: Mapping[str, Any], **what: object) -> None:
