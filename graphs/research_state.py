@@ -41,7 +41,7 @@ class ResearchSettings:
     """The limits of one research."""
 
     lanes: tuple[str, ...] = LANES  # ways to search that may be used
-    calls: int | None = None  # the budget; None for no limit of its own
+    calls: int | None = None  # the budget, with tokens and seconds; None for no limit of its own
     tokens: int | None = None
     seconds: float | None = None
 
@@ -147,7 +147,7 @@ class ResearchContext:
     budget: Budget | None = None  # of the run's model calls, beside the settings
     usage: UsageMeter | None = None  # counts the model calls
     settings: ResearchSettings = field(default_factory=ResearchSettings)  # its limits
-    # caches of the run, by the question and its time
+    # Caches of the run, by the question and its time.
     questions: dict[tuple[str, str], Question] = field(default_factory=dict)
     sentences: dict[tuple[str, str], ReadSentences] = field(default_factory=dict)
 
@@ -177,7 +177,7 @@ class ResearchParts:
     cut_pages: Callable[[str], object] = lambda user: None
     # `(user, question, filter)` to a plain recall of the question; empty without trained weights
     recalled: Callable[[str, str, EvidenceFilter], PlainRecall] = lambda user, question, filters: PlainRecall()
-    planner: ModelPlanner | None = None  # the model tier; for each that is None the embedded engine does the work
+    planner: ModelPlanner | None = None  # the embedded engine does the work of each that is None
     integrator: ModelIntegrator | None = None
     reflector: ModelReflector | None = None
     budget: Budget | None = None  # of all model calls while the memory is open
