@@ -84,13 +84,13 @@ class IngestParts:
     # `(user, texts, kinds)` to the ids of the nearest items by kind, the nearest first
     nearest: Callable[[str, Sequence[str], Collection[ItemKind]], Mapping[ItemKind, Sequence[str]]]
     apply: Apply  # applies proposals
-    meta_manager: MetaManager  # the embedded tier
+    meta_manager: MetaManager  # with the managers the embedded tier
     managers: Mapping[ItemKind, Manager]
     size: int  # steps in a batch, at most
     # so many waiting steps are a batch, also while the conversation goes on; None if the graph manages no batch
     full: int | None
     characters: int | None = None  # the length of a batch's texts, for a model; None for no limit
-    model_meta_manager: ModelMetaManager | None = None  # the model tier of mode `agents`, as far as there are models
+    model_meta_manager: ModelMetaManager | None = None  # of mode `agents`, as are the next
     model_managers: Mapping[ItemKind, ManagerAgent] = field(default_factory=dict)
     single_call: SingleCall | None = None  # the agent of mode `single_call`
     # managers of the host, by memory type: they replace the shipped ones

@@ -79,8 +79,8 @@ class IngestState(IngestInput, total=False):
 
     step_ids: list[str]  # see `IngestOutput`
     visible: list[str]
-    since: int  # `seq` up to which steps were managed before this batch, and of its last step
-    reached: int
+    since: int  # `seq` up to which steps were managed before this batch
+    reached: int  # `seq` of its last step
     batch: list[str]  # ids of the steps of the batch
     instructions: list[dict[str, Any]]  # of the meta-manager to the managers, `Instruction` as JSON
     nearest: dict[str, list[str]]  # ids of the nearest known items, by kind
@@ -108,8 +108,8 @@ class IngestContext:
     # opens the transaction in which everything is applied; the ledger's own when None
     write: Callable[[], AbstractContextManager[Transaction]] | None = None
     finish: Callable[[Transaction], object] | None = None  # called at the end of that transaction
-    budget: Budget | None = None  # limits and counts the model calls
-    usage: UsageMeter | None = None
+    budget: Budget | None = None  # limits the model calls
+    usage: UsageMeter | None = None  # counts them
     # cache of the batches of this run, by the ids of their steps
     batches: dict[tuple[str, ...], Batch] = field(default_factory=dict)
 

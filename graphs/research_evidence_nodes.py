@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
@@ -288,7 +287,6 @@ class EvidenceNodes(ResearchNode):
     def finish(self, state: ResearchState) -> dict[str, Any]:
         """The outcome as a record."""
         context = run_context()
-        settings = context.settings
         rounds = [*state["rounds"], state["current"]]
         if state.get("form") == "pages" and state["answerable"]:
             self.parts.cut_pages(context.user)
@@ -300,13 +298,7 @@ class EvidenceNodes(ResearchNode):
                 not_held=NOT_HELD,
                 filters=EvidenceFilter.of(state["filters"]),
             )
-        degraded = list(dict.fromkeys(state.get("degraded") or ()))
-        spent = state["spent"]
-        for name, limit in (("calls", settings.calls), ("tokens", settings.tokens)):
-            if limit is not None and spent.get(name, 0) >= limit:
-                degraded.append(f"research: the limit of {limit:,} {name} was reached")
-        if settings.seconds is not None and time.time() - state["began"] >= settings.seconds:
-            degraded.append(f"research: the limit of {settings.seconds:g} seconds was reached")
+        degraded = [*dict.fromkeys(state.get("degraded") or ()), *self.reached(context, state)]
         research = {**outcome, "degraded": degraded}
         say("finish", context, state, answer=research["answer"], answerable=research["answerable"])
         return {

@@ -35,9 +35,10 @@ _BESIDE_MAIN = 3  # in the first round one passage for the sub-questions follows
 class Reading:
     """The passages of a round."""
 
-    # passages as JSON, the best first. parts: page id → (step id, text) of its steps
-    fresh: list[dict[str, Any]] = field(default_factory=list)
-    parts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    fresh: list[dict[str, Any]] = field(default_factory=list)  # passages as JSON, the best first
+    parts: dict[str, tuple[tuple[str, str], ...]] = field(
+        default_factory=dict
+    )  # page id → (step id, text) of its steps
     # candidates for later rounds, as `[id, score, lanes, reasons]`, best first
     pool: list[list[Any]] = field(default_factory=list)
     unfiltered: bool = False  # whether the research has no filter

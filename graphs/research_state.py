@@ -41,7 +41,7 @@ class ResearchSettings:
     """The limits of one research."""
 
     lanes: tuple[str, ...] = LANES  # ways to search that may be used
-    calls: int | None = None  # the budget; None for no limit of its own
+    calls: int | None = None  # the budget, with tokens and seconds; None for no limit of its own
     tokens: int | None = None
     seconds: float | None = None
 
@@ -147,7 +147,7 @@ class ResearchContext:
     budget: Budget | None = None  # of the run's model calls, beside the settings
     usage: UsageMeter | None = None  # counts the model calls
     settings: ResearchSettings = field(default_factory=ResearchSettings)  # its limits
-    # caches of the run, by the question and its time
+    # Caches of the run, by the question and its time.
     questions: dict[tuple[str, str], Question] = field(default_factory=dict)
     sentences: dict[tuple[str, str], ReadSentences] = field(default_factory=dict)
 
@@ -177,7 +177,7 @@ class ResearchParts:
     cut_pages: Callable[[str], object] = lambda user: None
     # `(user, question, filter)` to a plain recall of the question; empty without trained weights
     recalled: Callable[[str, str, EvidenceFilter], PlainRecall] = lambda user, question, filters: PlainRecall()
-    planner: ModelPlanner | None = None  # the model tier; for each that is None the embedded engine does the work
+    planner: ModelPlanner | None = None  # the embedded engine does the work of each that is None
     integrator: ModelIntegrator | None = None
     reflector: ModelReflector | None = None
     budget: Budget | None = None  # of all model calls while the memory is open
@@ -215,16 +215,19 @@ class ResearchNode:
 
     def last(self, context: ResearchContext, state: Mapping[str, Any]) -> bool:
         """Whether this round is the last, by rounds, calls, tokens or time."""
-        settings = context.settings
-        spent = state["spent"]
-        if state["number"] >= self.rounds(context, state):
-            return True
-        if settings.seconds is not None and time.time() - state["began"] >= settings.seconds:
-            return True
-        return any(
-            limit is not None and spent.get(name, 0) >= limit
+        return state["number"] >= self.rounds(context, state) or bool(self.reached(context, state))
+
+    def reached(self, context: ResearchContext, state: Mapping[str, Any]) -> list[str]:
+        """The limits of this research that are used up, a line each."""
+        settings, seconds = context.settings, context.settings.seconds
+        lines = [
+            f"research: the limit of {limit:,} {name} was reached"
             for name, limit in (("calls", settings.calls), ("tokens", settings.tokens))
-        )
+            if limit is not None and state["spent"].get(name, 0) >= limit
+        ]
+        if seconds is not None and time.time() - state["began"] >= seconds:
+            lines.append(f"research: the limit of {seconds:g} seconds was reached")
+        return lines
 
     def budget(self, context: ResearchContext, state: Mapping[str, Any]) -> Budget | None:
         """The budget of the next call: what is left of the round, of this research, and of the memory."""
@@ -265,16 +268,9 @@ def spend(update: dict[str, Any], result: StructuredResult[Any]) -> None:
     """Add the usage of a call to the round and the research."""
     usage = result.usage
     update["round_calls"] = int(update.get("round_calls", 0)) + usage.calls
-    spent = dict(update.get("spent") or {})
-    for name, value in (
-        ("calls", usage.calls),
-        ("tokens", usage.tokens),
-        ("input_tokens", usage.input_tokens),
-        ("output_tokens", usage.output_tokens),
-        ("seconds", usage.seconds),
-    ):
-        spent[name] = spent.get(name, 0) + value
-    update["spent"] = spent
+    spent = update.get("spent") or {}
+    names = ("calls", "tokens", "input_tokens", "output_tokens", "seconds")
+    update["spent"] = {name: spent.get(name, 0) + getattr(usage, name) for name in names}
 
 
 def say(stage: str, context: ResearchContext, state: Mapping[str, Any], **what: object) -> None:

@@ -21,10 +21,10 @@ def check_text(value: object, what: str) -> str:
     return value
 
 
-def check_query(query: object, what: str = "query") -> None:
+def check_query(query: object) -> None:
     """Check that a question is text and not blank."""
     if not isinstance(query, str) or not query.strip():
-        raise InvalidInputError(f"{what} = {query!r}: pass a question or keywords")
+        raise InvalidInputError(f"query = {query!r}: pass a question or keywords")
 
 
 def check_choice(value: object, what: str, choices: Collection[object]) -> None:

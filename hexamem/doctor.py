@@ -40,49 +40,47 @@ _SHOWN_JOBS = 20
 _STREAMS: tuple[Literal["steps", "items"], ...] = ("steps", "items")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One check. ``note`` is information, ``wrong`` needs an action; the detail says which."""
 
     name: str
+    detail: str
     status: Status = "ok"
-    detail: str = ""
 
 
 def examine_home(home: Path) -> list[Finding]:
     """Examine a home without opening it: place, sizes, versions."""
     versions = f"hexamem {__version__}, Python {platform.python_version()}"
-    findings = [Finding(name="home", detail=str(home)), Finding(name="versions", detail=versions)]
+    findings = [Finding("home", str(home)), Finding("versions", versions)]
     if home.exists() and not home.is_dir():
         detail = f"{home} is a file, not a folder: name the folder of a memory"
-        return [*findings, Finding(name="memory", status="wrong", detail=detail)]
+        return [*findings, Finding("memory", detail, "wrong")]
     if not (home / "ledger.sqlite3").exists():
         if (home / "home.id").exists():
             detail = f"{home} was opened before, and its ledger.sqlite3 is gone: put a backup of that file there"
-            return [*findings, Finding(name="ledger", status="wrong", detail=detail)]
-        return [*findings, Finding(name="memory", status="note", detail="none there yet; the first write makes one")]
+            return [*findings, Finding("ledger", detail, "wrong")]
+        return [*findings, Finding("memory", "none there yet; the first write makes one", "note")]
     mode = stat.S_IMODE(home.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         detail = f"{home} has mode {mode:03o}, so other users of this machine may read the memory: chmod 700 {home}"
-        findings.append(Finding(name="permissions", status="note", detail=detail))
+        findings.append(Finding("permissions", detail, "note"))
     sizes = {name: sum(_sizes(home, pattern)) for name, pattern in _PARTS.items()}
     total = ", ".join(f"{name} {decimal(size)}" for name, size in sizes.items())
-    return [*findings, Finding(name="disk", detail=f"{decimal(sum(sizes.values()))}: {total}")]
+    return [*findings, Finding("disk", f"{decimal(sum(sizes.values()))}: {total}")]
 
 
 def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: None) -> list[Finding]:
     """Examine an open home: embedder, ledger, vault key, indexes, jobs, repairs."""
     embedder = memory.embedder
     return [
-        Finding(
-            name="embedder", detail=f"{embedder.name}, {embedder.dimension} dimensions, {embedder.fingerprint[:16]}"
-        ),
-        *_ledger(memory),
-        *_vault(memory),
+        Finding("embedder", f"{embedder.name}, {embedder.dimension} dimensions, {embedder.fingerprint[:16]}"),
+        _ledger(memory),
+        _vault(memory),
         *_indexes(memory, progress),
         _managing(memory),
         *_jobs(memory),
-        *(Finding(name="repaired", status="note", detail=line) for line in memory.notices),
+        *(Finding("repaired", line, "note") for line in memory.notices),
     ]
 
 
@@ -114,65 +112,54 @@ def _sizes(home: Path, pattern: str) -> Iterator[int]:
                 yield status.st_size
 
 
-def _ledger(memory: Memory) -> list[Finding]:
+def _ledger(memory: Memory) -> Finding:
     ledger = memory.ledger
     if not ledger.embedded:
-        return [Finding(name="ledger", detail=f"{ledger.engine.dialect.name} at {ledger.place}")]
+        return Finding("ledger", f"{ledger.engine.dialect.name} at {ledger.place}")
     with plain_errors(ledger.place), ledger.engine.connect() as connection:
         damage = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)") if row[0] != "ok"]
         orphans = len(connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall())
     if damage or orphans:
         problems = "; ".join([*damage, *([f"{orphans} rows refer to missing rows"] if orphans else [])])
-        return [
-            Finding(name="ledger", status="wrong", detail=f"damaged: {problems}; restore it from an export or a backup")
-        ]
-    return [Finding(name="ledger", detail=f"intact, version {ledger.settings().get('version', '?')}")]
+        return Finding("ledger", f"damaged: {problems}; restore it from an export or a backup", "wrong")
+    return Finding("ledger", f"intact, version {ledger.settings().get('version', '?')}")
 
 
-def _vault(memory: Memory) -> list[Finding]:
+def _vault(memory: Memory) -> Finding:
     if KEY_VARIABLE in os.environ:
-        return [Finding(name="vault key", detail=f"from the environment ({KEY_VARIABLE})")]
+        return Finding("vault key", f"from the environment ({KEY_VARIABLE})")
     path = memory.home / KEY_FILE_NAME
     if not path.exists():
-        return [Finding(name="vault key", status="note", detail=f"not in {path}; it must be elsewhere")]
+        return Finding("vault key", f"not in {path}; it must be elsewhere", "note")
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
-        detail = f"{path} has mode {mode:03o}, so others can read it: chmod 600 {path}"
-        return [Finding(name="vault key", status="wrong", detail=detail)]
-    detail = f"{path}, mode {mode:03o}; keep a copy of it apart, secrets cannot be read without it"
-    return [Finding(name="vault key", detail=detail)]
+        return Finding("vault key", f"{path} has mode {mode:03o}, so others can read it: chmod 600 {path}", "wrong")
+    return Finding("vault key", f"{path}, mode {mode:03o}; keep a copy of it apart, secrets cannot be read without it")
 
 
-def _indexes(memory: Memory, progress: Callable[[str], object]) -> list[Finding]:
+def _indexes(memory: Memory, progress: Callable[[str], object]) -> Iterator[Finding]:
     behind: dict[str, int] = {}
-    damaged: dict[str, str] = {}
+    damaged = False
     counts = count_records(memory)
     for row in counts:
-        name = row["user"]
-        key = user_key(name)
-        lacking = memory.projector.behind(name)
+        name, key = row["user"], user_key(row["user"])
         reason = memory.lexical.damaged(key)
-        if lacking:
+        if lacking := memory.projector.behind(name):
             behind[name] = lacking
         elif reason is None:
             reason = _miscounted(memory, key, row)
         if reason is not None:
-            damaged[name] = reason
+            damaged = True
+            repair = f"the next recall rebuilds it, or: hexamem reindex --user {name!r}"
+            yield Finding("index", f"of user {name!r}: {reason}; {repair}", "wrong")
         progress(name)
-    findings = []
-    for name, reason in damaged.items():
-        detail = f"of user {name!r}: {reason}; the next recall rebuilds it, or: hexamem reindex --user {name!r}"
-        findings.append(Finding(name="index", status="wrong", detail=detail))
     if behind:
         largest = max(behind, key=lambda name: behind[name])
-        detail = (
-            f"{len(behind)} of {len(counts)} users have changes that are not indexed yet (most: {largest!r}, "
-            f"{behind[largest]:,}); the next recall catches up"
-        )
-        findings.append(Finding(name="indexes", status="note", detail=detail))
+        detail = f"{len(behind)} of {len(counts)} users have changes that are not indexed yet"
+        detail += f" (most: {largest!r}, {behind[largest]:,}); the next recall catches up"
+        yield Finding("indexes", detail, "note")
     elif not damaged:
-        findings.append(Finding(name="indexes", detail=f"up to date for {len(counts)} user(s)"))
-    return findings
+        yield Finding("indexes", f"up to date for {len(counts)} user(s)")
 
 
 def _miscounted(memory: Memory, key: str, row: dict[str, Any]) -> str | None:
@@ -201,49 +188,38 @@ def _managing(memory: Memory) -> Finding:
     with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
         waiting = connection.execute(counted.where(steps.c.status == "active", new)).scalar_one()
     if not memory.ingesting.on:
-        return Finding(name="managers", detail=f"Settings.mode is off: nothing is learned from {waiting:,} steps")
+        return Finding("managers", f"Settings.mode is off: nothing is learned from {waiting:,} steps")
     tier = memory.settings.mode
     state = (
         f"{waiting:,} steps wait to be read: `hexamem flush` reads them, or a program that holds the home open for a while"
         if waiting
         else "every step was read"
     )
-    return Finding(name="managers", detail=f"mode {tier}: {state}")
+    return Finding("managers", f"mode {tier}: {state}")
 
 
-def _jobs(memory: Memory) -> list[Finding]:
+def _jobs(memory: Memory) -> Iterator[Finding]:
     """Parked jobs one by one, what waits for something by its reason, and how many there are of each status."""
     listed = list_jobs(memory.ledger)
     jobs = [job for job in listed if job.due_at < NEVER]
     parked = [job for job in jobs if job.status == "parked"]
-    findings = [
-        Finding(
-            name="job",
-            status="wrong",
-            detail=f"{job.kind} of user {job.user!r}, parked after {job.attempts} attempts: "
-            f"{job.error or 'no reason stored'}; when that is fixed: hexamem jobs retry {job.id} --user {job.user!r}",
-        )
-        for job in parked[:_SHOWN_JOBS]
-    ]
+    for job in parked[:_SHOWN_JOBS]:
+        why = f"parked after {job.attempts} attempts: {job.error or 'no reason stored'}"
+        retry = f"when that is fixed: hexamem jobs retry {job.id} --user {job.user!r}"
+        yield Finding("job", f"{job.kind} of user {job.user!r}, {why}; {retry}", "wrong")
     if len(parked) > _SHOWN_JOBS:
-        more = f"{len(parked) - _SHOWN_JOBS:,} more parked jobs: hexamem jobs list"
-        findings.append(Finding(name="job", status="wrong", detail=more))
+        yield Finding("job", f"{len(parked) - _SHOWN_JOBS:,} more parked jobs: hexamem jobs list", "wrong")
     deferred = Counter((job.kind, job.error) for job in jobs if job.status == "deferred")
     for (kind, reason), count in deferred.items():
         detail = f"{count:,} of kind {kind} deferred: {reason}; retried later, and when the home is opened"
-        findings.append(Finding(name="deferred jobs", status="note", detail=detail))
+        yield Finding("deferred jobs", detail, "note")
     for kind, count in Counter(job.kind for job in listed if job.due_at >= NEVER).items():
-        findings.append(Finding(name=kind, detail=f"{count:,} stored, to be done once {_WAITS[kind]}"))
+        yield Finding(kind, f"{count:,} stored, to be done once {_WAITS[kind]}")
     known = memory.handlers.kinds()
     unknown = Counter(job.kind for job in jobs if job.kind not in known and job.status != "parked")
     for kind, count in unknown.items():
-        detail = (
-            f"{count:,} of kind {kind!r} wait, which nothing here handles: open the home with the program that does"
-        )
-        findings.append(Finding(name="unknown jobs", status="note", detail=detail))
+        who = "which nothing here handles: open the home with the program that does"
+        yield Finding("unknown jobs", f"{count:,} of kind {kind!r} wait, {who}", "note")
     counts = Counter(job.status for job in jobs)
     states = [f"{counts[status]:,} {status}" for status in ("waiting", "running", "deferred") if counts[status]]
-    return [
-        *findings,
-        Finding(name="jobs", detail=f"{', '.join(states) or '0 waiting'}, {len(parked) or 'none'} parked"),
-    ]
+    yield Finding("jobs", f"{', '.join(states) or '0 waiting'}, {len(parked) or 'none'} parked")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from hexamem.arguments import (
-    check_choice,
     check_count,
     check_number,
     check_query,
@@ -17,7 +16,7 @@ from hexamem.arguments import (
 from hexamem.calls import in_thread, public
 from hexamem.errors import CorruptFileError, InvalidInputError, NotFoundError
 from hexamem.memory_types import Hit, ItemKind, LightMemory, MemoryItem, Page, PageWithSteps, Recall, Step, Where
-from hexamem.memory_types.research import LANES, TIERS, AnswerForm, Lane, Research
+from hexamem.memory_types.research import LANES, AnswerForm, Lane, Research
 from hexamem.memory_types.times import shown
 from hexamem.retrieval.hits import LeaveOut
 from hexamem.stores.ledger import get_items, get_steps, read_items, thread_steps, write_feedback
@@ -213,9 +212,6 @@ class UserReading(UserBase):
         """
         from hexamem.graphs.research_state import ResearchInput, ResearchSettings
 
-        check_query(question, "question")
-        check_choice(tier, "tier", TIERS)
-        check_choice(form, "form", get_args(AnswerForm))
         for name, limit in {"calls": calls, "tokens": tokens}.items():
             if limit is not None:
                 check_count(limit, name, lowest=0)

@@ -188,7 +188,9 @@ class _Values:
             return {self.hide(key): self.hide(part) for key, part in value.items()}
         if isinstance(value, list | tuple):
             return type(value)(self.hide(part) for part in value)
-        return self._hide_number(value) if isinstance(value, int | float) else value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return value
+        return next((new for form, new in self._forms if str(value) == form), value)
 
     def _hide_text(self, text: str) -> str:
         for form, replacement in self._forms:
@@ -197,9 +199,6 @@ class _Values:
             elif form in text:
                 text = whole_words(form).sub(lambda _, replacement=replacement: replacement, text)  # type: ignore[misc]
         return text
-
-    def _hide_number(self, value: float) -> Any:
-        return next((new for form, new in self._forms if str(value) == form and not isinstance(value, bool)), value)
 
     @contextmanager
     def in_errors(self) -> Iterator[None]:

@@ -103,7 +103,7 @@ def doctor(session: Session) -> int:
                     findings += examine(memory, progress=lambda name: advance(1))
                 users = count_records(memory)
         except HexamemError as error:
-            findings.append(Finding(name="opening", status="wrong", detail=str(error)))
+            findings.append(Finding("opening", str(error), "wrong"))
     wrong = [finding.name for finding in findings if finding.status == "wrong"]
     shown = list(map(asdict, findings))
     report = {"ok": not wrong, "home": str(session.folder), "findings": shown, "users": users}

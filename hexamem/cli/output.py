@@ -23,8 +23,6 @@ from rich.text import Text
 from hexamem.errors import HomeNotWritableError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from hexamem.memory_types import Hit, LabeledSnippet, MemoryItem, Operation, Page, Step
 
 PIPED_WIDTH = 100
@@ -128,28 +126,30 @@ def dumped(value: Any) -> Any:
 
 
 @contextmanager
-def _progress(what: str, total: int | None) -> Iterator[tuple[Progress, Any]]:
-    """A progress bar on stderr, removed at the end; nothing if stderr is not a terminal."""
+def stages(first: str, total: int | None = None) -> Iterator[Callable[[str, int, int | None], None]]:
+    """A progress bar on stderr, removed at the end; nothing if stderr is not a terminal. Yields a function of the stage,
+    the count done and the count of all."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     stderr = console(sys.stderr)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
-        yield progress, progress.add_task(what, total=total)
+        task = progress.add_task(first, total=total)
+        yield lambda stage, done, total: progress.update(task, description=stage, completed=done, total=total)
 
 
 @contextmanager
 def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr; yields a function to call with the number of things done since the last call."""
-    with _progress(what, total) as (progress, task):
-        yield lambda count: progress.advance(task, count)
+    """The same for one stage; yields a function to call with the number of things done since the last call."""
+    done = 0
+    with stages(what, total) as show:
 
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            show(what, done, total)
 
-@contextmanager
-def stages(first: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar for work in stages; yields a function of the stage, the count done and the count of all."""
-    with _progress(first, None) as (progress, task):
-        yield lambda stage, done, total: progress.update(task, description=stage, completed=done, total=total)
+        yield advance
 
 
 def clean(text: str) -> str:
