@@ -23,7 +23,7 @@ from hexamem.model_tier import ModelTier
 from hexamem.models import Budget, BudgetRefusal, UsageMeter
 from hexamem.paging import Paging
 from hexamem.stores.ledger import Transaction
-from hexamem.stores.ledger.jobs import count_jobs, enqueue
+from hexamem.stores.ledger.jobs import count_jobs, enqueue, parked_payloads
 from hexamem.stores.ledger.usage import all_usage
 from hexamem.stores.projections import Projector
 
@@ -101,9 +101,17 @@ class Ingesting:
             return
         from hexamem.graphs.ingest_batches import waiting_steps
 
-        full = len(waiting_steps(tx, self.full).step_ids) >= self.full
-        wait = timedelta() if full else timedelta(seconds=self._settings.batch_idle)
-        enqueue(tx, KIND, {}, key=_KEY, due_at=utc_now() + wait)
+        waiting = waiting_steps(tx, self.full)
+        if any(payload.get("since") == waiting.since for payload in parked_payloads(tx, KIND)):
+            return  # its next batch failed for good: `flush`, or a retry of the parked job, tries it again
+        wait = timedelta() if len(waiting.step_ids) >= self.full else timedelta(seconds=self._settings.batch_idle)
+        self._enqueue(tx, utc_now() + wait)
+
+    def _enqueue(self, tx: Transaction, due_at: datetime | None = None) -> None:
+        """Queue a job for the next batch of the transaction's user, unless one is queued."""
+        from hexamem.graphs.ingest_batches import read_managed
+
+        enqueue(tx, KIND, {"since": read_managed(tx)}, key=_KEY, due_at=due_at)
 
     def hurry(self, user: str) -> None:
         """Make a user's steps that wait for their batch to fill due now."""
@@ -117,7 +125,7 @@ class Ingesting:
             return
         with self._ledger.write(user, create=False) as tx:
             if tx.user_id:
-                enqueue(tx, KIND, {}, key=_KEY)
+                self._enqueue(tx)
 
     @contextmanager
     def flushing(self, user: str) -> Iterator[None]:
@@ -179,7 +187,7 @@ class Ingesting:
             if not waiting.step_ids or filling:
                 job.complete(tx)
                 if due is not None:
-                    enqueue(tx, KIND, {}, key=_KEY, due_at=due)
+                    self._enqueue(tx, due)
                 return JobOutcome.done()
         refusal = self._refusal()
         if refusal is not None:
@@ -194,7 +202,7 @@ class Ingesting:
             rest = waiting_steps(tx, self.size, self.characters)
             if rest.step_ids:
                 now = self._closed(user, rest) or rest.newest is None
-                enqueue(tx, KIND, {}, key=_KEY, due_at=None if now else cast("datetime", rest.newest) + idle)
+                self._enqueue(tx, None if now else cast("datetime", rest.newest) + idle)
 
         with self.accounted(user) as (budget, usage):
             context = IngestContext(user=user, write=job.write, finish=finish, budget=budget, usage=usage)

@@ -175,6 +175,24 @@ def test_a_manager_that_interrupts_pauses_the_run_until_it_is_answered(tmp_path:
             assert len(memory.user(f"user {thread}").items("semantic")) == stored
 
 
+def test_a_batch_that_a_manager_cannot_manage_is_parked_once_until_a_flush_tries_it_again(tmp_path: Path) -> None:
+    tried = []
+
+    def manager(given: ManagerInput) -> list[Any]:
+        tried.append(len(given.steps))
+        raise RuntimeError("no")
+
+    settings = Settings(background=False, max_job_attempts=1)
+    with Memory.open(tmp_path, embedder="static", managers={"semantic": manager}, settings=settings) as memory:
+        alice = memory.user("alice")
+        for text in ("My sister Orla is a vet in Sligo.", "My brother Tom repairs clocks.", "Our cat is called Moss."):
+            alice.remember(text)
+            memory.flush()
+        assert tried == [1, 2, 3]  # by flush alone
+        alice.remember("My aunt Nell plays the cello.")
+        assert [job.status for job in alice.jobs()] == ["parked"] * 3
+
+
 def test_a_manager_that_interrupts_in_the_background_parks_its_batch(tmp_path: Path) -> None:
     with Memory.open(tmp_path, managers={"semantic": lambda given: interrupt("store it?")}) as memory:
         memory.user("alice").remember("My sister Orla is a vet in Cork.")

@@ -167,6 +167,14 @@ def enqueue(
     return job_id
 
 
+def parked_payloads(tx: Transaction, kind: str) -> list[dict[str, Any]]:
+    """The payloads of the user's parked jobs of a kind."""
+    return [row.payload for row in tx.all(_PARKED, user=tx.user_id, of_kind=kind)]
+
+
+_PARKED = Prepared(
+    select(jobs.c.payload).where(of_user(jobs), jobs.c.kind == bindparam("of_kind"), jobs.c.status == "parked")
+)
 _NEW = ("user_id", "id", "kind", "payload", "status", "attempts", "created_at", "due_at", "key")
 _ADD = Prepared(insert(jobs).values({name: bindparam(name) for name in _NEW}))
 _SOONER = Prepared(update(jobs).where(of_user(jobs), jobs.c.id == bindparam("job")).values(due_at=bindparam("due")))
