@@ -57,6 +57,16 @@ class Redactor:
             self._scan(value, "", plaintexts)
         return frozenset(plaintexts)
 
+    def scan_answer(self, text: str, before: str) -> frozenset[str]:
+        """Find the secrets of a text that may answer the message ``before``."""
+        plaintexts: set[str] = set()
+        if self.enabled:
+            spans = find_secrets(text, before)
+            if spans or text not in self._spans:
+                self._spans[text] = spans
+            self._scan_text(text, 0, plaintexts)
+        return frozenset(plaintexts)
+
     def add_known(self, known: Mapping[str, SecretSpan]) -> None:
         """Replace these secrets too: the vault contains them already."""
         for plaintext, span in known.items():
