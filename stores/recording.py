@@ -36,14 +36,13 @@ from hexamem.stores.ledger.schema import changes, files, operations, steps
 from hexamem.stores.ledger.steps import LastMessage
 from hexamem.stores.media import MediaStore, adding_before, stored_files, text_of
 from hexamem.stores.media_texts import enqueue_steps
-from hexamem.stores.redaction import Redactor, strings_in
+from hexamem.stores.redaction import MAX_ANSWER, Redactor, strings_in
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 from hexamem.stores.vault_writes import StagedSecrets, add_vault_items, vault_items
 
 __all__ = ["record"]
 
 _SHORT = 8_000  # characters
-_ANSWER = 100  # characters of a message that may be no more than the answer to the one before it
 
 _Clean = Callable[[Any], Any]
 _Files = dict[str, tuple[bytes, dict[str, Any]]]
@@ -154,7 +153,7 @@ class _Call:
         """Find secrets of the vault in the messages, and a secret that the first message gives as an answer."""
         if self._find:
             first = self._drafts[0] if self._drafts else None
-            asked = last_message(tx, self._thread_id) if first and len(first.text) <= _ANSWER else None
+            asked = last_message(tx, self._thread_id) if first and len(first.text) <= MAX_ANSWER else None
             if first and asked and _may_answer(first, asked):
                 self._secrets[0] |= self._redactor.scan_answer(first.text, asked.text)
             self._found = find_known(tx, self._cipher, self._strings)
@@ -248,7 +247,7 @@ class _Call:
 
 
 def _may_answer(draft: MessageDraft, before: MessageDraft | LastMessage) -> bool:
-    return len(draft.text) <= _ANSWER and (draft.role, draft.name) != (before.role, before.name)
+    return len(draft.text) <= MAX_ANSWER and (draft.role, draft.name) != (before.role, before.name)
 
 
 def _message_ids(drafts: Sequence[MessageDraft]) -> list[str]:

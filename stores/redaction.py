@@ -15,7 +15,7 @@ from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_sec
 from hexamem.stores.secrets.captions import safe_caption
 from hexamem.stores.vault_writes import StoreSecret, store_in_vault
 
-__all__ = ["Redactor", "contains_secret", "redact_texts", "safe_errors", "strings_in"]
+__all__ = ["MAX_ANSWER", "Redactor", "contains_secret", "redact_texts", "safe_errors", "strings_in"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,6 +23,8 @@ R = TypeVar("R")
 # A shorter secret (a PIN) may occur in other sentences by chance: it is replaced in its own message alone, and as a
 # whole word. A longer one is replaced everywhere in the call.
 _SPREAD_LENGTH = 8
+MAX_ANSWER = 100
+"""Characters of a message that may be no more than the answer to the one before it."""
 _NAMES, _VALUE = ("name", "label", "key"), "value"
 _QUOTED = re.compile(r"(?<!\w)(['\"])(?:(?!\1)[^\\]|\\.)*\1", re.DOTALL)  # what a message repeats, as repr writes it
 

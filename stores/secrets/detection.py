@@ -6,6 +6,7 @@ trained tagger (:mod:`~hexamem.stores.secrets.tagger`). No network, no state: th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from hexamem.errors import InvalidInputError
@@ -21,6 +22,7 @@ __all__ = ["SecretSpan", "find_secrets", "replace_secrets"]
 _TO_ASCII = {0x3000: " ", 0x00A0: " "} | {
     c: chr(c - 0xFEE0) for c in range(0xFF03, 0xFF5F) if chr(c) not in "，；？！．：（）"
 }
+_RECORD_ID = re.compile(r"(?<![^\W_])[a-z]{2,12}_[0-9a-hjkmnp-tv-z]{26}(?![^\W_])")  # see ``memory_types.base.new_id``
 _OF_FORM = frozenset({"seed_phrase"})  # kinds that the tagger may confirm and not find
 _MEDIUM = frozenset({"bank_account", "license_key", "one_time_code"})
 
@@ -60,8 +62,9 @@ def _candidate(secret: TaggedSecret) -> Candidate:
 
 
 def _spans(text: str, candidates: Sequence[Candidate]) -> tuple[SecretSpan, ...]:
-    """The candidates without overlap, the earlier of the sequence first; none overlaps a reference."""
+    """The candidates without overlap, the earlier of the sequence first; none overlaps a reference or an id of a record."""
     taken = [(found.start, found.end) for found in find_references(text)]
+    taken += [match.span() for match in _RECORD_ID.finditer(text)]
     chosen: list[Candidate] = []
     for candidate in candidates:
         if all(candidate.end <= start or end <= candidate.start for start, end in taken):
