@@ -139,7 +139,10 @@ _PATTERNS = {
         "&&&&9&&&&&&&&&+" + "&" * 25,
     ),
     "codes3": ("9%%9-99%%, 99%%-99%%, 9%%9-9%%9", "%%9-999, %%9-999, %%9-999", "99999 99999 99999 99999"),
-    "license_key": ("^99^-^9^9-99^^", "^9^99-9^^9^-^^999-9^9^^-99^9^", "^^9^-9999-^^99-9^9^", "99^^^-^9^99-^^^99-99999"),
+    "license_key": (
+        "^^9^^-^9^^^-^99^^-9^^^^-9^99^", "^^9^^-^^^^^-^99^^-9^^^^-^^9^^", "^99^-^9^9-99^^",
+        "^9^99-9^^9^-^^999-9^9^^-99^9^", "^^9^-9999-^^99-9^9^", "99^^^-^9^99-^^^99-99999",
+    ),
     "backup": ("%%%%-9999, %%%%-9999, %%%%-9999", "99999999 99999999 99999999", "99999999, 99999999", "%%%%%-%%%%9 %%%%%-%%%%9"),
     "backup1": ("99999999", "9999-9999", "%%%%-%%%9"),
     "base32": ("^^^^ ^^^^ ^^^^ ^^^^", "^^^^ ^9^^ ^^9^ ^^^^"),
@@ -157,7 +160,9 @@ _PATTERNS = {
     "tracking": ("1Z^99^99^^99999999", "9" * 20, "JD9999999999999999"),
     "imei": ("9" * 15,),
     "b32": ("^^^^^^^^^^^^^^^^", "^9^^^9^^^^^^^9^^", "^^^^ ^^^^ ^^^^ ^^^^"),
-    "ownid": ("s-999", "i-9999", "step_99", "item_999", "run-%%%%%%", "scope:9", "ep-99", "x99", "c%%%%%%%"),
+    "ownid": (
+        "step_" + "%" * 26, "item_" + "%" * 26, "run_01" + "%" * 24, "op_01" + "%" * 24,
+        "s-999", "i-9999", "step_99", "item_999", "run-%%%%%%", "scope:9", "ep-99", "x99", "c%%%%%%%"),
 }  # fmt: skip
 _SPOKEN = ["zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 _PROGRAMS = [
@@ -292,7 +297,8 @@ def expand(file: Path, copies: int, seed: int, words: list[str]) -> Iterator[Mes
             before = text[end : match.start()]
             size += len(before)
             if about is not None and match[1].removesuffix("_zh") in _ABOUT:
-                about.append((size, size + len(made)))
+                owner = len("my ") if made.startswith("my ") else 0
+                about.append((size + owner, size + len(made)))
             pieces += [before, made]
             size += len(made)
             end = match.end()
@@ -303,9 +309,10 @@ def expand(file: Path, copies: int, seed: int, words: list[str]) -> Iterator[Mes
             parts = _MARK.split(_varied(frame["text"], draw))
             text, secrets, about = "", [], list[tuple[int, int]]()
             for place, part in enumerate(parts):
-                filled = fill(part, len(text), about)
+                value, _, kind = part.partition("~") if place % 2 else (part, "", "")
+                filled = fill(value, len(text), about)
                 if place % 2:
-                    secrets.append((len(text), len(text) + len(filled), frame["kind"]))
+                    secrets.append((len(text), len(text) + len(filled), kind or frame["kind"]))
                 text += filled
             yield Message(text, fill(frame.get("before", "")), tuple(secrets), tuple(about))
 

@@ -115,6 +115,7 @@ FORMS: list[tuple[str, str]] = [
     ("iban", "iban ⟦fr1420041010050500013m02606⟧"),
     ("national_id", "身份证号⟦11010519491231002X⟧"),
     ("national_id", "CPF ⟦529.982.247-25⟧"),
+    ("license_key", "⟦VK7JG-NPHTM-C97JM-9MPGT-3V66T⟧"),
     ("seed_phrase", f"my seed phrase is ⟦{TWELVE}⟧."),
     ("seed_phrase", f"Recovery phrase:\n⟦{NUMBERED}⟧"),
     ("seed_phrase", "⟦legal winner thank year wave sausage worth useful legal winner thank yellow⟧"),
@@ -229,8 +230,24 @@ def test_rows_of_words_tables_and_odd_scripts_hold_no_secret() -> None:
     assert [secrets_in(text) for text in texts] == [[]] * len(texts)
 
 
-FLOORS: dict[str, tuple[int, int]] = {}
-"""File of the corpus → least secrets found whole, most look-alikes taken."""
+FLOORS: dict[str, tuple[int, int]] = {
+    "answers": (108, 0),
+    "chinese": (133, 0),
+    "everyday_en": (206, 0),
+    "fifth_round": (189, 0),
+    "first_edition": (247, 0),
+    "fourth_round": (149, 0),
+    "longer": (81, 0),
+    "lookalikes_second_round": (0, 1),
+    "other_languages": (70, 0),
+    "second_round": (206, 0),
+    "sixth_round": (94, 0),
+    "technical": (132, 0),
+    "third_round": (276, 0),
+    "validation": (42, 0),
+    "validation_second": (71, 0),
+}
+"""File of the corpus → least secrets found whole, most look-alikes taken; of the others none is taken."""
 
 
 @pytest.mark.parametrize(
@@ -244,7 +261,7 @@ def test_of_the_corpus_no_fewer_secrets_are_found_and_no_more_look_alikes_taken(
         secrets = message.get("secrets") or ()
         found += sum(any(s.start <= secret["start"] and secret["end"] <= s.end for s in spans) for secret in secrets)
         taken += bool(spans) and not secrets
-    least, most = FLOORS[file.stem]
+    least, most = FLOORS.get(file.stem, (0, 0))
     assert found >= least
     assert taken <= most
 

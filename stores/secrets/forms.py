@@ -156,6 +156,7 @@ _DISCORD = _PluginPattern("discord", "DiscordBotTokenDetector")
 _TELEGRAM = _PluginPattern("telegram_token", "TelegramBotTokenDetector", r"(?<![\w-])(?:", r")(?![\w-])")
 _MAILCHIMP = _PluginPattern("mailchimp", "MailchimpDetector", r"(?<![\w-])(?:", r")(?![\w-])")
 _TERRAFORM = re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{60,70}")
+_PRODUCT_KEY = re.compile(r"(?=[A-Z-]{0,28}\d)(?=[\d-]{0,28}[A-Z])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![\w-])", re.ASCII)
 _AIRTABLE = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}")
 _WIF = re.compile(r"(?<![A-Za-z0-9])(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KLc][1-9A-HJ-NP-Za-km-z]{51})(?![A-Za-z0-9])")
 _SAS = re.compile(r"(?<=[?&;])sig=([A-Za-z0-9%+/=_-]{30,100})")
@@ -304,6 +305,7 @@ def _with_signs(text: str) -> Iterator[Candidate]:
         ("-us", _MAILCHIMP, "Mailchimp API key", "api_key"),
         (".atlasv1.", _TERRAFORM, "Terraform Cloud token", "token"),
         ("pat", _AIRTABLE, "Airtable token", "token"),
+        ("-", _PRODUCT_KEY, "license key", "license_key"),
     ):
         if sign in text:
             for match in pattern.finditer(text):
