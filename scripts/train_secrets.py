@@ -8,7 +8,7 @@
 Sealed files are never read in order to train; the validation files only choose the threshold. Besides the messages it trains on
 sentence frames whose slots are filled anew in each epoch (``secret_frames.py``), on the messages with other values of like form
 in place of their secrets and numbers, on turns of the corpus's conversations without a word of secrets, on documentation and
-programs of this repository, and on tables, lists and odd characters. Needs torch.
+programs of this repository (as it is then), and on tables, lists and odd characters. Needs torch.
 """
 
 from __future__ import annotations
