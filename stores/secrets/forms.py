@@ -2,8 +2,8 @@
 
 Formats with a literal prefix are data: the prefix is looked for with ``str.find``, and its pattern is matched there. Some
 patterns come from detect-secrets' plugins; a match is widened to the whole run of token characters, because several of
-them know one fixed length and would leave the tail of a longer key behind. Check digits are python-stdnum's. Every
-pattern is matched at a known place over a bounded stretch.
+them match one length only, and the tail of a longer key would stay. Check digits are python-stdnum's, the words of seed phrases
+mnemonic's. Every pattern is matched over a bounded length.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ _PLACEHOLDER = re.compile(
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value stands for one by its form: masked (``****``), or a variable of a template (``${PASSWORD}``)."""
+    """Whether a value is a placeholder by its form: masked (``****``), or a variable of a template (``${PASSWORD}``)."""
     return _PLACEHOLDER.fullmatch(value) is not None
 
 
@@ -292,7 +292,7 @@ def _is_jwt(token: str) -> bool:
 
 
 def _with_signs(text: str) -> Iterator[Candidate]:
-    """Formats without a prefix of their own, each looked for only when its sign is there."""
+    """Formats without a prefix of their own, each searched for only where the text contains its sign."""
     if "eyJ" in text:
         for at in _places(text, "eyJ"):
             match = None if text[at - 1 : at].isalnum() and at else _JWT.match(text, at)
@@ -407,7 +407,7 @@ def _ibans(text: str) -> Iterator[Candidate]:
             written = written[:-1].rstrip(" -") if " " in written or "-" in written else ""
 
 
-_SEED_WORD = re.compile(r"[a-z]{3,8}(?![^\W\d_])")
+_SEED_WORD = re.compile(r"(?<![^\W\d_])[a-z]{3,8}(?![^\W\d_])")
 _BETWEEN_WORDS = re.compile(r"[\s,;]{1,3}(?:\d{1,2}[.):]?[ ]{0,2})?")
 _FIRST_NUMBER = re.compile(r"\b1[.):]?[ ]{0,2}$")
 _SEED_LENGTHS = (24, 21, 18, 15, 12)
@@ -444,7 +444,7 @@ _ELEVEN_WORDS = re.compile(r"(?:[a-z]{3,8}[\s,;.):\d]{1,8}){11}[a-z]{3}")
 
 
 def find_forms(text: str) -> Iterator[Candidate]:
-    """Secrets that their own form gives away; of those that overlap, the first is meant."""
+    """Secrets that their form alone identifies; of those that overlap the first counts."""
     if "PRIVATE KEY" in text or "PuTTY-User" in text:
         yield from _private_keys(text)
     if _LONG_RUN.search(text):
