@@ -432,7 +432,7 @@ def main() -> None:
     parser.add_argument("--only", type=int, default=0, help="so many of the parts")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument(
-        "--threshold", type=float, default=0.85, help="probability that one token of a secret must reach"
+        "--threshold", type=float, default=0.9, help="probability that one token of a secret must reach"
     )
     parser.add_argument("--show", type=Path, help="write what was missed and taken on the measured parts to this file")
     parser.add_argument("--out", type=Path, default=TARGET)
