@@ -6,6 +6,7 @@ When :func:`record` returns they are acknowledged: they survive a killed process
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
@@ -19,12 +20,22 @@ from hexamem.memory_types.local_time import offset_minutes
 from hexamem.memory_types.messages import MediaDraft, MessageDraft
 from hexamem.memory_types.times import read_zone
 from hexamem.stores.known_secrets import find_known
-from hexamem.stores.ledger import Arrival, Ledger, Transaction, append_steps, get_steps, known_messages, next_turn
+from hexamem.stores.ledger import (
+    Arrival,
+    Ledger,
+    Transaction,
+    append_steps,
+    get_steps,
+    known_messages,
+    last_message,
+    next_turn,
+)
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.schema import changes, files, operations, steps
+from hexamem.stores.ledger.steps import LastMessage
 from hexamem.stores.media import MediaStore, adding_before, stored_files, text_of
 from hexamem.stores.media_texts import enqueue_steps
-from hexamem.stores.redaction import Redactor, strings_in
+from hexamem.stores.redaction import MAX_ANSWER, Redactor, strings_in
 from hexamem.stores.secrets import Cipher, SecretSpan, find_references
 from hexamem.stores.vault_writes import StagedSecrets, add_vault_items, vault_items
 
@@ -116,11 +127,22 @@ class _Call:
         self._found: Mapping[str, SecretSpan] = {}
         self._files: _Files = {}
         shared = self._redactor.scan(metadata)
-        self._secrets = [shared | self._redactor.scan(texts) for texts in self._texts]
+        answers = [
+            self._redactor.scan_answer(draft.text, asked.text) if _may_answer(draft, asked) else frozenset()
+            for asked, draft in itertools.pairwise(drafts)
+        ]
+        self._secrets = [
+            shared | of_answer | self._redactor.scan(texts)
+            for of_answer, texts in zip([frozenset[str](), *answers], self._texts, strict=False)
+        ]
 
     def find_known(self, tx: Transaction) -> None:
-        """Find secrets of the vault in the messages."""
+        """Find secrets of the vault in the messages, and a secret that the first message gives as an answer."""
         if self._find:
+            first = self._drafts[0] if self._drafts else None
+            asked = last_message(tx, self._thread_id) if first and len(first.text) <= MAX_ANSWER else None
+            if first and asked and _may_answer(first, asked):
+                self._secrets[0] |= self._redactor.scan_answer(first.text, asked.text)
             self._found = find_known(tx, self._cipher, self._strings)
             self._redactor.add_known(self._found)
 
@@ -219,6 +241,10 @@ class _Call:
             status="active",
             metadata=clean({**self._metadata, **draft.metadata}),
         )
+
+
+def _may_answer(draft: MessageDraft, before: MessageDraft | LastMessage) -> bool:
+    return len(draft.text) <= MAX_ANSWER and (draft.role, draft.name) != (before.role, before.name)
 
 
 def _forgotten(tx: Transaction, known: Mapping[str, str]) -> list[str]:

@@ -15,7 +15,7 @@ from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_sec
 from hexamem.stores.secrets.captions import safe_caption
 from hexamem.stores.vault_writes import StoreSecret, store_in_vault
 
-__all__ = ["Redactor", "contains_secret", "redact_texts", "safe_errors", "strings_in"]
+__all__ = ["MAX_ANSWER", "Redactor", "contains_secret", "redact_texts", "safe_errors", "strings_in"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,6 +23,8 @@ R = TypeVar("R")
 # A shorter secret (a PIN) may occur in other sentences by chance: it is replaced in its own message alone, and as a
 # whole word. A longer one is replaced everywhere in the call.
 _SPREAD_LENGTH = 8
+MAX_ANSWER = 100
+"""Characters of a message that may be no more than the answer to the one before it."""
 _NAMES, _VALUE = ("name", "label", "key"), "value"
 _QUOTED = re.compile(r"(?<!\w)(['\"])(?:(?!\1)[^\\]|\\.)*\1", re.DOTALL)  # what a message repeats, as repr writes it
 
@@ -57,6 +59,16 @@ class Redactor:
             self._scan(value, "", plaintexts)
         return frozenset(plaintexts)
 
+    def scan_answer(self, text: str, before: str) -> frozenset[str]:
+        """Find the secrets of a text that may answer the message ``before``."""
+        plaintexts: set[str] = set()
+        if self.enabled:
+            spans = find_secrets(text, before)
+            if spans or text not in self._spans:
+                self._spans[text] = spans
+            self._scan_text(text, 0, plaintexts)
+        return frozenset(plaintexts)
+
     def add_known(self, known: Mapping[str, SecretSpan]) -> None:
         """Replace these secrets too: the vault contains them already."""
         for plaintext, span in known.items():
@@ -65,6 +77,8 @@ class Redactor:
     def _scan(self, value: Any, key: str, plaintexts: set[str]) -> None:
         if type(value) is str and not key:  # the most frequent case first: the tests below take several times longer
             self._scan_text(value, 0, plaintexts)
+            if value.startswith(("{", "[")):
+                self._scan_json(value, plaintexts)
         elif isinstance(value, Mapping):
             for name, part in value.items():
                 self._scan(name, "", plaintexts)
@@ -81,6 +95,13 @@ class Redactor:
             self._scan_text(text, 0, plaintexts)
             if key:  # {"password": "hunter2"}: the key names what the value is
                 self._scan_text(f"{key}: {text}", len(key) + 2, plaintexts)
+
+    def _scan_json(self, text: str, plaintexts: set[str]) -> None:
+        """Scan a text that may be JSON, such as a tool's result, as the value that it is."""
+        try:
+            self._scan(json.loads(text), "", plaintexts)
+        except (ValueError, RecursionError):
+            return  # no JSON, or nested too deeply: it was scanned as text
 
     def _scan_text(self, text: str, start: int, plaintexts: set[str]) -> None:
         for span in self._spans_in(text):

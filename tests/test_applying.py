@@ -343,8 +343,8 @@ def test_what_a_core_block_has_no_room_for_becomes_semantic_until_undone(ann: Us
     assert ann.items("semantic")[0].summary == "Goes to the sea on Sundays."  # type: ignore[attr-defined]
 
 
-CODE = "plover ninety kettle"
-CABIN = f"At the cabin you say {CODE} to get in, and Nell has a key."
+CODE = "12 Plover Lane"
+CABIN = f"The cabin stands at {CODE} near the lake, and Nell has a key."
 
 
 def vault(step: Step, secret: str | None, quote: str = "", **more: Any) -> Proposal:
@@ -352,7 +352,9 @@ def vault(step: Step, secret: str | None, quote: str = "", **more: Any) -> Propo
     return fact(step, quote or step.content, "", kind="vault", values=values, secret=secret, **more)
 
 
-def test_a_secret_that_the_rules_missed_leaves_no_trace(tmp_path: Path, traces: Callable[..., list[str]]) -> None:
+def test_a_secret_that_detection_leaves_in_a_message_leaves_no_trace(
+    tmp_path: Path, traces: Callable[..., list[str]]
+) -> None:
     with Memory.open(tmp_path / "home", embedder="static", settings=Settings(background=False)) as memory:
         ann = memory.user("ann")
         step = store(ann, CABIN)
@@ -360,7 +362,7 @@ def test_a_secret_that_the_rules_missed_leaves_no_trace(tmp_path: Path, traces: 
         ann.recall("cabin")
         batch = batch_of(step)
         proposals = [
-            fact(step, f"you say {CODE}", f"one says {CODE} at the cabin", "cabin", reason=f"said {CODE}"),
+            fact(step, f"stands at {CODE}", f"the cabin is at {CODE}", "cabin", reason=f"said {CODE}"),
             vault(step, CODE, values={"caption": f"word {CODE} for the cabin"}),
             vault(step, CODE, operation="remove", target=CODE),
             fact(step, "no such quote", f"x {CODE}", "y", values={"name": CODE, CODE: CODE, "occurred_at": CODE}),
@@ -393,10 +395,10 @@ def test_a_process_killed_after_the_redaction_ends_its_work_when_it_is_repeated(
 
 
 def test_a_secret_or_a_part_of_it_is_taken_out_of_what_the_other_proposals_say(ann: UserMemory) -> None:
-    step = store(ann, "Bring towels, and the key box opens with 4471, there are never any.")
-    opens = fact(step, "the key box opens with 4471", "the key box opens with 4471", "key box", reason="said 4471")
-    code = vault(step, "4471", "opens with 4471", values={"caption": "code of the key box", "entry_type": "code"})
-    assert [outcome.refused for outcome in apply(ann, batch_of(step), opens, code).outcomes] == ["", ""]
+    step = store(ann, "Bring towels, and Nell lives in Marsh Row 4471, there are never any.")
+    lives = fact(step, "Nell lives in Marsh Row 4471", "Nell lives in Marsh Row 4471", "Nell", reason="said 4471")
+    code = vault(step, "4471", "Marsh Row 4471", values={"caption": "number of the house", "entry_type": "address"})
+    assert [outcome.refused for outcome in apply(ann, batch_of(step), lives, code).outcomes] == ["", ""]
     step = store(ann, "My own address is 14 Alder Row, Leeds LS6 2QT, near the park.")
     address = vault(step, "14 Alder Row, Leeds LS6 2QT", values={"entry_type": "address", "caption": "own address"})
     near = fact(step, "near the park", "the user lives at 14 Alder Row near the park")
@@ -429,9 +431,9 @@ def test_a_secret_with_a_form_in_values_goes_to_the_vault_unless_its_proposal_is
 def test_a_new_password_supersedes_the_old_one(ann: UserMemory) -> None:
     step = store(ann, CABIN)
     first = outcome_of(ann, batch_of(step), vault(step, CODE))
-    later = store(ann, "They changed it, now it is heron seventy spoon.", at=NOON + timedelta(days=3))
-    change = vault(later, "heron seventy spoon", operation="supersede", target=first.item_id)
+    later = store(ann, "They moved, now it is at 8 Heron Street.", at=NOON + timedelta(days=3))
+    change = vault(later, "8 Heron Street", operation="supersede", target=first.item_id)
     assert outcome_of(ann, batch_of(later), change).applied == "supersede"
     (item,) = ann.items("vault")
-    assert ann.reveal(item.id, reason="test") == "heron seventy spoon"
+    assert ann.reveal(item.id, reason="test") == "8 Heron Street"
     assert [ann.reveal(i.id, reason="test") for i in ann.items("vault", as_of=NOON + timedelta(days=1))] == [CODE]

@@ -124,20 +124,20 @@ def test_a_refusal_names_the_operations_in_the_way_and_an_unknown_one_is_not_fou
 
 
 def test_what_came_before_a_redaction_is_undone_in_its_words_and_the_redaction_is_not(each_user: UserMemory) -> None:
-    told = each_user.remember(["The word swordfish opens it. I live in Porto."]).step_ids[0]
+    told = each_user.remember(["Our boat is swordfish, nice. I live in Porto."]).step_ids[0]
     near = fact(each_user, "in Porto", sources=[{"step_id": told, "quote": "Porto", "start": 39, "end": 44}])
     added = last(each_user)
-    item = fact(each_user, "the gate opens with swordfish")
-    each_user.edit(item.id, summary="the gate opens with swordfish twice")
+    item = fact(each_user, "the boat is named swordfish")
+    each_user.edit(item.id, summary="the boat is named swordfish twice")
     edited = last(each_user)
-    each_user.redact("swordfish", caption="gate word")
+    each_user.redact("swordfish", caption="name of the boat")
     (redaction,) = [one for one in each_user.history() if one.kind == "redact"]
     with pytest.raises(UndoRefusedError, match="redaction"):
         each_user.undo(redaction.id, cascade=True)
     source = each_user.get(near.id).sources[0]  # type: ignore[union-attr]
     assert each_user.get(told).content[source.start : source.end] == "Porto"  # type: ignore[union-attr]
     each_user.undo(edited.id)
-    assert "opens with {{vault:" in each_user.get(item.id).text  # type: ignore[union-attr]
+    assert "is named {{vault:" in each_user.get(item.id).text  # type: ignore[union-attr]
     each_user.undo(added.id)
     assert near.id not in {one.id for one in each_user.items()}
     assert "swordfish" not in repr(each_user.history())

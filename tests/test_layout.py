@@ -56,6 +56,7 @@ IMPORTED_AS = {
     "pydantic": {"pydantic", "pydantic_core"},
     "python-dateutil": {"dateutil"},
     "python-docx": {"docx"},
+    "python-stdnum": {"stdnum"},
     "recognizers-text-date-time": {"recognizers_date_time", "recognizers_text"},
     "scikit-learn": {"sklearn"},
 }

@@ -81,7 +81,7 @@ KINDS = [
         ("bearer", "curl -H 'Authorization: Bearer ⟦⟧' https://api.example.com", drawn(40, seed="b"), "bearer_token"),
         ("private key", "my key:\n⟦⟧\nthanks", PEM, "pem"),
         ("connection string", "DATABASE_URL=postgresql://app:⟦⟧@db.internal:5432/app", "p4ssw0rd!x", "password"),
-        ("password", "the wifi password is ⟦⟧!", "hunter2-x9Q", "password"),
+        ("password", "the wifi password is ⟦⟧, ok?", "hunter2-x9Q", "password"),
         ("passphrase", "my passphrase: ⟦⟧", "correct horse battery staple", "passphrase"),
         ("Chinese password", "我的邮箱密码是⟦⟧，记一下", "qwe789rt", "密码"),
         ("PIN", "my card PIN: ⟦⟧.", "4821", "pin"),
@@ -397,9 +397,11 @@ def test_a_whole_number_that_is_a_secret_becomes_a_reference(alice: UserMemory) 
 def test_a_long_secret_is_taken_out_of_the_whole_call_a_short_one_out_of_its_message(alice: UserMemory) -> None:
     alice.remember(["my pin is 4821", "the wifi password is hunter2-x9Q", "room 4821, and hunter2-x9Q works"])
     assert alice.steps()[2].content.startswith("room 4821, and {{vault:")
-    alice.remember("my pin is 4821, the same as room 4821 but not 48210")
-    assert plain(alice, alice.steps()[3].content) == "my pin is 4821, the same as room 4821 but not 48210"
-    assert re.fullmatch(r"my pin is \{\{.*?\}\}, the same as room \{\{.*?\}\} but not 48210", alice.steps()[3].content)
+    alice.remember("my pin is 4821, the same as room 4821 but not room 48210")
+    assert plain(alice, alice.steps()[3].content) == "my pin is 4821, the same as room 4821 but not room 48210"
+    assert re.fullmatch(
+        r"my pin is \{\{.*?\}\}, the same as room \{\{.*?\}\} but not room 48210", alice.steps()[3].content
+    )
     alice.remember("the invoice number is 4821-B")  # said again, a short one may stand there by chance
     assert alice.steps()[-1].content == "the invoice number is 4821-B"
 

@@ -28,6 +28,7 @@ __all__ = [
     "get_steps",
     "has_metadata",
     "known_messages",
+    "last_message",
     "last_stated",
     "neighbours",
     "next_turn",
@@ -98,6 +99,28 @@ def next_turn(tx: Transaction, thread_id: str) -> int:
     """The turn that the thread's next step will have."""
     row = tx.first(_LAST_TURN, user=tx.user_id, thread=thread_id)
     return 0 if row is None or row[0] is None else int(row[0]) + 1
+
+
+_LAST_MESSAGE = Prepared(
+    select(steps.c.role, steps.c.name, steps.c.content.label("text"))
+    .where(_OF_THREAD, steps.c.status == "active")
+    .order_by(steps.c.turn.desc())
+    .limit(1)
+)
+
+
+class LastMessage(NamedTuple):
+    """Who wrote the last step of a thread, and its text."""
+
+    role: str
+    name: str | None
+    text: str
+
+
+def last_message(tx: Transaction, thread_id: str) -> LastMessage | None:
+    """The last active step of a thread; None before the first."""
+    row = tx.first(_LAST_MESSAGE, user=tx.user_id, thread=thread_id)
+    return None if row is None else LastMessage(row.role, row.name, row.text)
 
 
 class Arrival(NamedTuple):

@@ -3,52 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-__all__ = ["caption_is_safe", "describe", "safe_caption", "words_of"]
+__all__ = ["NOUNS", "caption_is_safe", "describe", "safe_caption", "words_of"]
+
+NOUNS = {
+    "access_code": "access code",
+    "api_key": "API key",
+    "bank_account": "bank account number",
+    "card_cvv": "card security code",
+    "card_number": "card number",
+    "license_key": "license key",
+    "national_id": "identity number",
+    "one_time_code": "one-time code",
+    "passphrase": "passphrase",
+    "password": "password",
+    "pin": "PIN",
+    "recovery_code": "recovery code",
+    "seed_phrase": "seed phrase",
+    "token": "token",
+}
+"""The names of the kinds that the tagger knows."""
 
 # Tried in order when the text around a secret repeats it ("the netflix password is netflix123").
 _NEUTRAL_CAPTIONS = ("login credential", "confidential value", "vault entry", "hidden text")
-
+_MAX_ABOUT = 60
 _WORDS = re.compile(r"[^\W_]+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
-_FILLER_WORDS = """
-the a an my our your his her its their this that these those new old current actual and or but is was are for to of
-on in at with so ok okay hey hi here here's hello yes no sure well also please note remember save store keep thanks
-fyi btw i i'm we you it he she they i've set changed change update updated reset use using used have has need want
-know knows tell told that's what's both all any every each if when whether because since then now again same still
-just only enter type log login sign as not be been from by der die das mein meine dein unser el la los las mi tu su
-le les mon ma ton ta notre votre un une una des del de il lo meu minha o und y et der's export const let var number
-no nr code's
-"""
-_FILLERS = frozenset(_FILLER_WORDS.split())
-_HAN_FILLERS = re.compile(r"^(?:我家的?|我们的?|我的?|你的?|他的?|她的?|您的?|这个|这是|请记住|记住)+|的$")
-# Words that repeat the noun ("one-time code", "security code").
-_NAMES = frozenset({"one-time", "otp", "single-use", "verification", "password", "passwd", "code", "pin"})
 
 
-def describe(noun: str, before: Sequence[str], of: str = "") -> str:
-    """``noun`` with the words that specify it: ``describe("password", ["my", "wifi"])`` is "password of the wifi".
-
-    Args:
-        noun: the name of the kind.
-        before: the words left of the name in the text, in order; only those after the last filler word count.
-        of: the complement right of it ("the office router"); preferred when there is one.
-    """
-    words = of.split() if of else list(before)
-    chosen: list[str] = []
-    for word in words:
-        bare = _HAN_FILLERS.sub("", word.strip("'’.-+&@/【】"))
-        if bare.casefold() in _FILLERS or not bare or bare.casefold() in _NAMES:
-            # In a complement fillers come first ("the office router"); before the name they end what is unrelated.
-            if not of:
-                chosen.clear()
-            continue
-        chosen.append(re.sub(r"['’]s$", "", bare))
-    label = " ".join(chosen[:4] if of else chosen[-3:])
-    if not label or len(label) > 60:
+def describe(noun: str, about: str) -> str:
+    """``noun`` with what the secret is about: ``describe("password", "wifi")`` is "password of the wifi"."""
+    about = " ".join(about.split()).strip(" '’.-,:")
+    if not about or len(about) > _MAX_ABOUT:
         return noun
-    return f"{noun} of {label}" if label[0].isupper() or not label[0].isascii() else f"{noun} of the {label}"
+    return f"{noun} of {about}" if about[0].isupper() or not about[0].isascii() else f"{noun} of the {about}"
 
 
 def caption_is_safe(caption: str, value: str) -> bool:

@@ -1,79 +1,94 @@
-"""Find the secrets of a text by rules, before anything is stored, and replace them by references.
+"""Find the secrets of a text before anything is stored, and replace them by references.
 
-No model, no network, no state: the same text always has the same spans. Each rule first searches for a sign (a prefix,
-a name, a run of digits), so a chat line without any costs microseconds; every pattern is matched at a known place over
-a bounded length, so the time is linear in the length of the text.
+Values of a defined form are found by it (:mod:`~hexamem.stores.secrets.forms`), those that only their context reveals by a
+trained tagger (:mod:`~hexamem.stores.secrets.tagger`). No network, no state: the same text always has the same spans.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+import re
 from collections.abc import Sequence
 
 from hexamem.errors import InvalidInputError
-from hexamem.stores.secrets.captions import safe_caption, words_of
-from hexamem.stores.secrets.codes import find_codes
-from hexamem.stores.secrets.coordinated import find_coordinated
-from hexamem.stores.secrets.named_keys import find_named_keys
-from hexamem.stores.secrets.numbers import find_numbers
-from hexamem.stores.secrets.passwords import find_passwords
-from hexamem.stores.secrets.recovery import find_recovery_secrets
+from hexamem.stores.secrets.captions import NOUNS, describe, safe_caption, words_of
+from hexamem.stores.secrets.forms import find_forms, is_placeholder
 from hexamem.stores.secrets.references import clean_caption, find_references, reference
-from hexamem.stores.secrets.spans import Candidate, SecretSpan, TextForms
-from hexamem.stores.secrets.tokens import find_tokens
+from hexamem.stores.secrets.spans import Candidate, SecretSpan, Sensitivity
+from hexamem.stores.secrets.tagger import TaggedSecret, load_tagger
 
 __all__ = ["SecretSpan", "find_secrets", "replace_secrets"]
 
+# Full-width letters, digits and marks that link or bracket a value, one to one; sentence marks are unchanged: they end it.
+_TO_ASCII = {0x3000: " ", 0x00A0: " "} | {
+    c: chr(c - 0xFEE0) for c in range(0xFF03, 0xFF5F) if chr(c) not in "，；？！．：（）"
+}
+_RECORD_ID = re.compile(r"(?<![^\W_])[a-z]{2,12}_[0-9a-hjkmnp-tv-z]{26}(?![^\W_])")  # see ``memory_types.base.new_id``
+_OF_FORM = frozenset({"seed_phrase"})  # kinds that the tagger may confirm and not find
+_MEDIUM = frozenset({"bank_account", "license_key", "one_time_code"})
 
-def find_secrets(text: str) -> tuple[SecretSpan, ...]:
+
+def find_secrets(text: str, before: str = "") -> tuple[SecretSpan, ...]:
     """The secrets in a text, in order and without overlap; none lies in a ``{{vault:…}}`` reference.
 
-    Found are keys and tokens of some eighty vendors, private keys, passwords in URLs and commands; passwords,
-    passphrases, PINs, codes, keys and seed phrases that a sentence names (English, Chinese, and common wordings in
-    German, Spanish, French, Italian, Portuguese, Dutch, Japanese, Korean and Russian); cards, bank accounts and
-    national identity numbers. Contacts (phone numbers, addresses, names) are not secrets here.
+    Found are keys and tokens of some eighty vendors, private keys, passwords in URLs and headers, cards, IBANs and seed
+    phrases; passwords, passphrases, PINs, codes, keys, and numbers of accounts and papers that their context reveals (English,
+    Chinese, and to a lesser degree German, Spanish, French, Italian, Portuguese, Dutch, Japanese, Korean and Russian).
+    Contacts (phone numbers, addresses, names) are not secrets here.
+
+    Args:
+        before: the message before: a password alone may answer its question.
     """
-    forms = TextForms(text)
-    rules = (find_tokens, find_passwords, find_named_keys, find_recovery_secrets, find_codes, find_numbers)
-    candidates = [candidate for rule in rules for candidate in rule(forms)]
-    candidates += list(find_coordinated(forms, candidates))
-    if not candidates:
-        return ()
-    chosen = _without_overlaps(candidates, [(r.start, r.end) for r in find_references(text)])
-    values = [text[c.start : c.end] for c in chosen]
-    words = words_of(values)
+    plain = text if text.isascii() else text.translate(_TO_ASCII)
+    forms = list(find_forms(plain))
+    tagger = load_tagger()
+    tagged = tagger.tag([plain], [before])[0]
+    candidates = [
+        form for form in forms if not form.doubtful or any(t.start < form.end and form.start < t.end for t in tagged)
+    ]
+    candidates += [
+        _candidate(secret)
+        for secret in tagged
+        if secret.probability >= tagger.threshold
+        and secret.kind not in _OF_FORM
+        and not is_placeholder(plain[secret.start : secret.end])
+    ]
+    return _spans(text, candidates) if candidates else ()
+
+
+def _candidate(secret: TaggedSecret) -> Candidate:
+    noun = NOUNS[secret.kind]
+    sensitivity: Sensitivity = "medium" if secret.kind in _MEDIUM else "high"
+    return Candidate(secret.start, secret.end, secret.kind, noun, describe(noun, secret.about), sensitivity)
+
+
+def _spans(text: str, candidates: Sequence[Candidate]) -> tuple[SecretSpan, ...]:
+    """The candidates without overlap, the earlier of the sequence first; none overlaps a reference or an id of a record."""
+    taken = [(found.start, found.end) for found in find_references(text)]
+    taken += [match.span() for match in _RECORD_ID.finditer(text)]
+    chosen: list[Candidate] = []
+    for candidate in candidates:
+        if all(candidate.end <= start or end <= candidate.start for start, end in taken):
+            chosen.append(candidate)
+            taken.append((candidate.start, candidate.end))
+    chosen.sort()
+    words = words_of(text[candidate.start : candidate.end] for candidate in chosen)
     return tuple(
         SecretSpan(
-            start=c.start,
-            end=c.end,
-            kind=c.kind,
-            caption=_caption(c, value, words),
-            sensitivity=c.sensitivity,
+            start=candidate.start,
+            end=candidate.end,
+            kind=candidate.kind,
+            # References are cleaned the same way, so the caption of a span and of its reference are one string.
+            caption=safe_caption(
+                clean_caption(candidate.caption),
+                candidate.noun,
+                text[candidate.start : candidate.end],
+                words,
+                fixed=candidate.fixed,
+            ),
+            sensitivity=candidate.sensitivity,
         )
-        for c, value in zip(chosen, values, strict=True)
+        for candidate in chosen
     )
-
-
-def _caption(candidate: Candidate, value: str, words: frozenset[str]) -> str:
-    # References are cleaned the same way, so the caption of a span and of its reference are one string.
-    caption = clean_caption(candidate.caption or candidate.noun)
-    return safe_caption(caption, candidate.noun, value, words, fixed=candidate.fixed)
-
-
-def _without_overlaps(candidates: list[Candidate], taken: list[tuple[int, int]]) -> list[Candidate]:
-    """The candidates without overlap: higher priority first, then longer, then earlier; none overlaps ``taken``."""
-    order = sorted(candidates, key=lambda c: (-c.priority, c.start - c.end, c.start))
-    occupied = sorted(taken)
-    chosen: list[Candidate] = []
-    for candidate in order:
-        at = bisect_left(occupied, (candidate.start, candidate.start))
-        if candidate.end <= candidate.start:
-            continue
-        if (at < len(occupied) and occupied[at][0] < candidate.end) or (at and occupied[at - 1][1] > candidate.start):
-            continue
-        insort(occupied, (candidate.start, candidate.end))
-        chosen.append(candidate)
-    return sorted(chosen, key=lambda c: c.start)
 
 
 def replace_secrets(text: str, spans: Sequence[SecretSpan], ids: Sequence[str]) -> str:
