@@ -16,7 +16,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from hexamem.stores.secrets.token_features import TokenizedTexts, position_rows, tokenize, touch_rows, word_features
+from hexamem.stores.secrets.token_features import (
+    TokenizedTexts,
+    position_rows,
+    select_segments,
+    tokenize,
+    touch_rows,
+    word_features,
+)
 
 __all__ = ["NETWORKS", "REACHES", "TaggedSecret", "Tagger", "TaggerWeights", "load_tagger", "read_tagger_weights"]
 
@@ -102,7 +109,7 @@ class Tagger:
     def tag(self, texts: Sequence[str], before: Sequence[str]) -> list[list[TaggedSecret]]:
         """The possible secrets of each text, in order and without overlap: those from :attr:`threshold` on are secrets.
 
-        The first network reads all texts, the others those in which it does not rule a secret out.
+        The first network reads all segments, the others those in which it does not rule a secret out.
 
         Args:
             before: for each text the message before it, or an empty text.
@@ -113,19 +120,16 @@ class Tagger:
             return tagged
         rows = _WordRows(self._weights.hashes)
         scores = self._networks[0].scores(tokens, rows)
-        doubtful = np.unique(tokens.text_of[scores[:, 0] > _GATE]).tolist()
-        if not doubtful:
+        doubtful = np.unique(tokens.segment_of[tokens.places[scores[:, 0] > _GATE]])
+        if not len(doubtful):
             return tagged
-        if len(doubtful) < len(texts):
-            tokens = tokenize([texts[number] for number in doubtful], [before[number] for number in doubtful])
-            scores = self._networks[0].scores(tokens, rows)
-        scores = np.mean([scores, *(network.scores(tokens, rows) for network in self._networks[1:])], axis=0)
+        tokens, kept = select_segments(tokens, doubtful)
+        scores = np.mean([scores[kept], *(network.scores(tokens, rows) for network in self._networks[1:])], axis=0)
         first = 0
         for length in tokens.lengths:
             last = first + length
-            if scores[first:last, 0].max() > _GATE:
-                number = doubtful[tokens.text_of[first]]
-                tagged[number] += self._secrets(texts[number], tokens, scores, first, last)
+            number = int(tokens.text_of[first])
+            tagged[number] += self._secrets(texts[number], tokens, scores, first, last)
             first = last
         return tagged
 
