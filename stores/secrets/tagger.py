@@ -16,7 +16,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from hexamem.stores.secrets.token_features import TokenizedTexts, position_rows, tokenize, touch_rows, word_features
+from hexamem.stores.secrets.token_features import (
+    TokenizedTexts,
+    position_rows,
+    select_segments,
+    tokenize,
+    touch_rows,
+    word_features,
+)
 
 __all__ = ["NETWORKS", "REACHES", "TaggedSecret", "Tagger", "TaggerWeights", "load_tagger", "read_tagger_weights"]
 
@@ -29,7 +36,7 @@ NETWORKS = 2
 _FILE = Path(__file__).parent / "weights" / "tagger.npz"
 _GATE = -4.0
 """A text all of whose tokens have lower log odds contains no secret, whatever the chain adds."""
-_TOKENS_AT_ONCE = 8_192
+_TOKENS_AT_ONCE = 1_024
 _MAX_CACHED = 30_000
 _SHORTEST_SECRET = 3  # characters of a token
 _EXTEND = 0.25
@@ -96,13 +103,13 @@ class Tagger:
     def __init__(self, weights: TaggerWeights) -> None:
         self._weights = weights
         self.threshold = weights.threshold
-        self._networks = [_Network(network, weights.hashes, weights.meanings) for network in weights.networks]
+        self._networks = [_Network(network, weights.meanings) for network in weights.networks]
         self._chain = np.mean([network.chain for network in weights.networks], axis=0).astype(float).tolist()
 
     def tag(self, texts: Sequence[str], before: Sequence[str]) -> list[list[TaggedSecret]]:
         """The possible secrets of each text, in order and without overlap: those from :attr:`threshold` on are secrets.
 
-        The first network reads all texts, the others those in which it does not rule a secret out.
+        The first network reads all segments, the others those in which it does not rule a secret out.
 
         Args:
             before: for each text the message before it, or an empty text.
@@ -111,20 +118,18 @@ class Tagger:
         tokens = tokenize(texts, before)
         if not len(tokens.places):
             return tagged
-        scores = self._networks[0].scores(tokens)
-        doubtful = np.unique(tokens.text_of[scores[:, 0] > _GATE]).tolist()
-        if not doubtful:
+        rows = _WordRows(self._weights.hashes)
+        scores = self._networks[0].scores(tokens, rows)
+        doubtful = np.unique(tokens.segment_of[tokens.places[scores[:, 0] > _GATE]])
+        if not len(doubtful):
             return tagged
-        if len(doubtful) < len(texts):
-            tokens = tokenize([texts[number] for number in doubtful], [before[number] for number in doubtful])
-            scores = self._networks[0].scores(tokens)
-        scores = np.mean([scores, *(network.scores(tokens) for network in self._networks[1:])], axis=0)
+        tokens, kept = select_segments(tokens, doubtful)
+        scores = np.mean([scores[kept], *(network.scores(tokens, rows) for network in self._networks[1:])], axis=0)
         first = 0
         for length in tokens.lengths:
             last = first + length
-            if scores[first:last, 0].max() > _GATE:
-                number = doubtful[tokens.text_of[first]]
-                tagged[number] += self._secrets(texts[number], tokens, scores, first, last)
+            number = int(tokens.text_of[first])
+            tagged[number] += self._secrets(texts[number], tokens, scores, first, last)
             first = last
         return tagged
 
@@ -166,18 +171,39 @@ class Tagger:
         return [_sigmoid(a[1] + b[1] - a[0] - b[0]) for a, b in zip(forward, backward, strict=True)]
 
 
+class _WordRows:
+    """The rows of the tables that describe the words of one call: hashed features, and a meaning or None."""
+
+    def __init__(self, hashes: NDArray[np.uint32]) -> None:
+        self._hashes = hashes
+        self._rows: dict[str, tuple[list[int], int | None]] = {}
+
+    def of(self, word: str) -> tuple[list[int], int | None]:
+        """The rows of a word."""
+        if word not in self._rows:
+            key = crc32(word.lower().encode("utf-8", "surrogatepass"))
+            row = int(np.searchsorted(self._hashes, key))
+            known = row < len(self._hashes) and int(self._hashes[row]) == key
+            self._rows[word] = word_features(word, known), row if known else None
+        return self._rows[word]
+
+
 class _Network:
     """Runs one network."""
 
-    def __init__(self, weights: NetworkWeights, hashes: NDArray[np.uint32], meanings: FloatArray) -> None:
-        self._weights, self._hashes, self._meanings = weights, hashes, meanings
+    def __init__(self, weights: NetworkWeights, meanings: FloatArray) -> None:
+        self._weights, self._meanings = weights, meanings
         self._by_length: dict[int, FloatArray] = {}
         self._cached: dict[str, FloatArray] = {}  # of words of the vocabulary and short tokens: no secret is cached
 
-    def scores(self, tokens: TokenizedTexts) -> FloatArray:
+    def scores(self, tokens: TokenizedTexts, rows: _WordRows) -> FloatArray:
         """The columns of ``out`` for each token to be tagged."""
         weights = self._weights
-        vectors = np.array([self._vector(word) for word in tokens.words])
+        fresh: dict[str, FloatArray] = {}
+        cached = self._cached
+        vectors = np.array(
+            [cached[word] if word in cached else self._vector(word, rows, fresh) for word in tokens.words]
+        )
         places = [self._positions(length) for length in tokens.lengths]
         at_places = places[0] if len(places) == 1 else np.concatenate(places)
         vectors[tokens.places, : weights.features.shape[1]] += at_places + weights.places[touch_rows(tokens.glued)]
@@ -198,21 +224,19 @@ class _Network:
             self._by_length[length] = self._weights.places[position_rows(length)].sum(1)
         return self._by_length[length]
 
-    def _vector(self, word: str) -> FloatArray:
-        vector = self._cached.get(word)
-        if vector is not None:
-            return vector
-        key = crc32(word.lower().encode("utf-8", "surrogatepass"))
-        row = int(np.searchsorted(self._hashes, key))
-        known = row < len(self._hashes) and int(self._hashes[row]) == key
+    def _vector(self, word: str, rows: _WordRows, fresh: dict[str, FloatArray]) -> FloatArray:
+        """The vector of a word, which is remembered in ``fresh`` for the call, or for good if it cannot be a secret."""
+        if word in fresh:
+            return fresh[word]
         width = self._weights.features.shape[1]
         vector = np.zeros(width + self._meanings.shape[1], np.float32)
+        features, meaning = rows.of(word)
         if word:  # others are margins
-            vector[:width] = self._weights.features[word_features(word, known)].sum(0)
-        if known:
-            vector[width:] = self._meanings[row]
-        if (known or len(word) < _SHORTEST_SECRET) and len(self._cached) < _MAX_CACHED:
-            self._cached[word] = vector
+            vector[:width] = self._weights.features[features].sum(0)
+        if meaning is not None:
+            vector[width:] = self._meanings[meaning]
+        lasts = (meaning is not None or len(word) < _SHORTEST_SECRET) and len(self._cached) < _MAX_CACHED
+        (self._cached if lasts else fresh)[word] = vector
         return vector
 
     def _forward(self, words: FloatArray, inside: NDArray[np.bool_], begins: NDArray[np.int64]) -> FloatArray:

@@ -10,7 +10,17 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BUCKETS", "MARGIN", "PLACES", "TokenizedTexts", "position_rows", "tokenize", "touch_rows", "word_features"]
+__all__ = [
+    "BUCKETS",
+    "MARGIN",
+    "PLACES",
+    "TokenizedTexts",
+    "position_rows",
+    "select_segments",
+    "tokenize",
+    "touch_rows",
+    "word_features",
+]
 
 BUCKETS = 2**14
 """Rows of the table of hashed features."""
@@ -98,6 +108,42 @@ def tokenize(texts: Sequence[str], before: Sequence[str]) -> TokenizedTexts:
     glued = np.zeros(len(places), bool)
     glued[1:] = (firsts[1:] == lasts[:-1]) & (numbers[1:] == numbers[:-1])
     return TokenizedTexts(words, segments, tagged, lengths, numbers, firsts, lasts, glued)
+
+
+def select_segments(tokens: TokenizedTexts, segments: NDArray[np.int64]) -> tuple[TokenizedTexts, NDArray[np.bool_]]:
+    """The tokens of some segments alone, and which of the tokens to be tagged they are.
+
+    Args:
+        segments: in order.
+    """
+    if len(segments) == len(tokens.lengths):
+        return tokens, np.ones(len(tokens.places), bool)
+    rows = np.flatnonzero(tokens.segment_of >= 0)
+    begins = rows[np.searchsorted(tokens.segment_of[rows], segments)].tolist()
+    ends = (rows[np.searchsorted(tokens.segment_of[rows], segments, side="right") - 1] + 1).tolist()
+    words: list[str] = []
+    segment_of: list[int] = []
+    moves = np.zeros(len(tokens.lengths), np.int64)
+    for number, (segment, begin, end) in enumerate(zip(segments.tolist(), begins, ends, strict=True)):
+        if words:
+            words += [""] * MARGIN
+            segment_of += [-1] * MARGIN
+        moves[segment] = len(words) - begin
+        words += tokens.words[begin:end]
+        segment_of += [number] * (end - begin)
+    of_tagged = tokens.segment_of[tokens.places]
+    kept = np.isin(of_tagged, segments)
+    selected = TokenizedTexts(
+        words=words,
+        segment_of=np.array(segment_of, np.int64),
+        places=tokens.places[kept] + moves[of_tagged[kept]],
+        lengths=[tokens.lengths[segment] for segment in segments.tolist()],
+        text_of=tokens.text_of[kept],
+        starts=tokens.starts[kept],
+        ends=tokens.ends[kept],
+        glued=tokens.glued[kept],
+    )
+    return selected, kept
 
 
 def _segments(text: str, matches: Sequence[re.Match[str]]) -> list[tuple[int, int]]:
