@@ -283,9 +283,9 @@ def test_real_conversations_have_almost_no_false_hits() -> None:
     files = sorted((SHARED / "data").glob("locomo/*.json")) + sorted((SHARED / "data").glob("longmemeval/*.json"))
     if not files:
         pytest.skip("the real conversations are not beside the checkout")
-    texts = [text for file in files for text in _texts(json.loads(file.read_text(encoding="utf-8")))]
-    assert len(texts) > 2000
-    assert sum(bool(find_secrets(text)) for text in texts) <= 3
+    texts = [text for file in files for text in _texts(json.loads(file.read_text(encoding="utf-8")))][::3]
+    assert len(texts) > 1_000
+    assert sum(bool(find_secrets(text)) for text in texts) <= 1
 
 
 @pytest.mark.parametrize(
