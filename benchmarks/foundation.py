@@ -2,9 +2,8 @@
 
 Prints a table and writes JSON. Timings depend on the machine; the ratio to raw Chroma is taken in one process.
 
-    python benchmarks/foundation.py                       # all parts but many_users
+    python benchmarks/foundation.py                       # all parts
     python benchmarks/foundation.py ingest latency        # some of them
-    python benchmarks/foundation.py many_users            # 200,000 steps over 20 users
 """
 
 from __future__ import annotations
@@ -159,19 +158,6 @@ def measure_latency() -> dict[str, Any]:
     return figures
 
 
-def measure_many_users(users: int = 20) -> dict[str, Any]:
-    """``recall`` of a user drawn at random at 200,000 steps over 20 users, without labels and items."""
-    draw = random.Random(7)
-    with opened(labels="off", mode="off") as memory:
-        every = [memory.user(f"user {number}") for number in range(users)]
-        for number, user in enumerate(every):
-            store(user, messages(200_000 // users, seed=number))
-        return {
-            name: timed(lambda query, name=name: draw.choice(every).recall(query, strategy=name), questions(300))  # type: ignore[misc]
-            for name in ("rrf", "rrf_neighbours")
-        }
-
-
 MEMORY_CODE = """
 import sys, psutil
 sys.path.insert(0, sys.argv[1])
@@ -197,7 +183,6 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "ingest": measure_ingest,
     "latency": measure_latency,
     "memory": measure_memory,
-    "many_users": measure_many_users,
 }
 
 
