@@ -60,7 +60,10 @@ def import_(
         counts = memory.import_(file, passphrase=passphrase)
         with output.progress_bar("indexing") as advance:
             memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
+        missing = missing_secrets(memory)
     _show_counts(session, file, user, counts, "imported")
+    if missing:
+        output.note(f"note: {missing} vault items have no secret here: they were exported without --with-secrets")
 
 
 def _show_counts(session: Session, file: Path, user: str, counts: Mapping[str, int], verb: str) -> None:
