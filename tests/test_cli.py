@@ -384,6 +384,12 @@ def test_an_export_is_imported_for_another_user_with_secrets_under_their_passphr
     damaged.write_text(file.read_text().replace("Hangzhou", "Hongkong"))
     assert "checksum" in carol("import", damaged).err
     assert carol.json("steps") == []
+    bare = At(home, "bare")
+    assert "1 vault items have no secret here" in bare("import", file).err
+    assert (
+        "an export without secrets"
+        in bare("reveal", bare.json("items", "--kind", "vault")[0]["id"], "--reason", "x").err
+    )
     assert alice("export", file, "--with-secrets", "--passphrase-file", phrase).code == 0
     assert PASSWORD not in file.read_text()
     assert "--passphrase-file" in carol("import", file).error

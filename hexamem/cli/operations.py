@@ -19,6 +19,7 @@ from hexamem.errors import HexamemError, InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from hexamem.doctor import Finding
+    from hexamem.user import UserMemory
 
 _MARKS = {"ok": ("✓", "green"), "note": ("•", "yellow"), "wrong": ("✗", "bold red")}
 _JOB_STYLES = {"running": "cyan", "deferred": "yellow", "parked": "bold red"}
@@ -60,10 +61,19 @@ def import_(
         counts = memory.import_(file, passphrase=passphrase)
         with output.progress_bar("indexing") as advance:
             memory.memory.projector.catch_up(memory.name, lambda index, count: advance(count))
-        missing = missing_secrets(memory)
+        missing = _missing_secrets(memory)
     _show_counts(session, file, user, counts, "imported")
     if missing:
         output.note(f"note: {missing} vault items have no secret here: they were exported without --with-secrets")
+
+
+def _missing_secrets(memory: UserMemory) -> int:
+    """How many items of the vault have no secret in it."""
+    from hexamem.stores.ledger.vault import list_secrets
+
+    with memory.read() as tx:
+        stored = {row.id for row in list_secrets(tx)}
+    return sum(getattr(item, "secret_id", None) not in {None, *stored} for item in memory.items("vault"))
 
 
 def _show_counts(session: Session, file: Path, user: str, counts: Mapping[str, int], verb: str) -> None:
