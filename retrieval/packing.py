@@ -165,7 +165,7 @@ def item_text(kind: str, text: str) -> str:
         return value if value.casefold().startswith(label.casefold()) else f"{label}: {value}" if value else label
     if kind == "semantic":
         name, _, rest = text.partition("\n")
-        return rest if name.casefold() in rest.casefold() else text
+        return rest if name == "user" or name.casefold() in rest.casefold() else text
     if kind == "episodic" and text.count("\n") >= 2:
         event, actor, _ = text.rsplit("\n", 2)
         return event if actor == "user" or actor.casefold() in event.casefold() else f"{event} ({actor})"
