@@ -20,6 +20,7 @@ from hexamem.agents.research_showing import in_time_order, joined
 from hexamem.memory_types.research import Claim, Lane, Passage, Reflection, SearchRequest
 from hexamem.models.sentences import SPLIT
 from hexamem.retrieval.packing import item_text
+from hexamem.retrieval.signals.question import is_question
 
 if TYPE_CHECKING:
     from hexamem.models.encoder import EncodedText
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "MAIN_NEED",
     "NOT_HELD",
-    "QUESTION_MARKS",
     "THRESHOLDS",
     "Encode",
     "Extraction",
@@ -46,7 +46,6 @@ MAIN_NEED = ""
 """The need of the question itself, in search requests."""
 NOT_HELD = "Memory does not hold an answer to this."
 """The answer of a research that abstains."""
-QUESTION_MARKS = ("?", "？")
 PassageSteps: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
 """Page id → (step id, text) of its steps."""
 Encode: TypeAlias = "Callable[[Sequence[str]], Sequence[EncodedText]]"
@@ -276,7 +275,7 @@ def choose_tier(score: float) -> tuple[str, str]:
 def asks_only(text: str) -> bool:
     """Whether every sentence of a text ends with a question mark."""
     sentences = _sentences(text)
-    return bool(sentences) and all(map(_is_question, sentences))
+    return bool(sentences) and all(map(is_question, sentences))
 
 
 class _Window(NamedTuple):
@@ -312,7 +311,7 @@ def _windows(passage: Passage, steps: PassageSteps) -> Iterator[_Window]:
                 window, spans = head, []
             start = len(window)
             window += f"{sentence} "
-            if not _is_question(sentence):
+            if not is_question(sentence):
                 spans.append((start, start + len(sentence)))
         if spans:
             yield _Window(passage, step_id, window, spans)
@@ -321,10 +320,6 @@ def _windows(passage: Passage, steps: PassageSteps) -> Iterator[_Window]:
 def _sentences(text: str) -> list[str]:
     parts = (part.strip(" \t-*•–—#>|") for part in SPLIT.split(text))
     return [part for part in parts if any(map(str.isalnum, part))]
-
-
-def _is_question(sentence: str) -> bool:
-    return sentence.rstrip(" \"”'’)」』").endswith(QUESTION_MARKS)
 
 
 def _tokens(text: str) -> float:

@@ -11,7 +11,7 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, MessagesState, StateGraph
 from typing_extensions import TypedDict  # that of typing has no JSON schema before Python 3.12
 
-from hexamem.agents.embedded_research import QUESTION_MARKS, asks_only
+from hexamem.agents.embedded_research import asks_only
 from hexamem.aligning import NOT_STORED, catch_up_thread
 from hexamem.errors import HexamemError
 from hexamem.graphs.memory_scope import ScopeResolver, run_scope
@@ -23,6 +23,7 @@ from hexamem.middleware import MemoryMiddleware, MiddlewareSettings
 from hexamem.models.chat_models import open_chat_model
 from hexamem.prompting import shown_hit
 from hexamem.retrieval.packing import item_text
+from hexamem.retrieval.signals.question import QUESTION_MARKS
 from hexamem.stores.ledger import get_steps
 from hexamem.stores.secrets import find_references, format_references
 

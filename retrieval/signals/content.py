@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexamem.retrieval.signals.pool import Pool
-from hexamem.retrieval.signals.question import ParsedQuestion
+from hexamem.retrieval.signals.question import ParsedQuestion, is_question
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
 from hexamem.stores.working_set import WorkingSet
@@ -95,7 +95,7 @@ def read_content(question: ParsedQuestion, pool: Pool, steps: WorkingSet) -> Con
     weights, lengths, likeness, own_likeness = _late(question, pool, steps)
     # A step that repeats the question is no evidence, nor are those beside it because of it.
     repeats = dense >= _REPEATED
-    if repeats.any():
+    if is_question(question.text) and repeats.any():
         own = _own(repeats, np.zeros(len(items), bool), pool)
         for around in (dense, bare, words.bm25, words.holds, likeness):
             around[..., repeats] = 0

@@ -16,7 +16,7 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.working_set import WorkingSet
 
-__all__ = ["ParsedQuestion", "QuestionDate", "read_question"]
+__all__ = ["QUESTION_MARKS", "ParsedQuestion", "QuestionDate", "is_question", "read_question"]
 
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -47,6 +47,14 @@ class QuestionDate:
     first: int
     last: int
     yearless: bool
+
+
+QUESTION_MARKS = ("?", "？")
+
+
+def is_question(text: str) -> bool:
+    """Whether a text ends with a question mark, before closing quotes and brackets."""
+    return text.rstrip(" \"”'’)」』").endswith(QUESTION_MARKS)
 
 
 @dataclass(frozen=True, slots=True)
