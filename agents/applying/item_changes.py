@@ -74,17 +74,19 @@ class ItemChanges(ItemEdits):
             return done
         if isinstance(new, VaultItem) and new.secret_id is not None:
             return self._add_secret(checked, new, target)
-        if target is not None and self._calls_off(checked, new, target):
-            if slot := slot_of(target.metadata):
-                new = new.changed(metadata={**new.metadata, "slot": slot})
-            ended = closed(target, target.valid_from, new.id)
-            return self.planned(checked, "supersede", [(target, ended), (None, new), *extra], new)
         slot = slot_of(new.metadata)
         if slot and not checked.own_words and self.in_slot(new.kind, slot):
             metadata = {name: value for name, value in new.metadata.items() if name != "slot"}
             new, slot = new.changed(metadata=metadata), ""
         if not slot and target is not None and (slot := slot_of(target.metadata)):
             new = new.changed(metadata={**new.metadata, "slot": target.metadata["slot"]})
+        if target is not None:
+            undated_event = (
+                not slot and new.kind == "episodic" and new.valid_from is None
+            )  # it happened otherwise, or not
+            if undated_event or self._calls_off(checked, new, target):
+                ended = closed(target, target.valid_from, new.id)
+                return self.planned(checked, "supersede", [(target, ended), (None, new), *extra], new)
         if slot:
             values = self.in_slot(new.kind, slot)
             if target is not None and all(item.id != target.id for item in values):
@@ -92,9 +94,6 @@ class ItemChanges(ItemEdits):
             if values:
                 return self._place(checked, new, values, extra)
         elif target is not None:
-            if new.kind == "episodic" and new.valid_from is None:  # the event did not happen, or happened otherwise
-                ended = closed(target, target.valid_from, new.id)
-                return self.planned(checked, "supersede", [(target, ended), (None, new), *extra], new)
             return self._place(checked, new, [target], extra)
         elif known := self._known(new):
             return self._join(checked, known, new, extra)
