@@ -18,10 +18,11 @@ from hexamem.retrieval.fusion import Ranking
 from hexamem.retrieval.label_density import QueryIntent
 from hexamem.retrieval.request import RecallFilter, Request, Run
 from hexamem.retrieval.retrievers import WIDEN, Retrievers, nearest_permitted
+from hexamem.retrieval.signals.content import REPEATED
 from hexamem.retrieval.signals.features import Features, compute_features
 from hexamem.retrieval.signals.labels import QuestionLabels
 from hexamem.retrieval.signals.pool import make_pool
-from hexamem.retrieval.signals.question import ParsedQuestion, read_question
+from hexamem.retrieval.signals.question import ParsedQuestion, is_question, read_question
 from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
@@ -158,6 +159,9 @@ class LearnedSearch:
             rows[record_id] for ranking in rankings.values() for record_id, _ in ranking[:_NEAREST] if record_id in rows
         ]
         step_ids = [*rows, *self._beside(run.filter, [*rows.values()], near, steps)] if run.filter.wants_steps else []
+        if is_question(parsed.text) and step_ids:
+            cosines = steps.products(np.array([steps.row_of[step_id] for step_id in step_ids]), parsed.vector[None])
+            step_ids = [each for each, cosine in zip(step_ids, cosines[:, 0], strict=True) if cosine < REPEATED]
         facts = self._facts(run, [record_id for record_id in found if not record_id.startswith("step_")], steps, items)
         features = compute_features(parsed, make_pool(step_ids, facts, steps), steps, labels)
         return Measured(parsed, features, SignalRanks(rankings))

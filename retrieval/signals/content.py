@@ -16,13 +16,14 @@ from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
 from hexamem.stores.working_set import WorkingSet
 
-__all__ = ["Content", "products", "read_content"]
+__all__ = ["REPEATED", "Content", "products", "read_content"]
 
 _K1, _B = 1.2, 0.75
 """BM25's constants (Robertson and Zaragoza, 2009)."""
 _PART = 200_000  # multiplications in one product, so that BLAS uses one thread
 _TINY = 1e-9
-_REPEATED = 0.97  # the least cosine of a question with a step that repeats it
+REPEATED = 0.97
+"""The least cosine of a question with a step that repeats it."""
 _NOTHING = np.zeros((2, 1), np.float32)
 
 
@@ -93,14 +94,10 @@ def read_content(question: ParsedQuestion, pool: Pool, steps: WorkingSet) -> Con
     own_dense, own_bare = _own(dense, item_dense, pool), _own(bare, item_bare, pool)
     words = _Words(question, pool, steps)
     weights, lengths, likeness, own_likeness = _late(question, pool, steps)
-    # A step that repeats the question is no evidence, nor are those beside it because of it.
-    repeats = dense >= _REPEATED
-    if is_question(question.text) and repeats.any():
-        own = _own(repeats, np.zeros(len(items), bool), pool)
+    if is_question(question.text):  # what stands beside a step that repeats it is no evidence because of that step
+        repeats = dense >= REPEATED
         for around in (dense, bare, words.bm25, words.holds, likeness):
             around[..., repeats] = 0
-        for owned in (own_dense, own_bare, words.own_bm25, words.own_bm25_names, words.own_holds, own_likeness):
-            owned[..., own] = 0
     return Content(
         question.bare, items, dense, bare, own_dense, own_bare,
         words.idf, words.holds, words.own_holds, words.bm25, words.own_bm25, words.own_bm25_names,
