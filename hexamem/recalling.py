@@ -193,12 +193,14 @@ class Recalling:
         """Bring the indexes up to the ledger and search them, as the strategy asks."""
         most = _SCORED if strategy.scorer is not None else CANDIDATES if strategy.rerank else request.k
         wide = replace(request, k=max(request.k, most))
+        unindexed: Mapping[str, str] = {}
         try:
             unindexed = self._bring_up(user, request, strategy)
             result = self._search(user, wide, strategy, unindexed=unindexed, leave_out=leave_out)
         except VectorServerError as error:
-            with suppress(VectorServerError):
-                self._projector.catch_up(user)  # its keyword index alone
+            if unindexed:  # else the keyword index is level: it is written although the server is down
+                with suppress(VectorServerError):
+                    self._projector.catch_up(user)
             result = self._by_keywords(user, wide, leave_out, str(error))
         hits, degraded = result.hits, result.degraded
         try:
