@@ -126,15 +126,9 @@ class _Call:
         self.short = sum(map(len, self._strings)) <= _SHORT
         self._found: Mapping[str, SecretSpan] = {}
         self._files: _Files = {}
+        self._redactor.read([draft.text for draft in drafts], _questions(drafts))
         shared = self._redactor.scan(metadata)
-        answers = [
-            self._redactor.scan_answer(draft.text, asked.text) if _may_answer(draft, asked) else frozenset()
-            for asked, draft in itertools.pairwise(drafts)
-        ]
-        self._secrets = [
-            shared | of_answer | self._redactor.scan(texts)
-            for of_answer, texts in zip([frozenset[str](), *answers], self._texts, strict=False)
-        ]
+        self._secrets = [shared | self._redactor.scan(texts) for texts in self._texts]
 
     def find_known(self, tx: Transaction) -> None:
         """Find secrets of the vault in the messages, and a secret that the first message gives as an answer."""
@@ -241,6 +235,12 @@ class _Call:
             status="active",
             metadata=clean({**self._metadata, **draft.metadata}),
         )
+
+
+def _questions(drafts: Sequence[MessageDraft]) -> list[str]:
+    """For each message the text before it that it may answer, or an empty text."""
+    asked = (before.text if _may_answer(draft, before) else "" for before, draft in itertools.pairwise(drafts))
+    return ["", *asked][: len(drafts)]
 
 
 def _may_answer(draft: MessageDraft, before: MessageDraft | LastMessage) -> bool:

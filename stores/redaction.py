@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from hexamem.errors import HexamemError
 from hexamem.stores.ledger import Transaction, whole_words
-from hexamem.stores.secrets import Cipher, SecretSpan, find_references, find_secrets, reference
+from hexamem.stores.secrets import Cipher, SecretSpan, find_all_secrets, find_references, find_secrets, reference
 from hexamem.stores.secrets.captions import safe_caption
 from hexamem.stores.vault_writes import StoreSecret, store_in_vault
 
@@ -61,13 +61,19 @@ class Redactor:
 
     def scan_answer(self, text: str, before: str) -> frozenset[str]:
         """Find the secrets of a text that may answer the message ``before``."""
-        plaintexts: set[str] = set()
+        self.read([text], [before])
+        return self.scan(text)
+
+    def read(self, texts: Sequence[str], before: Sequence[str]) -> None:
+        """Find the secrets of many texts at once, for later calls of ``scan``.
+
+        Args:
+            before: for each text the message that it may answer, or an empty text.
+        """
         if self.enabled:
-            spans = find_secrets(text, before)
-            if spans or text not in self._spans:
-                self._spans[text] = spans
-            self._scan_text(text, 0, plaintexts)
-        return frozenset(plaintexts)
+            for text, spans in zip(texts, find_all_secrets(texts, before), strict=True):
+                if spans or text not in self._spans:
+                    self._spans[text] = spans
 
     def add_known(self, known: Mapping[str, SecretSpan]) -> None:
         """Replace these secrets too: the vault contains them already."""

@@ -675,16 +675,16 @@ def test_a_big_message_is_searched_for_secrets_while_others_write(
     shared: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    find = redaction.find_secrets
+    find = redaction.find_all_secrets
 
-    def slow(text: str) -> Any:
-        if "big" in text and not order:
+    def slow(texts: list[str], before: list[str]) -> Any:
+        if "big" in texts[0] and not order:
             order.append("looking")
             shared.user("bob").remember("hello")  # with the lock held this would wait for itself
             order.append("bob is through")
-        return find(text)
+        return find(texts, before)
 
-    monkeypatch.setattr(redaction, "find_secrets", slow)
+    monkeypatch.setattr(redaction, "find_all_secrets", slow)
     alice.remember("a big message: the wifi password is hunter2-x9Q")
     assert order == ["looking", "bob is through"]
     assert len(alice.items("vault")) == 1

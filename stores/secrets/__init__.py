@@ -6,7 +6,7 @@
 
 from hexamem.stores.secrets.captions import caption_is_safe
 from hexamem.stores.secrets.cipher import Cipher, key_id_of, seal, unseal
-from hexamem.stores.secrets.detection import find_secrets, replace_secrets
+from hexamem.stores.secrets.detection import find_all_secrets, find_secrets, replace_secrets
 from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE, VaultKey, load_key, new_key
 from hexamem.stores.secrets.references import (
     VaultReference,
@@ -30,6 +30,7 @@ __all__ = [
     "VaultReference",
     "caption_is_safe",
     "clean_caption",
+    "find_all_secrets",
     "find_references",
     "find_secrets",
     "format_references",

@@ -16,7 +16,7 @@ from hexamem.stores.secrets.references import clean_caption, find_references, re
 from hexamem.stores.secrets.spans import Candidate, SecretSpan, Sensitivity
 from hexamem.stores.secrets.tagger import TaggedSecret, load_tagger
 
-__all__ = ["SecretSpan", "find_secrets", "replace_secrets"]
+__all__ = ["SecretSpan", "find_all_secrets", "find_secrets", "replace_secrets"]
 
 # Full-width letters, digits and marks that link or bracket a value, one to one; sentence marks are unchanged: they end it.
 _TO_ASCII = {0x3000: " ", 0x00A0: " "} | {
@@ -38,17 +38,31 @@ def find_secrets(text: str, before: str = "") -> tuple[SecretSpan, ...]:
     Args:
         before: the message before: a password alone may answer its question.
     """
-    plain = text if text.isascii() else text.translate(_TO_ASCII)
-    forms = list(find_forms(plain))
-    tagger = load_tagger()
-    tagged = tagger.tag([plain], [before])[0]
+    return find_all_secrets([text], [before])[0]
+
+
+def find_all_secrets(texts: Sequence[str], before: Sequence[str]) -> list[tuple[SecretSpan, ...]]:
+    """The same for several texts at once, which takes half of the time.
+
+    Args:
+        before: for each text the message before it, or an empty text.
+    """
+    plain = [text if text.isascii() else text.translate(_TO_ASCII) for text in texts]
+    tagged = load_tagger().tag(plain, before)
+    return [_found(*each) for each in zip(texts, plain, tagged, strict=True)]
+
+
+def _found(text: str, plain: str, tagged: Sequence[TaggedSecret]) -> tuple[SecretSpan, ...]:
+    """The secrets of a text: those of a defined form, and those of the tagger."""
     candidates = [
-        form for form in forms if not form.doubtful or any(t.start < form.end and form.start < t.end for t in tagged)
+        form
+        for form in find_forms(plain)
+        if not form.doubtful or any(t.start < form.end and form.start < t.end for t in tagged)
     ]
     candidates += [
         _candidate(secret)
         for secret in tagged
-        if secret.probability >= tagger.threshold
+        if secret.probability >= load_tagger().threshold
         and secret.kind not in _OF_FORM
         and not is_placeholder(plain[secret.start : secret.end])
     ]
