@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hexamem.models.sigmoid import sigmoid
+from hexamem.once import once
 from hexamem.stores.embedders.trained_weights import read_weights
 
 __all__ = ["SentenceClassifiers", "SentenceReading", "load_sentence_classifiers", "sentence_features"]
@@ -100,7 +100,7 @@ def sentence_features(sentence: str, vector: NDArray[np.float32]) -> NDArray[np.
     return np.concatenate([vector, np.array([asks, math.log1p(len(sentence)) / 5], np.float32)])
 
 
-@cache
+@once
 def load_sentence_classifiers(name: str) -> SentenceClassifiers:
     """The classifiers that ship for an embedder, ``bundled`` or ``static``.
 

@@ -10,11 +10,11 @@ import asyncio
 import atexit
 import threading
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hexamem.chatting import chat_graph
 from hexamem.memory import Memory
+from hexamem.once import once
 from hexamem.subgraphs import ingest_graph, memory_graph, research_graph
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ __all__ = ["chat", "ingest", "memory", "research"]
 _lock = threading.Lock()
 
 
-@cache
+@once
 def _memory() -> Memory:
     opened = Memory.open()
     atexit.register(opened.close)
     return opened
 
 
-@cache
+@once
 def _graph(build: Callable[[Memory], CompiledStateGraph[Any, Any, Any, Any]]) -> Any:
     return build(_memory())
 

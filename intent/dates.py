@@ -14,11 +14,13 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import localcontext
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal, get_args
 
 from dateutil.easter import easter
 from dateutil.relativedelta import relativedelta
+
+from hexamem.once import once
 
 __all__ = ["DateSpan", "Precision", "Prefer", "find_dates"]
 Prefer = Literal["past", "future", "near"]
@@ -84,13 +86,12 @@ def find_dates(text: str, reference_time: datetime, zone: tzinfo, *, prefer: Pre
     han = _HAN.search(plain) is not None
     dates: list[DateSpan] = []
     for culture in ["zh-cn"] * han + ["en-us"] * (not han or re.search("[A-Za-z]", plain) is not None):
-        for span in _Recognizer(culture).read(plain, reference, prefer) if any(map(str.isalnum, plain)) else ():
+        for span in _recognizer(culture).read(plain, reference, prefer) if any(map(str.isalnum, plain)) else ():
             if not any(other.start < span.end and span.start < other.end for other in dates):
                 dates.append(replace(span, text=text[span.start : span.end]))
     return tuple(sorted(dates, key=lambda span: span.start))
 
 
-@lru_cache(maxsize=2)
 class _Recognizer:
     """The library's extractors and parsers of one language, made when first needed (0.4 s). Safe to share between threads."""
 
@@ -260,6 +261,11 @@ class _Recognizer:
         if not value and extracted.type == "date":
             value = _ask(self._parsers.holiday_parser.parse, extracted, reference).value
         return value if value and isinstance(value.timex, str) else None
+
+
+@once
+def _recognizer(culture: str) -> _Recognizer:
+    return _Recognizer(culture)
 
 
 class _UnreadableDateError(Exception):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from hexamem.intent.contract import StepView, Vectors
 from hexamem.models.sigmoid import sigmoid
+from hexamem.once import once
 from hexamem.stores.embedders.trained_weights import read_weights
 
 __all__ = ["CONTEXT", "LabelClassifiers", "event_features", "load_classifiers"]
@@ -76,7 +76,7 @@ def event_features(step: StepView, before: StepView | None, *, turned: bool) -> 
     return np.concatenate([step.vector, earlier, np.array(context, np.float32)])
 
 
-@cache
+@once
 def load_classifiers(name: str) -> LabelClassifiers:
     """The classifiers that ship for the vectors of an embedder, ``bundled`` or ``static``.
 

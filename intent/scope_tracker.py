@@ -12,7 +12,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from hexamem.intent.contract import StepView, Vectors
 from hexamem.intent.scope_text import explicit_keys, words_of
+from hexamem.once import once
 from hexamem.stores.embedders.trained_weights import read_weights
 
 __all__ = [
@@ -150,7 +150,7 @@ class ScopeWeights:
         return np.asarray(hidden @ self.output, np.float32)
 
 
-@cache
+@once
 def load_scope_weights(name: str) -> ScopeWeights:
     """The weights that ship for the vectors of an embedder, ``bundled`` or ``static``.
 

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
@@ -23,6 +24,7 @@ from sqlalchemy import event, select, update
 from hexamem import Memory, Settings, UserMemory, Where
 from hexamem.memory_types import utc_now
 from hexamem.models.encoder import open_encoder
+from hexamem.once import once
 from hexamem.stores.index_writer import TARGETS
 from hexamem.stores.ledger.schema import recalls, users
 
@@ -367,3 +369,19 @@ def test_one_who_is_registered_anew_by_a_clock_that_was_set_back_finds_what_is_s
     assert found_by_keywords(alice, "bicycle") == found_by_keywords(alice, "bicycle") == [SHED[0]]
     alice.remember(NEW)
     assert NEW in found_by_keywords(alice, "accordion")
+
+
+def test_threads_that_need_a_value_at_the_same_time_build_it_once() -> None:
+    built: list[str] = []
+
+    @once
+    def patterns(culture: str) -> list[str]:
+        time.sleep(0.05)
+        built.append(culture)
+        return [culture]
+
+    with ThreadPoolExecutor(8) as pool:
+        values = list(pool.map(patterns, ["en-us"] * 8))
+    assert built == ["en-us"]
+    assert all(value is values[0] for value in values)
+    assert patterns("zh-cn") == ["zh-cn"]

@@ -24,7 +24,7 @@ NOT_PACKAGES = {"tests", "notebooks", "benchmarks", "docs", "scripts", "build", 
 
 # Who may import whom: each package only from those before it.
 LAYERS = [
-    {"errors"},
+    {"errors", "once"},
     {"memory_types"},
     {"config"},
     {"models", "stores"},

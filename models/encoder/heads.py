@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import cache
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from hexamem.errors import ModelFileError
 from hexamem.models.encoder.runtime import EncodedText, Encoder, open_encoder
+from hexamem.once import once
 
 __all__ = ["Heads", "open_heads"]
 
@@ -90,7 +90,7 @@ def _one_word(pair: str) -> bool:
     return all(character.isalnum() and east_asian_width(character) not in "WF" for character in pair)
 
 
-@cache
+@once
 def open_heads() -> Heads:
     """The heads of the encoder that ships with the package, loaded once per process."""
     return Heads(open_encoder())

@@ -13,7 +13,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from hexamem.models.onnx_model import OnnxTextModel, read_metadata, read_tokenizer, readable
+from hexamem.once import once
 
 __all__ = [
     "FOLDER",
@@ -197,7 +197,7 @@ def read_encoder_tokenizer(folder: Path = FOLDER) -> Tokenizer:
     return read_tokenizer(folder / "tokenizer.json", metadata["sha256"], metadata["fingerprint"])
 
 
-@cache
+@once
 def open_encoder() -> Encoder:
     """The encoder that ships with the package, loaded once per process.
 

@@ -7,7 +7,6 @@ The model is made by ``scripts/train_reranker.py``; its report lies in ``docs/en
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from hexamem.models.encoder.runtime import read_encoder_tokenizer
 from hexamem.models.onnx_model import OnnxTextModel, read_metadata, readable
 from hexamem.models.sigmoid import sigmoid
+from hexamem.once import once
 
 __all__ = ["Reranker", "open_reranker"]
 
@@ -52,7 +52,7 @@ class Reranker:
         return scores
 
 
-@cache
+@once
 def open_reranker() -> Reranker:
     """The cross-encoder that ships with the package, loaded once per process.
 

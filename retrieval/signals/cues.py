@@ -7,11 +7,11 @@ A classifier of the question's vector, trained by ``scripts/train_questions.py``
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from hexamem.once import once
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.trained_weights import read_weights
 
@@ -62,7 +62,7 @@ class QuestionKinds:
         return shares
 
 
-@cache
+@once
 def load_question_kinds(embedder: str) -> QuestionKinds | None:
     """The classifier that ships for an embedder; None for other embedders.
 

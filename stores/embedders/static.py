@@ -12,7 +12,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import chain
@@ -26,6 +26,7 @@ from tokenizers import Tokenizer
 
 from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.models.tokens import word_pieces
+from hexamem.once import once
 from hexamem.stores.embedders.base import Embedder, FloatArray, TokenModel, normalize_rows, readable
 from hexamem.stores.embedders.lexicon import Lexicon, LexiconSettings
 from hexamem.stores.embedders.segmentation import has_foreign_run
@@ -239,7 +240,7 @@ class _Data:
             ) from None
 
 
-@cache
+@once
 def _shipped() -> _Data:
     """The package's own files, read once per process."""
     return _Data(resources.files(__package__).joinpath("static_model"))

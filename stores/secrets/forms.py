@@ -13,7 +13,7 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from stdnum import iban, luhn
 from stdnum.br import cpf
 from stdnum.cn import ric
 
+from hexamem.once import once
 from hexamem.stores.secrets.spans import Candidate, Sensitivity
 
 __all__ = ["find_forms", "is_placeholder"]
@@ -413,7 +414,7 @@ _FIRST_NUMBER = re.compile(r"\b1[.):]?[ ]{0,2}$")
 _SEED_LENGTHS = (24, 21, 18, 15, 12)
 
 
-@cache
+@once
 def _bip39() -> Mnemonic:
     return Mnemonic("english")
 

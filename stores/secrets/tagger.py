@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -16,6 +15,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from hexamem.once import once
 from hexamem.stores.secrets.token_features import (
     TokenizedTexts,
     position_rows,
@@ -340,7 +340,7 @@ def read_tagger_weights(path: Path) -> TaggerWeights:
     )
 
 
-@cache
+@once
 def load_tagger() -> Tagger:
     """The tagger that ships with the package, loaded once per process."""
     return Tagger(read_tagger_weights(_FILE))
