@@ -52,7 +52,7 @@ from tests.test_bad_input import ODD_TEXTS  # noqa: E402
 from tests.test_cli_mistakes import LEAVES  # noqa: E402
 from tests.test_export import fill  # noqa: E402
 
-SLOW, NOTICED = 50, 0.1  # times the median CPU per byte; shorter ones, in seconds, are never reported
+SLOW, NOTICED = 50, 1.0  # times the median CPU per byte; shorter ones, in seconds, are never reported
 LONGEST = 20.0  # seconds of CPU after which an input is given up
 OVERHEAD = 512  # bytes added to each input's size: a call takes time whatever its input
 ODD: list[Any] = [
@@ -290,11 +290,12 @@ def call(rng: Random) -> tuple[str, dict[str, Any]]:
     arguments = {}
     for name in CALLS[method]:
         if name in ("query", "page_id") or rng.random() < 0.35:
-            value = rng.choice(ARGUMENTS[name])
-            odd = rng.random()
-            arguments[name] = (
-                rng.choice(ODD) if odd < 0.1 else value if odd < 0.4 else changed(rng, {"x": value}).get("x")
-            )
+            value, odd = rng.choice(ARGUMENTS[name]), rng.random()
+            if odd < 0.1:
+                value = rng.choice(ODD)
+            elif odd < 0.6:
+                value = text(rng, [value]) if isinstance(value, str) else changed(rng, value)
+            arguments[name] = value
     return method, arguments
 
 
@@ -478,46 +479,53 @@ def targets(folder: Path) -> dict[str, Target]:
 # -- the run ---------------------------------------------------------------------------------------------------------
 
 
-def fuzz(name: str, target: Target, seed: int, first: int, count: int) -> tuple[int, float, dict[str, str]]:
-    """Try ``count`` inputs; returns how many were accepted, the CPU seconds, and the findings by where they were raised."""
-    findings: dict[str, str] = {}
+def fuzz(name: str, target: Target, seed: int, first: int, count: int) -> int:
+    """Try ``count`` inputs, or as many as there are until Ctrl-C; prints each finding once, and returns how many there are."""
+    findings: set[str] = set()
     costs: list[float] = []
-    accepted, began, shown_at = 0, time.process_time(), time.monotonic()
-    for number in range(first, first + count):
-        given = target.make(Random(f"{seed} {name} {number}"))
-        start, error = time.process_time(), None
-        signal.setitimer(signal.ITIMER_PROF, LONGEST)
-        try:
-            target.run(given)
-            accepted += 1
-        except target.allowed:
-            pass
-        except (Exception, TooLong) as raised:  # noqa: BLE001 - what is looked for
-            error = raised
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-        cost = time.process_time() - start
-        if number % 20 == 0 or cost > NOTICED:
-            cost_per_byte = cost / (OVERHEAD + len(repr(given)))
-            costs.append(cost_per_byte)
-            median = sorted(costs[-2_000:])[len(costs[-2_000:]) // 2]
-            if error is None and cost > NOTICED and len(costs) > 20 and cost_per_byte > SLOW * median:
-                findings.setdefault(
-                    f"slow: {cost:.2f} s, {cost_per_byte / median:.0f} times the median a byte",
-                    f"input {number}: {given!r}"[:600],
-                )
-        if error is not None:
-            frame = next(
-                (at for at in reversed(traceback.extract_tb(error.__traceback__)) if str(ROOT) in at.filename), None
-            )
-            where = f"{Path(frame.filename).relative_to(ROOT)}:{frame.lineno}" if frame else "?"
-            findings.setdefault(
-                f"{type(error).__name__} at {where}: {str(error)[:200]!r}"[:200], f"input {number}: {given!r}"[:600]
-            )
-        if time.monotonic() - shown_at > 10:
-            shown_at = time.monotonic()
-            print(f"{name}: {number - first + 1:,} of {count:,}, {len(findings)} findings", file=sys.stderr, flush=True)
-    return accepted, time.process_time() - began, findings
+    tried = accepted = 0
+    began, shown_at = time.process_time(), time.monotonic()
+
+    def found(what: str, given: Any) -> None:
+        if what not in findings:
+            findings.add(what)
+            print(f"{name}, input {first + tried}: {what}\n    {given!r}"[:800], flush=True)
+
+    try:
+        for tried in range(count):  # noqa: B007 - read by ``found`` and below
+            given = target.make(Random(f"{seed} {name} {first + tried}"))
+            start, failed = time.process_time(), False
+            signal.setitimer(signal.ITIMER_PROF, LONGEST)
+            try:
+                target.run(given)
+                accepted += 1
+            except target.allowed:
+                pass
+            except (Exception, TooLong) as error:  # noqa: BLE001 - what is looked for
+                failed = True
+                frames = [frame for frame in traceback.extract_tb(error.__traceback__) if str(ROOT) in frame.filename]
+                where = f"{Path(frames[-1].filename).relative_to(ROOT)}:{frames[-1].lineno}" if frames else "?"
+                found(f"{type(error).__name__} at {where}: {str(error)[:120]!r}", given)
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
+            cost = time.process_time() - start
+            if tried % 20 == 0 or cost > NOTICED:
+                costs = [*costs[-1_000:], cost / (OVERHEAD + len(repr(given)))]
+                times = costs[-1] / max(sorted(costs)[len(costs) // 2], 1e-9)
+                if cost > NOTICED and len(costs) > 20 and times > SLOW and not failed:
+                    where = given[0] if isinstance(given, (list, tuple)) and isinstance(given[0], str) else ""
+                    found(f"slow {where[:30]}: more than {SLOW} times the median a byte ({cost:.1f} s)", given)
+            if time.monotonic() - shown_at > 10:
+                shown_at = time.monotonic()
+                print(f"{name}: {tried:,} of {count:,}, {len(findings)} findings", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+    seconds = time.process_time() - began
+    print(
+        f"{name}: {tried + 1:,} inputs, {accepted:,} accepted, {seconds:,.0f} s of CPU, {len(findings)} findings",
+        flush=True,
+    )
+    return len(findings)
 
 
 def main() -> int:
@@ -532,6 +540,7 @@ def main() -> int:
         raise TooLong(f"more than {LONGEST:g} s")
 
     signal.signal(signal.SIGPROF, give_up)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without
     failed = 0
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         os.chdir(folder)
@@ -540,14 +549,7 @@ def main() -> int:
         shares = sum(target.share for target in chosen.values())
         for name, target in chosen.items():
             count = max(1, options.inputs * target.share // shares)
-            accepted, seconds, findings = fuzz(name, target, options.seed, options.first, count)
-            print(
-                f"{name}: {count:,} inputs, {accepted:,} accepted, {seconds:,.0f} s of CPU, {len(findings)} findings",
-                flush=True,
-            )
-            for finding, example in findings.items():
-                print(f"  {finding}\n    {example}", flush=True)
-            failed += len(findings)
+            failed += fuzz(name, target, options.seed, options.first, count)
     return 1 if failed else 0
 
 

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
-import hexamem
-
 __all__ = ["attack", "check", "patterns", "slowdown"]
 
 _parser: Any = re._parser  # type: ignore[attr-defined]  # the standard library's own, which has no public name
@@ -52,10 +50,11 @@ def _within(value: Any, module: str, seen: list[object]) -> Iterator[re.Pattern[
         for part in [*value, *value.values()] if isinstance(value, Mapping) else value:
             if not isinstance(part, (str, bytes, int, float)):
                 yield from _within(part, module, seen)
-    elif getattr(value, "__module__", None) == module and hasattr(value, "__dict__"):
-        if not any(value is other for other in seen):
-            seen.append(value)
-            yield from _within(list(vars(value).values()), module, seen)
+    elif getattr(value, "__module__", None) != module or any(value is other for other in seen):
+        return
+    elif hasattr(value, "__dict__"):
+        seen.append(value)
+        yield from _within(list(vars(value).values()), module, seen)
 
 
 def attack(rng: Random, pattern: re.Pattern[str]) -> tuple[re.Pattern[str], str, str, str]:
