@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -37,6 +38,7 @@ from hexamem.errors import (
 )
 from hexamem.stores.ledger.schema import steps
 
+from . import module_patterns
 from .fork_server import python, run_program
 
 QUIET = Settings(background=False)
@@ -502,3 +504,14 @@ def test_the_async_twins_never_block_the_event_loop_and_raise_what_their_twins_r
     asyncio.run(work())
     assert threads
     assert threading.get_ident() not in threads
+
+
+# Time.
+
+
+def test_no_pattern_takes_four_times_as_long_for_twice_the_text_made_to_let_it_backtrack() -> None:
+    rng, every = Random(5), module_patterns.patterns()
+    assert len(every) > 150
+    for pattern in every:
+        for _ in range(4):
+            module_patterns.check(module_patterns.attack(rng, pattern))
