@@ -275,7 +275,8 @@ ARGUMENTS: dict[str, list[Any]] = {
               {"metadata": {"z": 1, "a": {"b": [None]}}, "agent_id": "agent"}],
     "as_of": TIMES, "known_at": TIMES, "token_budget": [1, 500], "min_probability": [0.5],
     "operations": [{"multi_step": True, "latest_filtering": False}], "kind": ["core"], "superseded": [True],
-    "thread_id": ["painting"], "record_id": ["step_x"], "limit": [3], "scope": ["x"], "label": ["x"], "page_id": ["x"], "sha256": ["0" * 64], "secret_id": ["x"],
+    "thread_id": ["painting"], "record_id": ["step_x"], "limit": [3], "scope": ["x"], "label": ["x"],
+    "page_id": ["x"], "sha256": ["0" * 64], "secret_id": ["x"],
 }  # fmt: skip
 CALLS = {
     "recall": ("query", "k", "strategy", "kinds", "where", "as_of", "known_at", "token_budget", "min_probability", "operations"),

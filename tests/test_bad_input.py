@@ -32,6 +32,7 @@ from hexamem.errors import (
     HomeNotWritableError,
     InvalidInputError,
     MissingUserError,
+    NotFoundError,
     SecretKeyError,
     StorageFullError,
     StoreClosedError,
@@ -142,6 +143,15 @@ def test_a_very_long_message_is_stored_whole_and_found_by_its_words(literal: Use
     hit = literal.recall("heliotrope", strategy="bm25", token_budget=500).hits[0]
     assert (hit.id, hit.text == text, literal.get(step_id).content == text) == (step_id, True, True)  # type: ignore[union-attr]
     assert "a short one" in literal.recall("short one", k=1, strategy="rrf", token_budget=500).text
+
+
+def test_no_id_of_whatever_characters_is_known_and_none_breaks_the_database(literal: UserMemory) -> None:
+    for odd in ("\ud800", "\0", "' OR 1=1 --", "%", "_", '"; DROP TABLE steps'):
+        for call in (literal.get, literal.media, literal.remove, literal.undo, literal.page, literal.labels.show):
+            with pytest.raises((NotFoundError, InvalidInputError)):
+                call(odd)
+        assert literal.steps(odd) == literal.history(odd) == literal.reveals(odd) == []
+        assert literal.items(where={"labels": [odd], "metadata": {odd: odd}, "speaker": odd}) == []
 
 
 # Messages.
