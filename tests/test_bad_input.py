@@ -265,7 +265,7 @@ WRONG: dict[str, str] = {
     "edit('item_x', 5)": "changes = 5",
     "forget()": "forget what?",
     "forget([b'x'])": "ids = b'x'",
-    "history(limit=0)": "limit = 0",
+    **{f"history(limit={value})": f"limit = {value}" for value in (0, 2**70)},
     "reveal('x', reason=' ')": "reason = ' '",
     "redact(' ')": "words to redact are empty",
     "redact('e')": "single character",
