@@ -16,6 +16,7 @@ from hexamem.evals.jsonl import load_jsonl
 from hexamem.evals.locomo import load_locomo, load_other_questions
 from hexamem.evals.longmemeval import load_longmemeval
 from hexamem.evals.records import FORMATS, Conversation, DataFormat, listed, natural_key, read_json
+from hexamem.stores.disk import bounded_lines
 
 __all__ = ["detect_format", "each_once", "load_conversations", "load_files"]
 
@@ -129,7 +130,9 @@ def detect_format(path: Path) -> DataFormat | None:
 def _detect_lines(path: Path) -> DataFormat | None:
     empty = True
     with path.open("rb") as lines:
-        for line in filter(bytes.strip, lines):
+        for line, whole in bounded_lines(lines):
+            if whole and not line.strip():
+                continue
             empty = False
             try:
                 record: Any = json.loads(line)

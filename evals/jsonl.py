@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from hexamem.errors import CorruptFileError
 from hexamem.evals.records import Conversation, EvalMessage, listed, read_json, why
+from hexamem.stores.disk import LONGEST_LINE, bounded_lines
 
 __all__ = ["JsonLines", "fits", "load_jsonl", "read_records"]
 
@@ -123,7 +124,10 @@ def _array(path: Path) -> Iterator[tuple[int, Any, str | None]]:
 def _lines(path: Path) -> Iterator[tuple[int, Any, str | None]]:
     """The number, value and fault of each line that is not blank."""
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for number, (line, whole) in enumerate(bounded_lines(file), start=1):
+            if not whole:
+                yield number, None, f"longer than {LONGEST_LINE:,} bytes"
+                continue
             raw = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             try:
                 if raw.strip():

@@ -76,7 +76,7 @@ def _conversation(path: Path, record: Any, index: int, count: int) -> Conversati
         raise CorruptFileError(f"{place}: dia_id {double[0]!r} occurs twice; each turn needs an id of its own")
     questions: list[Question] = []
     unknown: list[str] = []
-    for number, raw in enumerate(record.get("qa") or [], start=1):
+    for number, raw in enumerate(parsed(list[Any], record.get("qa") or [], f"{place}, qa"), start=1):
         entry = parsed(_Asked, raw, f"{place}, qa, question {number}")
         written = [part for text in entry.evidence or () for part in _BETWEEN_IDS.split(str(text)) if part]
         question_id = f"{conversation_id}-q{number}"
@@ -165,9 +165,14 @@ def load_other_questions(path: Path) -> list[Conversation]:
 
 
 def _with_other(path: Path, name: str, entries: Sequence[_Other]) -> Conversation:
-    file = path.resolve().parent.parent / name
-    if not file.is_file():
-        raise CorruptFileError(f"{path}: names the conversation {name!r}, and there is no file {file}")
+    folder = path.resolve().parent.parent
+    file = folder / name
+    try:
+        inside = file.resolve().is_relative_to(folder) and file.is_file()
+    except (OSError, ValueError):  # too long for a name, or with a character that none has
+        inside = False
+    if not inside:
+        raise CorruptFileError(f"{path}: names the conversation {name[:200]!r}, and {folder} has no such file")
     (conversation,) = load_locomo(file)
     turns = {message.id for message in conversation.messages}
     for number, entry in enumerate(entries, 1):

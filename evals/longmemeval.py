@@ -7,7 +7,7 @@ the original ids and ``has_answer`` are in ``Conversation.gold``.
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +26,11 @@ def _time(value: Any) -> datetime:
         return datetime.fromisoformat(_WEEKDAY.sub(" ", value).strip().replace("/", "-"))
     except (TypeError, ValueError):
         raise ValueError("write a time like '2023/05/20 (Sat) 02:21'") from None
+
+
+def _aware(time: datetime) -> datetime:
+    """A time for comparing: one without an offset as if it were in UTC."""
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 class _Turn(BaseModel):
@@ -82,7 +87,7 @@ def _conversation(instance: _Instance) -> Conversation:
     gold: dict[str, dict[str, Any]] = {}
     threads: dict[str, list[str]] = {}
     sessions = zip(instance.haystack_dates, instance.haystack_session_ids, instance.haystack_sessions, strict=True)
-    for number, (start, name, turns) in enumerate(sorted(sessions, key=lambda session: session[0]), start=1):
+    for number, (start, name, turns) in enumerate(sorted(sessions, key=lambda session: _aware(session[0])), start=1):
         thread = f"session_{number}"
         threads.setdefault(name, []).append(thread)
         for index, turn in enumerate(turns):

@@ -183,8 +183,16 @@ def not_scored(unknown: Sequence[str], questions: Iterable[Question]) -> list[st
 
 
 def turn_time(start: datetime | None, index: int) -> str | None:
-    """The time of turn ``index`` (from 0) of a session: one second a turn, which preserves their order under a sort by time."""
-    return None if start is None else (start + timedelta(seconds=index)).isoformat()
+    """The time of turn ``index`` (from 0) of a session: one second a turn, which preserves their order under a sort by time.
+
+    At the end of the calendar it is the session's own.
+    """
+    if start is None:
+        return None
+    try:
+        return (start + timedelta(seconds=index)).isoformat()
+    except OverflowError:
+        return start.isoformat()
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:

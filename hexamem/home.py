@@ -183,7 +183,8 @@ def _hold(folder: Path) -> FileLock:
         lock.acquire()
     except Timeout:
         raise HomeInUseError(
-            f"the home {folder} is open already, here or in another process: close it there, or name another home"
+            f"the home {folder} is open already, here or in another process, such as a chat, a notebook or a server: close it "
+            "there, or name another home; homes of several processes can share a ledger on PostgreSQL (ledger_url=, --ledger)"
         ) from None
     except OSError as error:
         raise HomeNotWritableError(

@@ -293,7 +293,7 @@ class UserExperience:
         if env is not None:
             _check_env(env)
         if limit is not None:
-            check_count(limit, "limit")
+            check_count(limit, "limit", 2**31 - 1)
         with self._runs.read() as tx:
             return read_runs(tx, env, limit=limit)
 

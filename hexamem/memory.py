@@ -93,6 +93,7 @@ class Memory:
         self.media, self.cipher, self.types = home.media, home.cipher, home.ledger.types
         self.embedder, self.reading_embedder = home.embedder, home.reading_embedder
         self._users: dict[str, UserMemory] = {}
+        self._recalls_wait: dict[str, None] = {}  # users whose logged recalls the background thread writes
         self._guard = threading.Lock()
         self._worker: BackgroundWorker | None = None
         closed = f"the memory at {self.home} was closed; open it again with Memory.open({str(self.home)!r})"
@@ -251,18 +252,16 @@ class Memory:
         check_name(name, "user")
         if timezone is not None:
             read_zone(timezone)
+        user = self._users.get(name)
+        if user is not None and timezone in (None, user.timezone):
+            return user
+        stored = self.ledger.timezone(name)  # not under the guard: a write waits for the writes of other users
+        zone = timezone or stored or self.settings.timezone
+        if stored is not None and zone != stored:
+            self.ledger.set_timezone(name, zone)
         with self._guard:
-            user = self._users.get(name)
-            if user is not None and timezone in (None, user.timezone):
-                return user
-            stored = self.ledger.timezone(name)
-            zone = timezone or stored or self.settings.timezone
-            if user is None:
-                user = UserMemory(self, self._home, self._calls, name, zone)
-            if stored is not None and zone != stored:
-                self.ledger.set_timezone(name, zone)
+            user = self._users.setdefault(name, UserMemory(self, self._home, self._calls, name, zone))
             user.timezone = zone
-            self._users[name] = user
         return user
 
     @counted
@@ -404,8 +403,18 @@ class Memory:
     ) -> None:
         await self.aclose()
 
+    def write_recalls_in_background(self, user: str) -> bool:
+        """Have the logged recalls of a user written by the background thread; returns whether there is one."""
+        if self._worker is None:
+            return False
+        self._recalls_wait[user] = None
+        self._worker.put(user)
+        return True
+
     def _refresh(self, user: str) -> None:
-        """Update the caches that recalls of a user read, so that the next recall need not."""
+        """Write the logged recalls of a user, and update the caches that recalls read, so that the next recall need not."""
+        if self._recalls_wait.pop(user, ...) is None:
+            self.user(user).write_recalls()
         with self.projector.lock(user):  # as in :meth:`drop_caches`
             self.searcher.refresh(user)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -41,10 +41,15 @@ _SCORED = 100
 
 
 class RecallLog:
-    """The recalls of a user that are not yet written to the ledger. Safe to use from several threads."""
+    """The recalls of a user that are not yet written to the ledger. Safe to use from several threads.
 
-    def __init__(self, home: Home, user: str) -> None:
-        self._home, self._user = home, user
+    Args:
+        in_background: has :meth:`write` called in the background, for the user, and returns whether it will be: a recall
+            must not wait for the writes of other users.
+    """
+
+    def __init__(self, home: Home, user: str, in_background: Callable[[str], bool]) -> None:
+        self._home, self._user, self._in_background = home, user, in_background
         self._rows: list[RecallRow] = []
         self._erasures = 0
         self._guard = threading.Lock()
@@ -64,7 +69,7 @@ class RecallLog:
                 return
             self._rows.append(row)
             full = len(self._rows) >= settings.recall_log
-        if full:
+        if full and not self._in_background(self._user):
             self.write()
 
     def write(self) -> None:

@@ -141,6 +141,7 @@ class UserPrivacy(UserBase):
                 nothing is imported then.
             InvalidInputError: if it holds secrets and no passphrase is passed, or conflicts with an existing thread.
         """
+        settings = self.memory.settings
         none_waits = not self.memory.ingesting.waiting(self.name)
         counts = import_file(
             file_path(path),
@@ -150,7 +151,9 @@ class UserPrivacy(UserBase):
             self.memory.media,
             passphrase=passphrase,
             timezone=self.timezone,
-            chosen=self.timezone != self.memory.settings.timezone,
+            chosen=self.timezone != settings.timezone,
+            # A text may be in a row twice, and in base64; rows of short messages have fields of a length of their own.
+            longest=max(1 << 20, 4 * max(settings.max_message_bytes, settings.max_file_bytes)),
         )
         self.timezone = self.memory.ledger.timezone(self.name) or self.timezone
         if none_waits:  # the imported steps come with the items that were extracted from them

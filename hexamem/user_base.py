@@ -31,7 +31,7 @@ class UserBase:
         self.key = user_key(name)
         read_zone(timezone)  # raises for an unknown zone now, not at the first message
         self._home, self._calls = home, calls
-        self._recalls = RecallLog(home, name)
+        self._recalls = RecallLog(home, name, memory.write_recalls_in_background)
         self._thread_locks = tuple(threading.Lock() for _ in range(_LOCKS))
 
     @contextmanager

@@ -287,7 +287,7 @@ class UserWriting(UserBase):
     def history(self, record_id: str | None = None, *, limit: int | None = None) -> list[Operation]:
         """The operations on one step, item or label, or on all, oldest first; with ``limit`` only the newest."""
         if limit is not None:
-            check_count(limit, "limit")
+            check_count(limit, "limit", 2**31 - 1)
         with self.read() as tx:
             return history_of(tx, record_id, limit)
 

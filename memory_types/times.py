@@ -11,7 +11,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dateutil import parser as dateutil_parser
@@ -108,8 +108,9 @@ def read_zone(name: str) -> tzinfo:
         return UTC
     try:
         return ZoneInfo(name)
-    # A folder of the database, or a path out of it, raises OSError or ValueError; another type TypeError.
-    except (ZoneInfoNotFoundError, ValueError, OSError, TypeError, AttributeError):
+    # A folder of the database, or a path out of it, raises OSError or ValueError; one of many levels RecursionError;
+    # another type TypeError.
+    except (ZoneInfoNotFoundError, ValueError, OSError, RecursionError, TypeError, AttributeError):
         raise InvalidInputError(
             f"timezone {shown(name)} is unknown; give an IANA name such as 'Europe/Dublin' or 'UTC'"
         ) from None
@@ -247,7 +248,7 @@ def _written_out(value: str, text: str) -> datetime:
             for default in _DEFAULTS
             for day, year in orders
         }
-    except (dateutil_parser.ParserError, AttributeError, TypeError):
+    except (dateutil_parser.ParserError, AttributeError, InvalidOperation, TypeError):
         raise _unreadable(value, "it is in no known form") from None  # the error of dateutil repeats the whole text
     if len(read) > 1:
         raise _unreadable(value, "the day, the month or the year is missing, or they cannot be told apart")

@@ -1,11 +1,26 @@
-"""Making changes of folders durable."""
+"""Making changes of folders durable, and reading lines of a bounded length."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
-__all__ = ["sync_folder"]
+__all__ = ["LONGEST_LINE", "bounded_lines", "sync_folder"]
+
+LONGEST_LINE = 256 << 20
+"""Bytes of a line of JSON: a message or file of the default limits, with JSON's escapes or in base64, has fewer."""
+
+
+def bounded_lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Iterator[tuple[bytes, bool]]:
+    """The lines of a file, each with whether it is whole; of one longer than ``longest`` bytes only its beginning is read."""
+    while line := file.readline(longest + 1):
+        whole = len(line) <= longest
+        yield (line if whole else b""), whole
+        while not whole:
+            rest = file.readline(1 << 20)
+            whole = len(rest) < 1 << 20 or rest.endswith(b"\n")
 
 
 def sync_folder(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterator
@@ -20,6 +21,7 @@ from hexamem.stores.ledger.schema import files, items, steps
 __all__ = ["MediaStore", "adding_before", "carries_media", "stored_files", "text_of"]
 
 _NO_SPACE = {28, 122}  # ENOSPC, EDQUOT
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _UTF_16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
@@ -41,7 +43,7 @@ def text_of(data: bytes, mime_type: str | None = None) -> tuple[str | None, str]
 
 def carries_media(tx: Transaction, sha256: str) -> bool:
     """Whether an active step of the user, or an active or superseded item, refers to these bytes."""
-    if not sha256:
+    if not _SHA256.fullmatch(sha256):
         return False
     in_step = type_coerce(steps.c.media, Text).contains(sha256, autoescape=True)
     own = tx.own(steps) & (steps.c.status == "active")

@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -31,12 +32,14 @@ from hexamem.errors import (
     HomeNotWritableError,
     InvalidInputError,
     MissingUserError,
+    NotFoundError,
     SecretKeyError,
     StorageFullError,
     StoreClosedError,
 )
 from hexamem.stores.ledger.schema import steps
 
+from . import module_patterns
 from .fork_server import python, run_program
 
 QUIET = Settings(background=False)
@@ -140,6 +143,15 @@ def test_a_very_long_message_is_stored_whole_and_found_by_its_words(literal: Use
     hit = literal.recall("heliotrope", strategy="bm25", token_budget=500).hits[0]
     assert (hit.id, hit.text == text, literal.get(step_id).content == text) == (step_id, True, True)  # type: ignore[union-attr]
     assert "a short one" in literal.recall("short one", k=1, strategy="rrf", token_budget=500).text
+
+
+def test_no_id_of_whatever_characters_is_known_and_none_breaks_the_database(literal: UserMemory) -> None:
+    for odd in ("\ud800", "\0", "' OR 1=1 --", "%", "_", '"; DROP TABLE steps'):
+        for call in (literal.get, literal.media, literal.remove, literal.undo, literal.page, literal.labels.show):
+            with pytest.raises((NotFoundError, InvalidInputError)):
+                call(odd)
+        assert literal.steps(odd) == literal.history(odd) == literal.reveals(odd) == []
+        assert literal.items(where={"labels": [odd], "metadata": {odd: odd}, "speaker": odd}) == []
 
 
 # Messages.
@@ -253,7 +265,7 @@ WRONG: dict[str, str] = {
     "edit('item_x', 5)": "changes = 5",
     "forget()": "forget what?",
     "forget([b'x'])": "ids = b'x'",
-    "history(limit=0)": "limit = 0",
+    **{f"history(limit={value})": f"limit = {value}" for value in (0, 2**70)},
     "reveal('x', reason=' ')": "reason = ' '",
     "redact(' ')": "words to redact are empty",
     "redact('e')": "single character",
@@ -502,3 +514,14 @@ def test_the_async_twins_never_block_the_event_loop_and_raise_what_their_twins_r
     asyncio.run(work())
     assert threads
     assert threading.get_ident() not in threads
+
+
+# Time.
+
+
+def test_no_pattern_takes_four_times_as_long_for_twice_the_text_made_to_let_it_backtrack() -> None:
+    rng, every = Random(5), module_patterns.patterns()
+    assert len(every) > 150
+    for pattern in every:
+        for _ in range(4):
+            module_patterns.check(module_patterns.attack(rng, pattern))

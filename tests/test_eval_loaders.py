@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import tracemalloc
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,9 @@ import pytest
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.evals import Conversation, detect_format, load_conversations, load_files
 from hexamem.evals.hotpotqa import load_hotpotqa
+from hexamem.evals.jsonl import load_jsonl
 from hexamem.models.tokens import count_tokens
+from hexamem.stores.disk import bounded_lines
 
 
 def write(path: Path, value: Any) -> Path:
@@ -233,17 +238,24 @@ MISFITS: list[tuple[str, Any, str]] = [
     ("a.json", {**LOCOMO, "session_2": [{"speaker": "Bo", "dia_id": "D2:1"}]}, "session_2: 1.text: Field required"),
     ("a.json", {**LOCOMO, "session_2": LOCOMO["session_1"]}, "dia_id 'D1:1' occurs twice"),
     ("a.json", {**LOCOMO, "qa": [{"category": 1}]}, "qa, question 1: question: Field required"),
+    ("a.json", {**LOCOMO, "qa": 5}, "qa: the record: Input should be a valid list, not '5'"),
     ("a.json", [LONGMEMEVAL, {**LONGMEMEVAL, "haystack_dates": []}], "instance 2: the record: 2 sessions, 2 ids and 0"),
     ("a.json", [{**LONGMEMEVAL, "haystack_dates": ["soon"]}], "instance 1: haystack_dates.1: write a time like"),
     ("a.json", [{**LONGMEMEVAL, "haystack_sessions": [[{"role": "u"}]]}], "haystack_sessions.1.1.content: Field"),
     ("a.json", [hotpot(0), {**hotpot(1), "context": [["Mill 1"]]}], "record 2: context.1.2: Field required"),
     ("a.json", [{**hotpot(1), "supporting_facts": [["Nowhere", 0]]}], "'Nowhere' is not in its context"),
+    *(
+        ("a.json", [{"conversation": name, "kind": "k", "question": "q", "evidence": []}], "no such file")
+        for name in ("../../etc/passwd", "/etc/passwd", "a" * 300, "a\0b")
+    ),
     ("a_turns.jsonl", [CAME[0], {**CAME[1], "role": 5}], "line 2: role: Input should be a valid string, not '5'"),
     ("a_turns.jsonl", [CAME[0], CAME[0]], "line 2: id 'topic-GOLD-turn-1' occurs twice"),
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "message"), MISFITS, ids=[message for *_, message in MISFITS])
+@pytest.mark.parametrize(
+    ("name", "content", "message"), MISFITS, ids=[f"{at} {message}" for at, (*_, message) in enumerate(MISFITS)]
+)
 def test_a_file_that_does_not_fit_is_refused_with_file_place_and_rule(
     tmp_path: Path, name: str, content: Any, message: str
 ) -> None:
@@ -252,6 +264,29 @@ def test_a_file_that_does_not_fit_is_refused_with_file_place_and_rule(
         load_conversations(file)
     assert str(error.value).startswith(str(file))
     assert message in str(error.value)
+
+
+def test_sessions_with_and_without_an_offset_and_at_the_end_of_the_calendar_are_in_order(tmp_path: Path) -> None:
+    dates = ["2023/05/20 (Sat) 02:21", "2023-05-20T02:21:00+02:00"]
+    (conversation,) = load_conversations(write(tmp_path / "a.json", [{**LONGMEMEVAL, "haystack_dates": dates}]))
+    assert conversation.messages[0].timestamp == "2023-05-20T02:21:00+02:00"
+    last = {**LOCOMO, "session_1_date_time": "9999-12-31T23:59:59"}
+    (conversation,) = load_conversations(write(tmp_path / "b.json", last))
+    assert {message.timestamp for message in conversation.messages[:3]} == {"9999-12-31T23:59:59"}
+
+
+def test_a_line_of_a_gigabyte_is_refused_by_its_number_without_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hexamem.evals.jsonl.bounded_lines", partial(bounded_lines, longest=1_000))
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(b'{"role": "user", "content": "Hi"}\n')
+    os.truncate(file, 1 << 30)  # with a hole, which takes no room
+    tracemalloc.start()
+    with pytest.raises(CorruptFileError, match="line 2: longer than"):
+        load_jsonl(file)
+    assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    tracemalloc.stop()
 
 
 def test_jsonl_lines_become_messages_as_they_are(tmp_path: Path) -> None:

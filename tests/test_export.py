@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import sqlite3
+import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -307,6 +309,22 @@ def test_a_damaged_or_forged_file_is_named_with_its_line_and_brings_in_nothing(
             bob.import_(file)
     assert bob.memory.users() == []
     assert not any(path.is_file() for path in (bob.memory.home / "media").rglob("*"))
+
+
+def test_a_line_of_a_gigabyte_is_refused_before_it_is_read(exported: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    file.write_bytes(lines_of(exported["plain"])[0])
+    os.truncate(file, 1 << 30)  # with a hole, which takes no room
+    settings = Settings(background=False, max_message_bytes=1_000, max_file_bytes=1_000)
+    with Memory.open(tmp_path / "home", embedder="static", settings=settings) as memory:
+        tracemalloc.start()
+        with pytest.raises(
+            CorruptFileError, match=r"line 2: the line has more than 1,048,576 bytes.*nothing was imported"
+        ):
+            memory.user("bob").import_(file)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+        tracemalloc.stop()
+        assert memory.users() == []
 
 
 FORGED: list[Callable[[dict[str, Any]], dict[str, Any]]] = [

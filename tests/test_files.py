@@ -182,6 +182,7 @@ def test_a_small_document_of_very_many_parts_is_refused_before_they_are_read() -
         ("locked.docx", lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 600, "encrypted"),
         ("bomb.docx", zip_bomb, "unpacks to"),
         ("wide.docx", lambda: docx_of(WIDE_TABLE), "table of 900,000,000 columns"),
+        ("malformed.html", lambda: b"<p>Port<![CDA}A[o</", "cannot be read as HTML"),
         ("only.html", lambda: b"<html><script>x()</script></html>", "contains no text"),
         ("large.txt", lambda: b"x" * 2_000_001, "the limit is 2,000,000"),
     ],

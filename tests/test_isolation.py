@@ -6,8 +6,10 @@ import hashlib
 import inspect
 import itertools
 import json
+import threading
 import unicodedata
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from langchain_core.embeddings import Embeddings
 from sqlalchemy import select
 
 from hexamem import STRATEGIES, Memory, Settings, UserMemory
@@ -501,3 +504,57 @@ def test_jobs_and_labels_of_another_user_are_neither_listed_nor_changed(memory: 
             with pytest.raises(NotFoundError):
                 change()
     assert victim.labels.list() == theirs
+
+
+class Slow(Embeddings):
+    """Embeds at once, but for a text with "slow" in it: then it waits until it may go on."""
+
+    def __init__(self) -> None:
+        self.begun, self.may_go_on = threading.Event(), threading.Event()
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if any("slow" in text for text in texts):
+            self.begun.set()
+            assert self.may_go_on.wait(60)
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [1.0, float(len(text)), float(text.count("o"))]
+
+
+READS: dict[str, Callable[[UserMemory], object]] = {
+    "user": lambda bob: bob.memory.user("bob"),
+    "a new user": lambda bob: bob.memory.user("carol", timezone="Europe/Dublin"),
+    "recall": lambda bob: bob.recall("dog"),
+    "recall by keywords": lambda bob: bob.recall("dog", strategy="bm25"),
+    "items": lambda bob: bob.items(),
+    "steps": lambda bob: bob.steps(),
+    "history": lambda bob: bob.history(),
+    "labels": lambda bob: bob.labels.list(),
+    "jobs": lambda bob: bob.jobs(),
+}
+
+
+def test_no_call_that_reads_waits_for_what_another_user_stores(tmp_path: Path) -> None:
+    slow, settings = Slow(), Settings(recall_log=1, mode="off", labels="off")
+    with Memory.open(tmp_path / "home", embedder=slow, settings=settings) as memory, ThreadPoolExecutor() as threads:
+        alice, bob = memory.user("alice"), memory.user("bob")
+        bob.remember("the dog of bob walks")
+        memory.flush()
+        bob.recall("dog")  # the first one of a process checks the indexes
+        try:
+            alice.remember("a slow cat")
+            indexing = threads.submit(alice.flush)
+            assert slow.begun.wait(60)
+            for name, read in READS.items():
+                assert threads.submit(read, bob).result(timeout=30) is not None, name
+            assert not indexing.done()
+        finally:
+            slow.may_go_on.set()
+        assert indexing.result(timeout=60)
+        with memory.ledger.write("alice") as tx:  # as long as an import or an erasure takes
+            zone = threads.submit(memory.user, "alice", timezone="Europe/Dublin")  # waits for it, and holds nobody up
+            for name, read in READS.items():
+                assert threads.submit(read, bob).result(timeout=9) is not None, name  # a writer waits for 10 s at most
+            assert tx.user_id
+            assert not zone.done()

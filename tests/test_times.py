@@ -98,10 +98,20 @@ def test_what_is_no_complete_and_unambiguous_time_is_refused_with_the_accepted_f
     for moment in bounds:
         with pytest.raises(InvalidInputError, match="years 1 to 9999"):
             parse_time(moment)
-    for zone in ("Mars/Olympus", "", "America", "../../etc/passwd", "\x00", "\ud800", None, 5):
+    for zone in (
+        "Mars/Olympus",
+        "",
+        "America",
+        "../../etc/passwd",
+        "\x00",
+        "\ud800",
+        None,
+        5,
+        "Asia" + "/Sha" * 500 + "\xe8",
+    ):
         with pytest.raises(InvalidInputError, match="Europe/Dublin") as caught:
             parse_time("2023-05-08T13:56:00Z", timezone=zone)  # type: ignore[arg-type]
-        assert repr(zone) in str(caught.value)
+        assert repr(zone)[:70] in str(caught.value)
     for utc in (datetime(2023, 5, 8), AFTERNOON.astimezone(timezone(timedelta(hours=1)))):
         with pytest.raises(InvalidInputError, match="not in UTC"):
             Moment(utc=utc, offset_minutes=0)

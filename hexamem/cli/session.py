@@ -7,6 +7,7 @@ own. Options that only some commands share are the fields of a dataclass.
 from __future__ import annotations
 
 import inspect
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -202,21 +203,28 @@ class Session(Common):
         from hexamem.memory import Memory
 
         created = f"note: there was no memory at {self.folder} yet; this made one"
-        with Memory.open(
-            self.folder,
-            embedder=self.embedder or _embedder_of(self.folder) or "bundled",
-            model=self.model,
-            ledger_url=self.ledger,
-            chroma=None if self.chroma is None else _chroma_client(self.chroma),
-            settings=self.settings,
-        ) as memory:
-            if new and at_once:
-                output.note(created)
-            try:
-                yield memory
-            finally:
-                for line in memory.notices:
-                    output.note(f"note: {line}")
+        empty, no_folder = False, not self.folder.exists()
+        try:
+            with Memory.open(
+                self.folder,
+                embedder=self.embedder or _embedder_of(self.folder) or "bundled",
+                model=self.model,
+                ledger_url=self.ledger,
+                chroma=None if self.chroma is None else _chroma_client(self.chroma),
+                settings=self.settings,
+            ) as memory:
+                if new and at_once:
+                    output.note(created)
+                try:
+                    yield memory
+                finally:
+                    for line in memory.notices:
+                        output.note(f"note: {line}")
+                    empty = new and no_folder and not at_once and not memory.users()
+        except BaseException:
+            if empty:
+                _remove_empty(self.folder)
+            raise
         if new and not at_once:  # a command that failed prints only its error
             output.note(created)
 
@@ -272,6 +280,18 @@ class Session(Common):
         users = user.memory.users()
         named = ", ".join(map(repr, users[:5])) + (", …" if len(users) > 5 else "")
         return f"no user {user.name!r} has stored anything at {self.folder} (users: {named or 'none'})"
+
+
+def _remove_empty(home: Path) -> None:
+    """Remove a home that a failed command made, unless another process has begun to use it meanwhile."""
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(home / ".lock", timeout=0), closing(sqlite3.connect(home / "ledger.sqlite3")) as ledger:
+            if ledger.execute("SELECT 1 FROM users LIMIT 1").fetchone() is None:
+                shutil.rmtree(home, ignore_errors=True)
+    except (OSError, Timeout, sqlite3.Error):
+        return  # it stays: only what certainly holds nothing is removed
 
 
 def read_stdin(what: str) -> str:

@@ -27,7 +27,7 @@ def read_html(data: bytes | str, name: str) -> tuple[str, tuple[Section, ...], s
     """The text with its headings as Markdown's, lists with dashes, rows of tables as lines; sections; and the title.
 
     Raises:
-        InvalidInputError: beautifulsoup4 is not installed, or the page is nested too deeply.
+        InvalidInputError: beautifulsoup4 is not installed, or the page is nested too deeply or malformed.
     """
     try:
         from bs4 import BeautifulSoup
@@ -39,6 +39,10 @@ def read_html(data: bytes | str, name: str) -> tuple[str, tuple[Section, ...], s
         text = _tidy(_text(page))
     except RecursionError:
         raise InvalidInputError(f"{name} is nested too deeply to be read as HTML: save it as text") from None
+    except Exception as error:  # noqa: BLE001 - the parser raises several on malformed declarations
+        raise InvalidInputError(
+            f"{name} cannot be read as HTML ({type(error).__name__}): save it as text, or correct it"
+        ) from None
     return text, markdown_sections(text), title
 
 

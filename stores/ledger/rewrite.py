@@ -46,7 +46,7 @@ _UNCHANGED = {
     pages: {"thread_id"},
     recalls: {"hits"},
 }
-_OUR_ID = re.compile(r"[a-z]+_[0-9a-hjkmnp-z]{26}")
+_OUR_ID = re.compile(r"[a-z]{2,12}_[0-9a-hjkmnp-z]{26}")
 # Fields of items, and of labels and intents in the history, that contain no text of a user.
 _ITEM_STRUCTURE = frozenset(
     (

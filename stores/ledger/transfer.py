@@ -10,12 +10,13 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from sqlalchemy import Column, LargeBinary, Table, insert, select
 
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import utc_now
+from hexamem.stores.disk import LONGEST_LINE, bounded_lines
 from hexamem.stores.ledger.columns import Micros, decode_text, encode_text
 from hexamem.stores.ledger.derived_texts import free_neutral_name, is_neutral_name
 from hexamem.stores.ledger.import_rows import check_references, check_row, checked_items
@@ -121,8 +122,11 @@ def _from_json(column: Column[Any], value: Any) -> Any:
     return value
 
 
-def read_entries(lines: Iterable[bytes], place: str) -> list[dict[str, Any]]:
+def read_entries(file: BinaryIO, place: str, longest: int = LONGEST_LINE) -> list[dict[str, Any]]:
     """The entries of an export, header first, without the trailer.
+
+    Args:
+        longest: maximum bytes of a line.
 
     Raises:
         CorruptFileError: with place and line, for a file that is not as it was written.
@@ -135,8 +139,13 @@ def read_entries(lines: Iterable[bytes], place: str) -> list[dict[str, Any]]:
     def corrupt(why: str) -> CorruptFileError:
         return CorruptFileError(f"{place}, line {number}: {why}; nothing was imported")
 
-    for line in lines:
+    for line, whole in bounded_lines(file, longest):
         number += 1
+        if not whole:
+            raise corrupt(
+                f"the line has more than {longest:,} bytes, which no message or file within this home's limits takes "
+                "(Settings.max_message_bytes, max_file_bytes)"
+            )
         if trailer is not None:
             raise corrupt("there is more after the closing line")
         text = line.rstrip(b"\r\n")
