@@ -119,6 +119,11 @@ def documents() -> list[Message]:
     return made
 
 
+def brief_of(file: Path) -> str:
+    """What the messages of a file were written for: those with secrets and their look-alikes are left out together."""
+    return file.stem.removeprefix("lookalikes_")
+
+
 class Vocabulary:
     """The words of the static embedder with the main directions of their vectors, and everyday words among them."""
 
@@ -446,25 +451,27 @@ def main() -> None:
         return
     torch.set_num_threads(1)
     vocabulary = Vocabulary()
-    closed = ("frames.json", "validation")
-    messages = read_messages([file for file in open_files("secrets") if not file.name.startswith(closed)])
-    random.Random(SEED).shuffle(messages)
+    files = [file for file in open_files("secrets") if not file.name.startswith(("frames.json", "validation"))]
+    briefs = sorted({brief_of(file) for file in files})
     validation = read_messages(open_files("secrets", "validation*.json"))
     talk = ordinary_talk()[-HELD_OUT:]
 
-    def train(seen: Sequence[Message]) -> list[Network]:
-        return [fit(seen, vocabulary, arguments.epochs, SEED + number) for number in range(NETWORKS)]
+    def train(seen: Sequence[Path]) -> list[Network]:
+        messages = read_messages(seen)
+        random.Random(SEED).shuffle(messages)
+        return [fit(messages, vocabulary, arguments.epochs, SEED + number) for number in range(NETWORKS)]
 
     for fold in range(arguments.only or arguments.folds):
-        left_out = [message for place, message in enumerate(messages) if place % arguments.folds == fold]
-        seen = [message for place, message in enumerate(messages) if place % arguments.folds != fold]
+        closed = briefs[fold :: arguments.folds]
         path = arguments.out.with_name(f"fold{fold}.npz")
-        write(path, train(seen), vocabulary, arguments.threshold)
+        write(path, train([f for f in files if brief_of(f) not in closed]), vocabulary, arguments.threshold)
+        left_out = read_messages([file for file in files if brief_of(file) in closed])
+        print("left out:", *closed)
         thresholds(path, left_out, talk)
         if arguments.show:
             show_errors(path, arguments.threshold, left_out, arguments.show)
     if not arguments.folds:
-        write(arguments.out, train(messages), vocabulary, arguments.threshold)
+        write(arguments.out, train(files), vocabulary, arguments.threshold)
         print(f"wrote {arguments.out}, {arguments.out.stat().st_size:,} bytes")
         thresholds(arguments.out, validation, talk)
         if arguments.show:
