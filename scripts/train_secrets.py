@@ -32,7 +32,7 @@ from secret_frames import Message, expand, odd_text
 from hexamem.evals.sealed import CORPUS, open_files
 from hexamem.stores.secrets import detection, find_secrets
 from hexamem.stores.secrets.captions import NOUNS
-from hexamem.stores.secrets.tagger import NETWORKS, REACHES, Tagger, read_tagger_weights
+from hexamem.stores.secrets.tagger import NETWORKS, REACHES, NetworkWeights, Tagger, read_tagger_weights
 from hexamem.stores.secrets.token_features import (
     BUCKETS,
     MARGIN,
@@ -227,6 +227,17 @@ class Network(torch.nn.Module):
         self.chain = torch.nn.Parameter(torch.tensor([[[0.0, -1.0], [-0.5, 0.5]], [[0.0, -1.0], [-1.0, 1.0]]]))
         self.drop = torch.nn.Dropout(0.15)
 
+    def copy(self, weights: NetworkWeights) -> None:
+        """Take over weights that were read from a file."""
+        state = {"features.weight": weights.features, "places.weight": weights.places, "chain": weights.chain}
+        modules = {f"layers.{at}": layer for at, layer in enumerate(weights.layers)}
+        for name, (matrix, bias) in (modules | {"summary": weights.summary, "out": weights.out}).items():
+            state |= {f"{name}.weight": matrix.T, f"{name}.bias": bias}
+        tensors = {name: torch.from_numpy(np.array(array, np.float32)) for name, array in state.items()}
+        missing = self.load_state_dict(tensors, strict=False).missing_keys
+        if missing != ["meanings.weight"]:
+            raise ValueError(f"the weights to start from lack {missing}; they must be of this form of network")
+
     def forward(self, batch: Batch) -> torch.Tensor:
         hashed = self.features(batch.features, batch.offsets)
         meanings = self.meanings(batch.meanings)
@@ -313,14 +324,23 @@ def chain_loss(scores: torch.Tensor, gold: torch.Tensor, batch: Batch, chain: to
     return (torch.logsumexp(sums, 1) - score).sum() / len(segments)
 
 
-def fit(messages: Sequence[Message], vocabulary: Vocabulary, epochs: int, seed: int) -> Network:
-    """Train a network; each epoch has the frames filled anew and the messages with other values."""
+def fit(
+    messages: Sequence[Message], vocabulary: Vocabulary, epochs: int, seed: int, start: NetworkWeights | None = None
+) -> Network:
+    """Train a network; each epoch has the frames filled anew and the messages with other values.
+
+    Args:
+        start: weights to go on from, at half the rate.
+    """
     torch.manual_seed(seed)
     draw = random.Random(seed)
     words = vocabulary.everyday
     talk, pages = ordinary_talk()[:-HELD_OUT], documents()
     unusual = [message for message in talk if UNUSUAL.search(message.text)]
     network = Network(vocabulary)
+    if start is not None:
+        network.copy(start)
+    rate = RATE if start is None else RATE / 2
     optimizer = torch.optim.AdamW((p for p in network.parameters() if p.requires_grad), lr=RATE, weight_decay=0.02)
     for epoch in range(epochs):
         shown = [*messages, *(with_other_values(message, draw, words) for message in messages)]
@@ -342,7 +362,7 @@ def fit(messages: Sequence[Message], vocabulary: Vocabulary, epochs: int, seed: 
         for place, begin in enumerate(begins):
             done = (epoch + place / len(begins)) / epochs  # the rate grows over the first seventh, then falls to zero
             for group in optimizer.param_groups:
-                group["lr"] = RATE * min(done / 0.15 + 0.02, (1 - done) / 0.85)
+                group["lr"] = rate * min(done / 0.15 + 0.02, (1 - done) / 0.85)
             batch = Batch(shown[begin : begin + BATCH], vocabulary)
             if not len(batch.tokens.places):
                 continue
