@@ -237,10 +237,10 @@ FLOORS: dict[str, tuple[int, int]] = {
     "brief_clubs": (12, 0),
     "brief_config": (30, 2),
     "brief_german": (6, 0),
-    "brief_german_more": (0, 5),
+    "brief_german_more": (10, 2),
     "brief_home": (27, 1),
     "brief_mixed": (15, 1),
-    "brief_more": (0, 5),
+    "brief_more": (23, 0),
     "brief_numbers": (0, 5),
     "brief_office": (20, 1),
     "brief_phones": (24, 1),
@@ -271,7 +271,7 @@ FLOORS: dict[str, tuple[int, int]] = {
     "file", [file for file in open_files("secrets") if file.name != "frames.json"], ids=lambda f: f.stem
 )
 def test_of_the_corpus_no_fewer_secrets_are_found_and_no_more_look_alikes_taken(file: Path) -> None:
-    """The weights were trained on all but ``validation*`` and ``brief_*``: of the others this shows that they fit the code, and measures nothing else."""
+    """The weights were trained on all but ``validation*`` and ``brief_*``: of the others this only shows that they fit."""
     found = taken = 0
     for message in json.loads(file.read_text(encoding="utf-8"))["messages"]:
         spans = find_secrets(message["text"], message.get("before", ""))
