@@ -1,6 +1,7 @@
 """Train the tagger of secrets on ``evals/corpus/secrets``, or measure it.
 
     python scripts/train_secrets.py                    writes stores/secrets/weights/tagger.npz, in some minutes
+    python scripts/train_secrets.py --start FILE       the same, from the networks of this file, in fewer epochs
     python scripts/train_secrets.py --folds 5          secrets found and look-alikes taken in parts that were left out
     python scripts/train_secrets.py --measure heldout_secrets.json heldout_lookalikes.json
                                                        counts by the weights that ship; no text is shown
@@ -21,7 +22,7 @@ import string
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -32,7 +33,7 @@ from secret_frames import Message, expand, odd_text
 from hexamem.evals.sealed import CORPUS, open_files
 from hexamem.stores.secrets import detection, find_secrets
 from hexamem.stores.secrets.captions import NOUNS
-from hexamem.stores.secrets.tagger import NETWORKS, REACHES, Tagger, read_tagger_weights
+from hexamem.stores.secrets.tagger import NETWORKS, REACHES, NetworkWeights, Tagger, read_tagger_weights
 from hexamem.stores.secrets.token_features import (
     BUCKETS,
     MARGIN,
@@ -51,8 +52,7 @@ TARGET = ROOT / "stores" / "secrets" / "weights" / "tagger.npz"
 STATIC = ROOT / "stores" / "embedders" / "static_model"
 KINDS = tuple(sorted(NOUNS))
 VECTOR, MEANING, HIDDEN = 24, 32, 64
-EPOCHS, RATE, BATCH, SEED = 11, 4e-3, 128, 7
-COPIES, TALK, UNUSUAL_TALK, ODD, DOCUMENTS = 3, 8000, 8000, 1500, 1500
+BATCH, SEED = 128, 7
 HELD_OUT = 3000  # of the ordinary talk: for choosing the threshold
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995)
 CUES = re.compile(
@@ -64,6 +64,23 @@ CUES = re.compile(
 """A text with one of these may hold a secret that nobody has marked: it is not used as ordinary talk."""
 TALK_FOLDERS = ("open", "sentences", "supersession", "trajectories", "dates", "other_forms", ".")
 UNUSUAL = re.compile(r"\d|\w[-_]\w")
+
+
+class Plan(NamedTuple):
+    """How long a network is trained, and how many texts of each sort an epoch has besides the messages."""
+
+    epochs: int
+    rate: float
+    copies: int  # of each frame
+    talk: int
+    unusual_talk: int
+    odd: int
+    documents: int
+
+
+ANEW = Plan(11, 4e-3, 3, 8000, 8000, 1500, 1500)
+CONTINUED = Plan(3, 2e-3, 2, 5000, 5000, 1000, 1000)
+"""From weights that exist; messages of later briefs (``brief_*``), which those weights have not seen, are shown twice."""
 
 
 def read_messages(files: Sequence[Path]) -> list[Message]:
@@ -117,6 +134,11 @@ def documents() -> list[Message]:
     made = [Message(piece, "", ()) for piece in pieces if piece.strip() and not CUES.search(piece)]
     random.Random(SEED).shuffle(made)
     return made
+
+
+def brief_of(file: Path) -> str:
+    """What the messages of a file were written for: those with secrets and their look-alikes are left out together."""
+    return file.stem.removeprefix("lookalikes_")
 
 
 class Vocabulary:
@@ -222,6 +244,17 @@ class Network(torch.nn.Module):
         self.chain = torch.nn.Parameter(torch.tensor([[[0.0, -1.0], [-0.5, 0.5]], [[0.0, -1.0], [-1.0, 1.0]]]))
         self.drop = torch.nn.Dropout(0.15)
 
+    def copy(self, weights: NetworkWeights) -> None:
+        """Take over weights that were read from a file."""
+        state = {"features.weight": weights.features, "places.weight": weights.places, "chain": weights.chain}
+        modules = {f"layers.{at}": layer for at, layer in enumerate(weights.layers)}
+        for name, (matrix, bias) in (modules | {"summary": weights.summary, "out": weights.out}).items():
+            state |= {f"{name}.weight": matrix.T, f"{name}.bias": bias}
+        tensors = {name: torch.from_numpy(np.array(array, np.float32)) for name, array in state.items()}
+        missing = self.load_state_dict(tensors, strict=False).missing_keys
+        if missing != ["meanings.weight"]:
+            raise ValueError(f"the weights to start from lack {missing}; they must be of this form of network")
+
     def forward(self, batch: Batch) -> torch.Tensor:
         hashed = self.features(batch.features, batch.offsets)
         meanings = self.meanings(batch.meanings)
@@ -308,22 +341,30 @@ def chain_loss(scores: torch.Tensor, gold: torch.Tensor, batch: Batch, chain: to
     return (torch.logsumexp(sums, 1) - score).sum() / len(segments)
 
 
-def fit(messages: Sequence[Message], vocabulary: Vocabulary, epochs: int, seed: int) -> Network:
-    """Train a network; each epoch has the frames filled anew and the messages with other values."""
+def fit(
+    messages: Sequence[Message], vocabulary: Vocabulary, plan: Plan, seed: int, start: NetworkWeights | None = None
+) -> Network:
+    """Train a network; each epoch has the frames filled anew and the messages with other values.
+
+    Args:
+        start: weights to go on from.
+    """
     torch.manual_seed(seed)
     draw = random.Random(seed)
     words = vocabulary.everyday
     talk, pages = ordinary_talk()[:-HELD_OUT], documents()
     unusual = [message for message in talk if UNUSUAL.search(message.text)]
     network = Network(vocabulary)
-    optimizer = torch.optim.AdamW((p for p in network.parameters() if p.requires_grad), lr=RATE, weight_decay=0.02)
-    for epoch in range(epochs):
+    if start is not None:
+        network.copy(start)
+    optimizer = torch.optim.AdamW((p for p in network.parameters() if p.requires_grad), lr=plan.rate, weight_decay=0.02)
+    for epoch in range(plan.epochs):
         shown = [*messages, *(with_other_values(message, draw, words) for message in messages)]
-        shown += expand(FRAMES, COPIES, seed * 1000 + epoch, words)
+        shown += expand(FRAMES, plan.copies, seed * 1000 + epoch, words)
         shown = [in_talk(message, talk, draw) if draw.random() < 0.12 else message for message in shown]
-        for texts, number in ((talk, TALK), (unusual, UNUSUAL_TALK), (pages, DOCUMENTS)):
+        for texts, number in ((talk, plan.talk), (unusual, plan.unusual_talk), (pages, plan.documents)):
             shown += draw.sample(texts, min(number, len(texts)))
-        shown += [Message(odd_text(draw, words), "", ()) for _ in range(ODD)]
+        shown += [Message(odd_text(draw, words), "", ()) for _ in range(plan.odd)]
         draw.shuffle(shown)
         shown = [  # alike lengths go together
             message
@@ -335,9 +376,10 @@ def fit(messages: Sequence[Message], vocabulary: Vocabulary, epochs: int, seed: 
         network.train()
         total = 0.0
         for place, begin in enumerate(begins):
-            done = (epoch + place / len(begins)) / epochs  # the rate grows over the first seventh, then falls to zero
+            # The rate grows over the first seventh, then falls to zero.
+            done = (epoch + place / len(begins)) / plan.epochs
             for group in optimizer.param_groups:
-                group["lr"] = RATE * min(done / 0.15 + 0.02, (1 - done) / 0.85)
+                group["lr"] = plan.rate * min(done / 0.15 + 0.02, (1 - done) / 0.85)
             batch = Batch(shown[begin : begin + BATCH], vocabulary)
             if not len(batch.tokens.places):
                 continue
@@ -430,7 +472,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folds", type=int, default=0, help="measure on so many left-out parts instead of training")
     parser.add_argument("--only", type=int, default=0, help="so many of the parts")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--start", type=Path, help="go on from the networks of this file, with fewer epochs")
     parser.add_argument(
         "--threshold", type=float, default=0.9, help="probability that one token of a secret must reach"
     )
@@ -446,25 +488,32 @@ def main() -> None:
         return
     torch.set_num_threads(1)
     vocabulary = Vocabulary()
-    closed = ("frames.json", "validation")
-    messages = read_messages([file for file in open_files("secrets") if not file.name.startswith(closed)])
-    random.Random(SEED).shuffle(messages)
+    files = [file for file in open_files("secrets") if not file.name.startswith(("frames.json", "validation"))]
+    briefs = sorted({brief_of(file) for file in files})
     validation = read_messages(open_files("secrets", "validation*.json"))
     talk = ordinary_talk()[-HELD_OUT:]
 
-    def train(seen: Sequence[Message]) -> list[Network]:
-        return [fit(seen, vocabulary, arguments.epochs, SEED + number) for number in range(NETWORKS)]
+    def train(seen: Sequence[Path]) -> list[Network]:
+        starts: Sequence[NetworkWeights | None] = [None] * NETWORKS
+        plan = ANEW
+        if arguments.start:
+            starts, plan = read_tagger_weights(arguments.start).networks, CONTINUED
+            seen = [*seen, *(file for file in seen if file.name.startswith("brief_"))]
+        messages = read_messages(seen)
+        random.Random(SEED).shuffle(messages)
+        return [fit(messages, vocabulary, plan, SEED + number, start) for number, start in enumerate(starts)]
 
     for fold in range(arguments.only or arguments.folds):
-        left_out = [message for place, message in enumerate(messages) if place % arguments.folds == fold]
-        seen = [message for place, message in enumerate(messages) if place % arguments.folds != fold]
+        closed = briefs[fold :: arguments.folds]
         path = arguments.out.with_name(f"fold{fold}.npz")
-        write(path, train(seen), vocabulary, arguments.threshold)
+        write(path, train([f for f in files if brief_of(f) not in closed]), vocabulary, arguments.threshold)
+        left_out = read_messages([file for file in files if brief_of(file) in closed])
+        print("left out:", *closed)
         thresholds(path, left_out, talk)
         if arguments.show:
             show_errors(path, arguments.threshold, left_out, arguments.show)
     if not arguments.folds:
-        write(arguments.out, train(messages), vocabulary, arguments.threshold)
+        write(arguments.out, train(files), vocabulary, arguments.threshold)
         print(f"wrote {arguments.out}, {arguments.out.stat().st_size:,} bytes")
         thresholds(arguments.out, validation, talk)
         if arguments.show:

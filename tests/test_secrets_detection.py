@@ -232,6 +232,23 @@ def test_rows_of_words_tables_and_odd_scripts_hold_no_secret() -> None:
 
 FLOORS: dict[str, tuple[int, int]] = {
     "answers": (108, 0),
+    "brief_changes": (21, 1),
+    "brief_chinese": (37, 5),
+    "brief_clubs": (12, 0),
+    "brief_config": (30, 2),
+    "brief_german": (6, 0),
+    "brief_german_more": (10, 2),
+    "brief_home": (27, 1),
+    "brief_mixed": (15, 1),
+    "brief_more": (23, 0),
+    "brief_numbers": (0, 5),
+    "brief_office": (20, 1),
+    "brief_phones": (24, 1),
+    "brief_talk": (0, 1),
+    "brief_travel": (17, 2),
+    "brief_turns": (33, 1),
+    "brief_verbs": (20, 0),
+    "brief_words": (11, 0),
     "chinese": (133, 0),
     "everyday_en": (206, 0),
     "fifth_round": (189, 0),
@@ -254,7 +271,7 @@ FLOORS: dict[str, tuple[int, int]] = {
     "file", [file for file in open_files("secrets") if file.name != "frames.json"], ids=lambda f: f.stem
 )
 def test_of_the_corpus_no_fewer_secrets_are_found_and_no_more_look_alikes_taken(file: Path) -> None:
-    """The weights were trained on all but ``validation*``: this shows that they fit the code, and measures nothing else."""
+    """The weights were trained on all but ``validation*`` and ``brief_*``: of the others this only shows that they fit."""
     found = taken = 0
     for message in json.loads(file.read_text(encoding="utf-8"))["messages"]:
         spans = find_secrets(message["text"], message.get("before", ""))
