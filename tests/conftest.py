@@ -92,7 +92,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
     os.environ["SSL_CERT_FILE"] = str(_certificate(Path(os.environ[FOLDER])))
     if servers.SHARED in os.environ:
-        servers.start_servers(config, Path(os.environ[FOLDER]) / "vectors")
+        servers.start_servers(config, _IN_MEMORY if _IN_MEMORY.is_dir() else Path(os.environ[FOLDER]))
     if config.option.basetemp or not _IN_MEMORY.is_dir():
         return
     if min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available) < _ROOM:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import http.client
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from base64 import b64encode
@@ -183,7 +185,9 @@ def start_servers(config: pytest.Config, folder: Path) -> None:
     if POSTGRES not in os.environ:
         os.environ[POSTGRES] = start_postgres()
         config.add_cleanup(stop_postgres)
-    server = ChromaServer(folder)
+    vectors = Path(tempfile.mkdtemp(prefix="hexamem-chroma-", dir=folder))
+    config.add_cleanup(lambda: shutil.rmtree(vectors, ignore_errors=True))
+    server = ChromaServer(vectors)
     config.add_cleanup(server.close)
     os.environ[_CHROMA] = str(server.port)
     os.environ[KEY_VARIABLE] = b64encode(new_key()).decode()
