@@ -3,7 +3,7 @@
 # The URL is that of a role which is no superuser, since row-level security does not apply to superusers.
 #
 #   export HEXAMEM_TEST_POSTGRES="$(scripts/postgres_for_tests.sh)"     start, or find it running
-#   scripts/postgres_for_tests.sh restart                               crash it and start it again
+#   scripts/postgres_for_tests.sh crash                                 stop it as a crash would; restart: and start it again
 #   scripts/postgres_for_tests.sh stop                                  stop it and remove its folder
 #
 # Needs the server's binaries (Debian: apt-get install postgresql), on the PATH or under /usr/lib/postgresql; exits 3
@@ -47,10 +47,10 @@ if [ "${1:-start}" = stop ]; then
     rm -rf "$folder"
     exit 0
 fi
-if [ "${1:-start}" = restart ]; then
-    as_owner "$binaries/pg_ctl" --pgdata="$data" --mode=immediate --wait restart >/dev/null
-    exit 0
-fi
+case "${1:-start}" in
+crash) as_owner "$binaries/pg_ctl" --pgdata="$data" --mode=immediate --wait stop >/dev/null && exit ;;
+restart) as_owner "$binaries/pg_ctl" --pgdata="$data" --mode=immediate --wait --log="$folder/log" restart >/dev/null && exit ;;
+esac
 
 if ! running; then
     if [ ! -f "$data/PG_VERSION" ]; then

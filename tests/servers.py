@@ -18,21 +18,29 @@ import tempfile
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import chromadb
 import pytest
-from chromadb.config import Settings as ChromaSettings
 from sqlalchemy import create_engine, make_url, text
 
 from hexamem import Memory
 from hexamem.stores.secrets import KEY_VARIABLE, new_key
 
-__all__ = ["POSTGRES", "SHARED", "ChromaServer", "Homes", "NewSchemas", "chroma_client", "shared_mode", "start_servers"]
+__all__ = [
+    "POSTGRES",
+    "SHARED",
+    "ChromaServer",
+    "Homes",
+    "NewSchemas",
+    "chroma_client",
+    "postgres",
+    "shared_mode",
+    "start_servers",
+]
 
 SHARED, POSTGRES, _CHROMA = "HEXAMEM_TEST_SHARED", "HEXAMEM_TEST_POSTGRES", "HEXAMEM_TEST_CHROMA"
 TOKEN = "a-token-of-the-tests"
@@ -51,12 +59,14 @@ class ChromaServer:
 
     Attributes:
         port: of the proxy, the same after a restart of the server.
+        token: the one that the proxy asks for.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._inner = folder, free_port()
         self._process: subprocess.Popen[bytes] | None = None
-        self._proxy = ThreadingHTTPServer(("127.0.0.1", 0), _proxy_to(self._inner))
+        self.token = TOKEN
+        self._proxy = ThreadingHTTPServer(("127.0.0.1", 0), _proxy_to(self._inner, lambda: self.token))
         self._proxy.daemon_threads = True
         self.port = int(self._proxy.server_address[1])
         threading.Thread(target=self._proxy.serve_forever, daemon=True).start()
@@ -82,6 +92,11 @@ class ChromaServer:
             self._process.wait()
             self._process = None
 
+    def send(self, number: int) -> None:
+        """Send a signal to the server."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
     def close(self) -> None:
         """Stop the server and the proxy."""
         self.stop()
@@ -89,7 +104,7 @@ class ChromaServer:
         self._proxy.server_close()
 
 
-def _proxy_to(port: int) -> type[BaseHTTPRequestHandler]:
+def _proxy_to(port: int, token: Callable[[], str]) -> type[BaseHTTPRequestHandler]:
     class Proxy(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
@@ -104,7 +119,7 @@ def _proxy_to(port: int) -> type[BaseHTTPRequestHandler]:
 
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            if self.headers.get("Authorization") != f"Bearer {token()}":
                 self.reply(401, b"<html>401 Authorization Required</html>", "text/html")
                 return
             try:
@@ -132,23 +147,22 @@ def _proxy_to(port: int) -> type[BaseHTTPRequestHandler]:
 
 def chroma_client(port: int, token: str = TOKEN) -> Any:
     """A client of a Chroma server behind a proxy."""
+    import chromadb  # takes long to load
+    from chromadb.config import Settings as ChromaSettings
+
     headers = {"Authorization": f"Bearer {token}"}
     return chromadb.HttpClient("127.0.0.1", port, headers=headers, settings=ChromaSettings(anonymized_telemetry=False))
 
 
-def start_postgres() -> str:
-    """The URL of a PostgreSQL for tests: the one given in the environment, else one that is started.
+def postgres(action: str, folder: Path | None = None) -> str:
+    """Start, crash, restart or stop a PostgreSQL of ``scripts/postgres_for_tests.sh``; returns what it prints.
 
-    Raises:
-        CalledProcessError: there is no server to start.
+    Args:
+        folder: of a server that no other test uses.
     """
-    url = os.environ.get(POSTGRES)
-    return url or subprocess.run([_SCRIPT], check=True, capture_output=True, text=True).stdout.strip()
-
-
-def stop_postgres() -> None:
-    """Stop what :func:`start_postgres` started."""
-    subprocess.run([_SCRIPT, "stop"], check=False)
+    environment = {**os.environ, **({} if folder is None else {"TMPDIR": str(folder)})}
+    done = subprocess.run([_SCRIPT, action], check=True, stdout=subprocess.PIPE, text=True, env=environment)
+    return done.stdout.strip()
 
 
 class NewSchemas:
@@ -183,8 +197,8 @@ class NewSchemas:
 def start_servers(config: pytest.Config, folder: Path) -> None:
     """Start both servers for a run in shared mode; the workers of pytest-xdist find them in the environment."""
     if POSTGRES not in os.environ:
-        os.environ[POSTGRES] = start_postgres()
-        config.add_cleanup(stop_postgres)
+        os.environ[POSTGRES] = postgres("start")
+        config.add_cleanup(lambda: postgres("stop"))
     vectors = Path(tempfile.mkdtemp(prefix="hexamem-chroma-", dir=folder))
     config.add_cleanup(lambda: shutil.rmtree(vectors, ignore_errors=True))
     server = ChromaServer(vectors)
