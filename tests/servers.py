@@ -83,6 +83,7 @@ class ChromaServer:
                 if probe.connect_ex(("127.0.0.1", self._inner)) == 0:
                     return
             time.sleep(0.05)
+        self.stop()
         raise TimeoutError("the Chroma server did not start")
 
     def stop(self) -> None:
