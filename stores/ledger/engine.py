@@ -152,9 +152,9 @@ def plain_errors(place: str) -> Iterator[None]:
 
 def _is_disconnect(error: DBAPIError | sqlite3.Error) -> bool:
     """Whether there is no connection to PostgreSQL, or it was lost, or the server is starting or stopping."""
-    if not isinstance(error, DBAPIError) or not hasattr(error.orig, "sqlstate"):
+    if not isinstance(error, DBAPIError) or not hasattr(error.orig, "sqlstate"):  # as SQLite's
         return False
-    state = error.orig.sqlstate  # None for an error of the connection itself
+    state = getattr(error.orig, "sqlstate", None)  # None for an error of the connection itself
     lost = isinstance(error, OperationalError) and (state is None or state.startswith(_NO_CONNECTION))
     return error.connection_invalidated or lost
 
