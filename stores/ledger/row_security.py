@@ -7,6 +7,8 @@ the table of users, in which it finds its own. PostgreSQL does not apply policie
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Connection, Select, String, cast, func, select, text
 
 from hexamem.stores.ledger.schema import USER_TABLES, users
@@ -38,7 +40,7 @@ def set_user(connection: Connection, user: str) -> None:
     connection.execute(_SET, {"user": user})
 
 
-def with_user_set(statement: Select[tuple[int, str, int, object]]) -> Select[tuple[int, str, int, object]]:
+def with_user_set(statement: Select[Any]) -> Select[Any]:
     """A select of one row of ``users`` that sets this user too, without another round trip."""
     return statement.add_columns(func.set_config(_SETTING, cast(users.c.id, String), True))
 
