@@ -1,9 +1,10 @@
 # make demo: store a conversation and ask about it.  make test: run the tests.  Needs python3 and make only.
+# make test-shared: the tests of behaviour on PostgreSQL and a Chroma server. Needs PostgreSQL's server (postgresql).
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test test-shared lint types bench clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +21,9 @@ demo: $(VENV)/.base
 # On two cores; some tests wait. Threads of BLAS would only wait for each other.
 test: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+
+test-shared: $(VENV)/.dev
+	HEXAMEM_TEST_SHARED=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

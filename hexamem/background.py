@@ -200,12 +200,16 @@ class JobRunner:
         self._turn = threading.Lock()
         self._process = os.getpid()
         self._current: JobContext | None = None
+        self._interrupted = False  # the ledger failed, so that a job may still be claimed that nothing here runs
 
     def run_one(self, user: str | None = None, *, timeout: float = 0.0) -> bool | None:
         """Run the oldest due job, of one user or of any."""
         if not self._turn.acquire(timeout=timeout):
             return None
         try:
+            if self._interrupted:
+                queue.end_claims(self.ledger, self.home)
+            self._interrupted = True
             job = queue.claim(
                 self.ledger,
                 self.handlers.kinds(),
@@ -217,6 +221,7 @@ class JobRunner:
             )
             if job is not None:
                 self._run(job)
+            self._interrupted = False
             return job is not None
         finally:
             self._current = None

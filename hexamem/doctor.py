@@ -18,8 +18,8 @@ from hexamem import __version__
 from hexamem.errors import CorruptFileError
 from hexamem.graphs.ingest_batches import MANAGED
 from hexamem.stores.ledger import user_key
-from hexamem.stores.ledger.engine import plain_errors
 from hexamem.stores.ledger.jobs import list_jobs
+from hexamem.stores.ledger.row_security import is_bypassed
 from hexamem.stores.ledger.schema import items, projections, steps, users
 from hexamem.stores.media_texts import NEVER
 from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
@@ -86,7 +86,7 @@ def examine(memory: Memory, *, progress: Callable[[str], object] = lambda user: 
 
 def count_records(memory: Memory, user: str | None = None) -> list[dict[str, Any]]:
     """``{"user", "steps", "items"}`` of each user in order of their first write, or of the one named (none if unknown)."""
-    with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
+    with memory.ledger.connect() as connection:
         chosen = select(users.c.id, users.c.name).order_by(users.c.id)
         rows = connection.execute(chosen if user is None else chosen.where(users.c.name == user)).all()
         active_steps = steps.c.status == "active"
@@ -115,8 +115,13 @@ def _sizes(home: Path, pattern: str) -> Iterator[int]:
 def _ledger(memory: Memory) -> Finding:
     ledger = memory.ledger
     if not ledger.embedded:
-        return Finding("ledger", f"{ledger.engine.dialect.name} at {ledger.place}")
-    with plain_errors(ledger.place), ledger.engine.connect() as connection:
+        with ledger.connect() as connection:
+            bypassed = is_bypassed(connection)
+        detail = f"{ledger.engine.dialect.name} at {ledger.place}"
+        if not bypassed:
+            return Finding("ledger", detail)
+        return Finding("ledger", f"{detail}; its role bypasses row-level security: use one that does not", "note")
+    with ledger.connect() as connection:
         damage = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)") if row[0] != "ok"]
         orphans = len(connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall())
     if damage or orphans:
@@ -185,7 +190,7 @@ def _managing(memory: Memory) -> Finding:
     mark = and_(projections.c.user_id == steps.c.user_id, projections.c.home == "", projections.c.name == MANAGED)
     new = steps.c.seq > func.coalesce(projections.c.change, 0)
     counted = select(func.count()).select_from(steps).outerjoin(projections, mark)
-    with plain_errors(memory.ledger.place), memory.ledger.engine.connect() as connection:
+    with memory.ledger.connect() as connection:
         waiting = connection.execute(counted.where(steps.c.status == "active", new)).scalar_one()
     if not memory.ingesting.on:
         return Finding("managers", f"Settings.mode is off: nothing is learned from {waiting:,} steps")

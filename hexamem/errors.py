@@ -15,6 +15,7 @@ __all__ = [
     "HomeInUseError",
     "HomeNotWritableError",
     "InvalidInputError",
+    "LedgerServerError",
     "MissingUserError",
     "ModelFileError",
     "NotFoundError",
@@ -84,6 +85,10 @@ class EmbedderMismatchError(HexamemError, RuntimeError):
 
 class VectorServerError(HexamemError, ConnectionError):
     """The server of the vectors cannot be reached; the ledger has all records, and the vectors follow when it is back."""
+
+
+class LedgerServerError(HexamemError, ConnectionError):
+    """The server of the ledger cannot be reached. A write may have been stored or not: repeat it, with its message ids."""
 
 
 class SecretKeyError(HexamemError, RuntimeError):

@@ -26,6 +26,7 @@ from hexamem import Memory, Settings, UserMemory
 from hexamem.stores import memory_use
 from hexamem.stores.secrets import cipher
 
+from . import servers
 from .fork_server import FOLDER
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -90,6 +91,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[FOLDER] = tempfile.mkdtemp(prefix="hexamem-server-")
     config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
     os.environ["SSL_CERT_FILE"] = str(_certificate(Path(os.environ[FOLDER])))
+    if servers.SHARED in os.environ:
+        servers.start_servers(config, _IN_MEMORY if _IN_MEMORY.is_dir() else Path(os.environ[FOLDER]))
     if config.option.basetemp or not _IN_MEMORY.is_dir():
         return
     if min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available) < _ROOM:
@@ -139,6 +142,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow files first, in each worker's part of the list: each worker starts with an equal run of consecutive tests."""
+    if servers.SHARED in os.environ:
+        skip = pytest.mark.skip(reason="of a home whose ledger and vectors are files; this run has them on servers")
+        for item in items:
+            if item.get_closest_marker("embedded"):
+                item.add_marker(skip)
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     files: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -152,6 +160,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ordered += rest[:room]
         del rest[:room]
     items[:] = ordered + rest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _on_servers() -> Iterator[servers.Homes | None]:
+    """In shared mode, where memories are opened; see :mod:`.servers`."""
+    if servers.SHARED not in os.environ:
+        yield None
+        return
+    with servers.shared_mode() as homes:
+        yield homes
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _dropped(_on_servers: servers.Homes | None) -> Iterator[None]:
+    """Drops from the servers what a module stored."""
+    yield
+    if _on_servers is not None:
+        _on_servers.drop_closed()
 
 
 @pytest.fixture

@@ -494,6 +494,7 @@ def test_doctor_reports_parked_deferred_and_unknown_jobs_and_what_to_do(memory: 
     assert found["jobs"].detail == "1 waiting, 2 deferred, 1 parked"
 
 
+@pytest.mark.embedded
 def test_the_command_lists_retries_and_drops(tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert "no memory" in hexamem("jobs", "list", "--home", home).error

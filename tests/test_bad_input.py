@@ -323,6 +323,7 @@ def test_a_home_below_a_regular_file_or_open_already_is_refused_in_one_line(memo
     assert memory.user("alice").recall("still").hits[0].text == "still here"
 
 
+@pytest.mark.embedded
 def test_a_home_whose_ledger_is_gone_or_empty_is_refused_and_a_restored_one_opens(tmp_path: Path) -> None:
     home, backup = tmp_path / "home", tmp_path / "backup"
     with open_memory(home) as memory:
@@ -337,6 +338,7 @@ def test_a_home_whose_ledger_is_gone_or_empty_is_refused_and_a_restored_one_open
         assert memory.user("alice").recall("here").hits[0].text == "still here"
 
 
+@pytest.mark.embedded
 def test_a_home_that_is_deleted_while_open_acknowledges_nothing(tmp_path: Path) -> None:
     memory = open_memory(tmp_path / "home")
     memory.user("alice").remember("one")
@@ -347,6 +349,7 @@ def test_a_home_that_is_deleted_while_open_acknowledges_nothing(tmp_path: Path) 
         memory.close()
 
 
+@pytest.mark.embedded
 def test_a_folder_in_the_place_of_a_file_of_the_home_is_reported_in_one_line(tmp_path: Path) -> None:
     for name in ("home.id", "vault.key", "ledger.sqlite3"):
         home = tmp_path / name
@@ -380,6 +383,7 @@ LIMITED = """
 """
 
 
+@pytest.mark.embedded
 def test_a_file_that_may_not_grow_stops_the_call_and_not_what_came_before(tmp_path: Path) -> None:
     done = run_program(textwrap.dedent(LIMITED), str(tmp_path / "home"))
     assert done.returncode == 0, done.stderr
@@ -399,6 +403,7 @@ HOLDER = """
 """
 
 
+@pytest.mark.embedded
 def test_a_home_held_by_another_process_is_refused_until_that_one_ends(tmp_path: Path) -> None:
     home = tmp_path / "home"
     command = [*python(), "-c", textwrap.dedent(HOLDER), str(home)]

@@ -126,6 +126,7 @@ def test_without_a_model_a_question_without_an_answer_gets_the_nearest_lines(mem
     assert "submarine" not in reply  # the question itself is no evidence
 
 
+@pytest.mark.embedded
 async def test_the_served_graphs_are_those_of_langgraph_json_and_share_the_memory_at_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +311,7 @@ def test_ctrl_c_stops_the_reply_or_the_command_and_not_the_conversation(
     assert steps_of(home) == [("user", "Tell me a long story."), ("user", "And now?"), ("assistant", "Briefly.")]
 
 
+@pytest.mark.embedded
 def test_ctrl_c_at_the_prompt_ends_the_conversation(home: Path) -> None:
     class Typing(io.StringIO):
         def readline(self, *_: Any) -> str:

@@ -88,6 +88,7 @@ def test_no_key_is_shown_and_all_keys_are_known_to_the_cleaner() -> None:
     assert model_name(model) == "'gpt-5-mini'"
 
 
+@pytest.mark.embedded
 def test_without_a_model_no_chat_model_is_loaded(tmp_path: Path) -> None:
     code = """
 import sys

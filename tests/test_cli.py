@@ -17,6 +17,8 @@ from .commands import Finished, hexamem, write_lines
 from .manager_script import answer
 from .scripted_server import Reply, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
+pytestmark = pytest.mark.embedded
+
 CHAT: list[dict[str, Any]] = [
     {"role": "user", "name": "Alice", "content": "My daughter Mia starts school in Hangzhou.", "id": "m1",
      "thread_id": "family"},

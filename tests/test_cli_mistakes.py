@@ -21,6 +21,8 @@ from hexamem.cli.examples import EXAMPLES
 
 from .commands import hexamem, write_lines
 
+pytestmark = pytest.mark.embedded
+
 Words = tuple[str, ...]
 
 LEAVES: Mapping[Words, Callable[..., Any]] = {

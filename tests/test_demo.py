@@ -16,6 +16,8 @@ from hexamem.cli.demo import load_demo
 
 from .commands import hexamem
 
+pytestmark = pytest.mark.embedded
+
 PLAINTEXTS = ("marmalade-otter-7719", "sk-proj-q7VwX2mKd9RtLb4ZcHy6NfJ1uGs8PaEo3TiYxM5C")
 
 

@@ -23,6 +23,8 @@ from .fork_server import WRITE_PATH, python
 from .manager_script import answer
 from .scripted_server import ScriptedServer
 
+pytestmark = pytest.mark.embedded
+
 KILLS = {"embedded": 6, "agents,single_call": 6}
 """Workers killed in one home whose modes take turns, one in each stage; four times as many with HEXAMEM_TEST_ALL_KILLS."""
 STAGES = {"record", "label", "manage", "apply", "project", "queue"}

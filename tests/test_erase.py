@@ -39,6 +39,7 @@ def opened(home: Path) -> Memory:
     return Memory.open(home, embedder="static", settings=Settings(background=False), labeler=WordLabeler)
 
 
+@pytest.mark.embedded
 def test_erasing_leaves_no_trace_in_any_store_or_file(tmp_path: Path, traces: Traces) -> None:
     home = tmp_path / "home"
     name = f"captain {WORD}"
@@ -72,6 +73,7 @@ def test_erasing_leaves_no_trace_in_any_store_or_file(tmp_path: Path, traces: Tr
     assert [path for path in (home / "chroma").iterdir() if path.is_dir()] == []
 
 
+@pytest.mark.embedded
 def test_no_row_is_left_the_receipt_counts_what_was_there_and_the_user_begins_anew(memory: Memory) -> None:
     alice = memory.user("alice")
     ids = fill(alice, everywhere=True)
@@ -100,6 +102,7 @@ def test_no_row_is_left_the_receipt_counts_what_was_there_and_the_user_begins_an
     assert tables_with(memory.home, WORD) == {}
 
 
+@pytest.mark.embedded
 def test_erasing_while_the_background_still_indexes_leaves_nothing(tmp_path: Path, traces: Traces) -> None:
     home = tmp_path / "home"
     with Memory.open(home, embedder="static") as memory:
@@ -113,6 +116,7 @@ def test_erasing_while_the_background_still_indexes_leaves_nothing(tmp_path: Pat
     assert chroma_values(home, WORD) == 0
 
 
+@pytest.mark.embedded
 def test_erasing_reaches_damaged_indexes_and_files_of_no_message(tmp_path: Path, traces: Traces) -> None:
     home = tmp_path / "home"
     with opened(home) as memory:

@@ -14,6 +14,8 @@ from hexamem.evals.synthetic import QUESTION_TYPES
 
 from .scripted_server import Reply, Request, ServerFactory, loopback_only, scripted_server  # noqa: F401
 
+pytestmark = pytest.mark.embedded
+
 TURN = {"role": "user", "content": "I live in Cork. I'm allergic to walnuts.", "timestamp": "2025-01-14T19:02Z"}
 SHOULD = [{"kind": "core", "values": [town], "why": why} for town, why in (("Cork", "home"), ("Galway", "never said"))]
 CASE = {

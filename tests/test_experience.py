@@ -57,6 +57,7 @@ def test_a_run_is_stored_with_its_steps_and_outcome_on_each_database(each_user: 
     assert (digest.first_error, digest.outcome, digest.steps) == ("400: \x00 and a lone \ud800", True, 3)
 
 
+@pytest.mark.embedded
 def test_a_killed_run_stays_as_unfinished_with_every_step_and_can_go_on(tmp_path: Path) -> None:
     code = (
         "import os, sys; from hexamem import Memory, Settings\n"
@@ -504,6 +505,7 @@ def test_what_hurts_is_retired_and_stays_once_a_person_brings_it_back(learner: L
     assert user.experience.show(item.id).status == "active"
 
 
+@pytest.mark.embedded
 def test_the_commands_list_show_retire_and_count(
     tmp_path: Path, scripted_server: ServerFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:

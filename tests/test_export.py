@@ -364,6 +364,7 @@ def test_a_place_that_cannot_be_read_or_written_is_named_and_left_as_it_was(
     assert sorted(path.name for path in place.iterdir()) == ["alice.jsonl", "alice.jsonl.partial", "folder"]
 
 
+@pytest.mark.embedded
 def test_a_failure_half_way_leaves_nothing_half_in_and_no_export_without_its_audit(
     bob: UserMemory, exported: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -386,6 +387,7 @@ def test_a_failure_half_way_leaves_nothing_half_in_and_no_export_without_its_aud
 # -- secrets -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.embedded
 def test_secrets_go_along_under_a_passphrase_alone_or_not_at_all(
     bob: UserMemory, exported: dict[str, Any], traces: Traces, tmp_path: Path
 ) -> None:

@@ -63,6 +63,7 @@ def test_an_item_of_a_further_type_is_added_recalled_edited_undone_and_supersede
         assert [passage.id for passage in team.research("Which database is the ledger in?").passages][:1] == [item.id]
 
 
+@pytest.mark.embedded
 def test_a_home_is_read_without_the_type_by_the_command_too_and_with_it_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -533,6 +533,7 @@ def test_a_call_may_bring_its_own_describer(alice: UserMemory, tmp_path: Path) -
 # -- command line ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.embedded
 def test_the_command_line_adds_files_and_items(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = ["-u", "alice", "--home", str(tmp_path / "home")]
     notes = str(written(tmp_path, "notes.md", "# Kiln\n\nIt is in the shed.\n"))

@@ -165,6 +165,7 @@ def test_what_cannot_be_forgotten_is_refused_and_nothing_of_the_call_is_done(ali
 # -- what is derived from steps ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("language", TALKS)
 def test_the_words_show_nowhere_until_undo_brings_them_back(memory: Memory, language: str) -> None:
     said, word = TALKS[language]
@@ -407,6 +408,7 @@ def test_of_what_was_listed_to_be_forgotten_the_ids_stay_and_where_nothing_was_f
     assert as_read_now([*messages, last], [])[2] is answer
 
 
+@pytest.mark.embedded
 def test_the_command_line_shows_no_forgotten_word_and_forgets_by_id_thread_and_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], traces: Traces
 ) -> None:

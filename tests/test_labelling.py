@@ -324,6 +324,7 @@ def test_an_export_carries_labels_which_join_those_of_the_same_name(
     assert alice.labels.of(steps[0]).scope == "other"
 
 
+@pytest.mark.embedded
 def test_chroma_holds_labels_by_name_and_follows_when_renamed(tmp_path: Path, labelers: Labelers) -> None:
     with opened(tmp_path / "home", labelers) as memory:
         user = memory.user("a")

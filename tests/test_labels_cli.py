@@ -11,6 +11,8 @@ from hexamem import Memory, Settings
 from .commands import Finished, hexamem
 from .word_labeler import WordLabeler
 
+pytestmark = pytest.mark.embedded
+
 MESSAGES = [
     "scope:Trip/Day_1 event:plan entity:Mia we leave early",
     "scope:Trip/Day_2 event:ask entity:train when does it go",

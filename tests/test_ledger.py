@@ -44,6 +44,7 @@ from hexamem.stores.ledger.steps import neighbours, set_step_status
 
 from .ledger_databases import NewDatabase, each_ledger, each_memory, each_user, new_database  # noqa: F401
 from .ledger_rows import rows_left
+from .word_everywhere import fill
 
 ANY_TEXT = st.text(st.characters(codec=None) | st.sampled_from('\x00\ud800\udfff\ue0f0\ue0f1\n"\\0f😀我'))
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -423,6 +424,35 @@ def test_two_users_may_hold_the_same_ids_and_each_sees_only_its_own(each_ledger:
 
 
 # -- PostgreSQL ------------------------------------------------------------------------------------------------------
+
+
+def test_a_statement_without_a_user_reaches_only_the_rows_of_the_transactions_user(each_memory: Memory) -> None:
+    ledger = each_memory.ledger
+    if ledger.embedded:
+        pytest.skip("row-level security is of PostgreSQL")
+    for name in ("ann", "ben"):
+        fill(each_memory.user(name), everywhere=True)
+    with ledger.read("ben") as tx:
+        of_ben = tx.user_id
+    with ledger.read("ann") as tx:
+        of_ann, rows = tx.user_id, rows_left(tx)
+        assert len(rows) > 12
+        for table in USER_TABLES:
+            assert [row.user_id for row in tx.all(select(table.c.user_id))] == [of_ann] * rows.get(table.name, 0)
+        assert [row.name for row in tx.all(select(users.c.name))] == ["ann"]
+    with ledger.write("ann") as tx:
+        assert tx.connection.execute(steps.update().values(role="user")).rowcount == rows["steps"]
+        assert tx.connection.execute(labelings.delete()).rowcount == rows["labelings"]
+        assert tx.connection.execute(users.update().values(timezone="UTC")).rowcount == 1
+    with pytest.raises(HexamemError, match="row-level security"), ledger.write("ann") as tx:
+        tx.connection.execute(steps.update().values(user_id=of_ben))
+    with ledger.read("stranger") as tx:
+        assert [row for table in (*USER_TABLES, users) for row in tx.all(select(table))] == []
+    with ledger.engine.connect() as unbound:
+        assert [row for table in USER_TABLES for row in unbound.execute(select(table))] == []
+    with ledger.connect() as maintenance:
+        seen = {row.user_id for table in USER_TABLES for row in maintenance.execute(select(table.c.user_id))}
+        assert {of_ann, of_ben} <= seen
 
 
 def test_every_table_compiles_for_both_databases() -> None:

@@ -173,6 +173,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.embedded
 def test_a_new_home_is_for_its_owner_alone_and_doctor_reports_one_that_others_may_read(tmp_path: Path) -> None:
     home = tmp_path / "above" / "home"
     with opened(home) as memory:
@@ -212,6 +213,7 @@ def test_media_come_back_byte_for_byte_to_their_own_user_alone_or_not_at_all(mem
         alice.media(SHA256)
 
 
+@pytest.mark.embedded
 def test_show_writes_the_media_of_a_step_into_a_folder(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "home", settings=QUIET) as memory:
         [step_id] = memory.user("alice").remember([{"role": "user", "content": [PICTURE]}]).step_ids

@@ -56,6 +56,7 @@ def test_a_home_that_is_no_path_is_refused() -> None:
             Memory.open(wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.embedded
 def test_an_export_never_replaces_a_file_of_the_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
     (tmp_path / "link").symlink_to(home)

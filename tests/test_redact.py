@@ -52,6 +52,7 @@ def item(user: UserMemory, item_id: str) -> MemoryItem:
     return found
 
 
+@pytest.mark.embedded
 def test_the_words_are_gone_from_every_store_and_file(memory: Memory, alice: UserMemory, traces: Traces) -> None:
     ids = fill(alice, WORD)
     assert indexed_fields(alice.memory.home, "alice", WORD) == sorted([STEMMED, EXACT, SPEAKER, LABEL])
@@ -162,6 +163,7 @@ def test_words_are_found_by_themselves_in_whatever_case(shared: Memory) -> None:
     user.edit(made.id, label="a town")
 
 
+@pytest.mark.embedded
 def test_a_redaction_is_not_undone_and_earlier_operations_are_without_the_words(alice: UserMemory) -> None:
     then = utc_now()
     ids = fill(alice, WORD)
@@ -184,6 +186,7 @@ def test_a_redaction_is_not_undone_and_earlier_operations_are_without_the_words(
     assert tables_with(alice.memory.home, WORD) == {}
 
 
+@pytest.mark.embedded
 def test_words_that_stand_nowhere_change_nothing_and_redacting_again_keeps_the_entry(
     memory: Memory, alice: UserMemory
 ) -> None:
@@ -247,6 +250,7 @@ def test_words_that_the_records_are_built_of_do_no_harm(shared: Memory, word: st
     assert user.reveal(wifi.id, reason="test") == "hunter2-x9Q"
 
 
+@pytest.mark.embedded
 def test_references_to_other_secrets_stay_whole(alice: UserMemory) -> None:
     alice.remember("the password of Netflix is hunter2-x9Q")
     assert "password of Netflix" in alice.steps()[0].content
@@ -257,6 +261,7 @@ def test_references_to_other_secrets_stay_whole(alice: UserMemory) -> None:
     assert tables_with(alice.memory.home, "Netflix") == {}
 
 
+@pytest.mark.embedded
 def test_a_text_file_is_rewritten_and_its_old_bytes_are_gone(alice: UserMemory) -> None:
     ids = fill(alice, WORD)
     data = b"\x89PNG\xff " + WORD.encode()
@@ -278,6 +283,7 @@ def test_a_text_file_is_rewritten_and_its_old_bytes_are_gone(alice: UserMemory) 
     assert WORD not in str(kept.caption)
 
 
+@pytest.mark.embedded
 def test_a_redaction_that_fails_changes_nothing(alice: UserMemory, traces: Traces) -> None:
     fill(alice, WORD)
     before, files = rows(alice.memory.home), sorted(alice.memory.home.glob("media/*/*"))

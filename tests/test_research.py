@@ -253,6 +253,7 @@ class Killed(BaseException):
     """Ends a run as a kill does: nothing catches it."""
 
 
+@pytest.mark.embedded
 def test_a_run_that_dies_goes_on_in_its_round_under_a_parents_checkpointer(nora: UserMemory, tmp_path: Path) -> None:
     def run(thread: str, given: Host | None, die_at: int = 0) -> tuple[dict[str, Any], list[str]]:
         """Returns the output, and the queries of the keyword lane."""
@@ -288,6 +289,7 @@ def test_a_run_that_dies_goes_on_in_its_round_under_a_parents_checkpointer(nora:
     assert resumed["answer"] == whole["answer"]
 
 
+@pytest.mark.embedded
 def test_ask_prints_the_evidence_with_its_dates_and_its_trace_when_asked(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with Memory.open(home, embedder="static", settings=SETTINGS) as memory:

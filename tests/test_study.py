@@ -170,6 +170,7 @@ def test_ablations_cover_every_part(tables: Tables) -> None:
     assert {"everything", "without the gate on signals", "without the prior of fusion"} <= training
 
 
+@pytest.mark.embedded
 def test_the_command_writes_a_study_with_the_calls_of_a_model(
     tmp_path: Path,
     scripted_server: ServerFactory,

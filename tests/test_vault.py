@@ -302,6 +302,7 @@ def _readable(value: Any) -> str:
     return value if isinstance(value, str) else str(value.model_dump())
 
 
+@pytest.mark.embedded
 def test_no_file_holds_a_secret_in_the_clear_and_each_is_given_back_by_its_reference(
     filled: Filled, traces: Traces
 ) -> None:
@@ -331,6 +332,7 @@ def test_no_log_line_holds_a_secret(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert "open sesame" not in lines
 
 
+@pytest.mark.embedded
 def test_without_finding_secrets_every_text_is_stored_as_it_is_which_the_scan_sees(
     tmp_path: Path, traces: Traces
 ) -> None:
@@ -406,6 +408,7 @@ def test_a_long_secret_is_taken_out_of_the_whole_call_a_short_one_out_of_its_mes
     assert alice.steps()[-1].content == "the invoice number is 4821-B"
 
 
+@pytest.mark.embedded
 def test_a_caption_does_not_tell_another_secret_of_the_call(alice: UserMemory) -> None:
     alice.remember(["my Netflix password is popcorn77x", "the password for the popcorn77x account is Zebra-41-blue"])
     assert not any("popcorn77x" in row for row in _rows(alice.memory.home))
@@ -420,6 +423,7 @@ def kept(user: UserMemory) -> bytes:
     return user.memory.media.get(user_key(user.name), step.media[0].sha256 or "")
 
 
+@pytest.mark.embedded
 def test_a_text_file_is_kept_without_its_secrets_under_the_hash_of_what_is_kept(alice: UserMemory) -> None:
     data = "naïve diary\r\nthe wifi password is hunter2-x9Q\r\n".encode()
     alice.remember(_file(data, "text/plain"))
@@ -469,6 +473,7 @@ def test_reveal_is_audited_needs_a_reason_and_what_is_not_there_is_refused(share
     assert alice.reveals("another") == []
 
 
+@pytest.mark.embedded
 def test_another_key_reveals_nothing_and_keeps_new_secrets_under_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -625,6 +630,7 @@ def test_no_error_tells_a_secret(shared: Memory, what: str) -> None:
         assert list_secrets(tx) == []
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize(
     ("table", "message", "kind"),
     [

@@ -7,6 +7,7 @@ own. Options that only some commands share are the fields of a dataclass.
 from __future__ import annotations
 
 import inspect
+import os
 import shutil
 import sqlite3
 import sys
@@ -114,7 +115,11 @@ class Common:
     ] = None
     chroma: Annotated[
         str | None,
-        _everywhere("--chroma", "A Chroma server for the vectors, HOST:PORT or URL.", metavar="SERVER"),
+        _everywhere(
+            "--chroma",
+            "A Chroma server for the vectors, HOST:PORT or URL. HEXAMEM_CHROMA_TOKEN is sent as its bearer token.",
+            metavar="SERVER",
+        ),
     ] = None
     as_json: Annotated[bool, _everywhere("--json", "Print one JSON document.")] = False
     debug: Annotated[bool, _everywhere("--debug", "Show the traceback of an error.")] = False
@@ -381,7 +386,12 @@ def _chroma_client(server: str) -> Any:
     from chromadb.config import Settings as ChromaSettings
 
     quiet = ChromaSettings(anonymized_telemetry=False)
+    token = os.environ.get("HEXAMEM_CHROMA_TOKEN")
+    headers = {"Authorization": f"Bearer {token}"} if token else None
     try:
-        return chromadb.HttpClient(host, port or 8000, ssl=parts.scheme == "https", settings=quiet)
+        return chromadb.HttpClient(host, port or 8000, ssl=parts.scheme == "https", headers=headers, settings=quiet)
     except ValueError:
-        raise ConfigError(f"--chroma {server!r}: no Chroma server answers there; start it with: chroma run") from None
+        raise ConfigError(
+            f"--chroma {server!r}: no Chroma server answers there, or it refuses HEXAMEM_CHROMA_TOKEN; start one with: "
+            "chroma run"
+        ) from None

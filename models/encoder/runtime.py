@@ -209,7 +209,7 @@ def open_encoder() -> Encoder:
 
 def forget_texts() -> None:
     """Empty the cache of the encoder that ships with the package, if it is loaded; all memories share it."""
-    if open_encoder.cache_info().currsize:
+    if open_encoder.is_built:
         open_encoder().forget()
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from sqlalchemy import URL, Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError as SqlArgumentError
-from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import LRUCache
 
@@ -21,12 +21,14 @@ from hexamem.errors import (
     HexamemError,
     HomeInUseError,
     HomeNotWritableError,
+    LedgerServerError,
     StorageFullError,
 )
 
 __all__ = ["open_engine", "place_of", "plain_errors", "sqlite_dialect", "sqlite_url"]
 
 _BUSY_TIMEOUT_MS = 10_000
+_NO_CONNECTION = ("08", "57P", "53300")  # SQLSTATE: connection exception, shutdown and start, too many connections
 _COMPILED_STATEMENTS = 2_000  # more than there are
 
 
@@ -140,7 +142,21 @@ def plain_errors(place: str) -> Iterator[None]:
     except (DBAPIError, sqlite3.Error) as error:  # the second from :mod:`.prepared`
         original = error.orig if isinstance(error, DBAPIError) else error
         message = (str(original).splitlines() or [type(original).__name__])[0]
+        if _is_disconnect(error):
+            raise LedgerServerError(
+                f"the ledger's server at {place} cannot be reached ({message}); what this call was writing may have been "
+                "stored or not: repeat it when the server is back (messages with ids are not stored twice)"
+            ) from None
         raise _translated(message, place) or HexamemError(f"the ledger at {place} failed: {message}") from None
+
+
+def _is_disconnect(error: DBAPIError | sqlite3.Error) -> bool:
+    """Whether there is no connection to PostgreSQL, or it was lost, or the server is starting or stopping."""
+    if not isinstance(error, DBAPIError) or not hasattr(error.orig, "sqlstate"):  # as SQLite's
+        return False
+    state = getattr(error.orig, "sqlstate", None)  # None for an error of the connection itself
+    lost = isinstance(error, OperationalError) and (state is None or state.startswith(_NO_CONNECTION))
+    return error.connection_invalidated or lost
 
 
 def _translated(message: str, place: str) -> HexamemError | None:

@@ -1,7 +1,8 @@
 """The ledger: the source of truth, from which everything else is rebuilt.
 
 A :class:`Ledger` begins transactions that are bound to one user. The functions of this package take such a transaction
-and add its user to every statement, so that no call can reach another user's rows.
+and add its user to every statement, so that no call can reach another user's rows. On PostgreSQL row-level security
+ensures the same, see :mod:`.row_security`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from hexamem.memory_types.times import to_micros
 from hexamem.stores.ledger.engine import open_engine, place_of, plain_errors, sqlite_url
 from hexamem.stores.ledger.migrations import migrate
 from hexamem.stores.ledger.prepared import Prepared, runs_directly
+from hexamem.stores.ledger.row_security import ALL_USERS, NOBODY, UNSET, set_user, with_user_set
 from hexamem.stores.ledger.schema import meta, users
 
 __all__ = ["IN_LIMIT", "MAX_NAME_BYTES", "Ledger", "Transaction", "check_name", "chunks", "user_key"]
@@ -79,6 +81,8 @@ def user_key(name: str) -> str:
 # Built once: these run in every recall, and building them takes longer than running them.
 _BOUND = select(users.c.id, users.c.timezone, users.c.change, users.c.created_at).where(users.c.key == bindparam("key"))
 _USER, _LOCKED_USER = Prepared(_BOUND), Prepared(_BOUND.with_for_update())
+_SHARED_USER = Prepared(with_user_set(_BOUND))
+_LOCKED_SHARED_USER = Prepared(with_user_set(_BOUND).with_for_update())
 _COUNT_UP = Prepared(update(users).where(users.c.id == bindparam("user")).values(change=bindparam("reached")))
 
 
@@ -118,6 +122,16 @@ class Transaction:
                 raise RuntimeError("this transaction of the ledger has ended; begin another one")
             self._connection = self.joining()
         return self._connection
+
+    @contextmanager
+    def over_all_users(self) -> Iterator[None]:
+        """Let the statements within see the rows of all users, where row-level security hides them."""
+        shared = self.driver is None and self.connection.dialect.name == "postgresql"
+        if shared:
+            set_user(self.connection, ALL_USERS)
+        yield  # after an error nothing more runs in this transaction
+        if shared:
+            set_user(self.connection, str(self.user_id))
 
     def all(self, statement: Select[Any] | Prepared, **values: Any) -> list[Row[Any]]:
         """Every row of a statement; ``values`` are those of its named parameters."""
@@ -279,6 +293,8 @@ class Ledger:
                 if not bound.user_id and create:
                     # If another process registers the same user at the same time, its row is read and locked.
                     values = {"key": user_key(user), "name": user, "timezone": timezone, "created_at": utc_now()}
+                    if not self.embedded:
+                        set_user(bound.connection, UNSET)
                     bound.connection.execute(insert_or_skip(bound.connection, users), values)
                     self._bind(bound)
                 yield bound
@@ -316,7 +332,10 @@ class Ledger:
 
     def _bind(self, tx: Transaction) -> None:
         """Read the user's row into the transaction."""
-        row = tx.first(_LOCKED_USER if tx.writing else _USER, key=user_key(tx.user))
+        reading, writing = (_USER, _LOCKED_USER) if self.embedded else (_SHARED_USER, _LOCKED_SHARED_USER)
+        row = tx.first(writing if tx.writing else reading, key=user_key(tx.user))
+        if row is None and not self.embedded:
+            set_user(tx.connection, NOBODY)
         if row is not None:
             tx.user_id, tx.timezone, tx.change = row.id, row.timezone, row.change
             tx.registered = to_micros(row.created_at)
@@ -324,12 +343,11 @@ class Ledger:
     @contextmanager
     def connect(self, *, write: bool = False) -> Iterator[Connection]:
         """A connection over all users, for maintenance of the home; with ``write`` in a transaction that changes rows."""
-        with plain_errors(self.place), (self._writer if write else self.engine).connect() as connection:
-            if not write:
-                yield connection
-                return
-            with connection.begin():
-                yield connection
+        engine = self._writer if write else self.engine
+        with plain_errors(self.place), engine.begin() if write else engine.connect() as connection:
+            if not self.embedded:
+                set_user(connection, ALL_USERS)
+            yield connection
 
     def timezone(self, user: str) -> str | None:
         """The stored timezone of a user; None for one who has stored nothing yet."""

@@ -12,6 +12,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.stores.ledger.engine import place_of
+from hexamem.stores.ledger.row_security import ALL_USERS, policy_statements, set_user
 from hexamem.stores.ledger.schema import meta, metadata
 
 __all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version"]
@@ -67,6 +68,7 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
     with engine.execution_options(hexamem_write=True).begin() as connection:
         if connection.dialect.name == "postgresql":
             _prepare_postgresql(connection, place)
+            set_user(connection, ALL_USERS)  # migrations change the rows of all users
         current = read_version(connection)
         if current is None:
             for statement in _create_statements(connection.dialect.name):
@@ -88,13 +90,14 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
 
 @cache
 def _create_statements(dialect: str) -> tuple[str, ...]:
-    """The statements that create all tables and indexes, compiled once: that takes longer than running them."""
+    """The statements that create all tables, indexes and policies, compiled once: that takes longer than running them."""
     target = registry.load(dialect)()
     statements: list[CreateTable | CreateIndex] = []
     for table in metadata.sorted_tables:
         statements.append(CreateTable(table))
         statements += [CreateIndex(index) for index in sorted(table.indexes, key=lambda index: str(index.name))]
-    return tuple(str(statement.compile(dialect=target)).replace("%%", "%") for statement in statements)
+    compiled = [str(statement.compile(dialect=target)).replace("%%", "%") for statement in statements]
+    return (*compiled, *(policy_statements() if dialect == "postgresql" else ()))
 
 
 def _prepare_postgresql(connection: Connection, place: str) -> None:

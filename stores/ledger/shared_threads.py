@@ -41,8 +41,12 @@ def stored_for_others(tx: Transaction, thread_id: str, texts: Mapping[str, str])
     wanted = {
         message_id: " ".join(text.split()) for message_id, text in texts.items() if len(message_id) >= _UNIQUE_LENGTH
     }
+    if not wanted:
+        return frozenset()
+    with tx.over_all_users():
+        rows = list(tx.all_of(_OF_OTHERS, wanted, thread=thread_id))
     return frozenset(
         row.message_id
-        for row in tx.all_of(_OF_OTHERS, wanted, thread=thread_id)
+        for row in rows
         if replaced_texts(wanted[row.message_id], " ".join(row.content.split())) is not None
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +23,7 @@ __all__ = ["ChromaVectorStore", "collection_name"]
 _FINGERPRINT = "hexamem:fingerprint"
 _BATCH = 1_000  # other calls wait for a batch, 0.4 s; Chroma takes 5,461 at most
 _FETCH = 2_000
+_MAX_WAIT = 60.0  # seconds for an answer of a server
 # ef_search of 1,200: a recall of 0.99 at 100 of 100,000 records in 2 ms; a higher ef_construction makes adding 45% slower
 # for 0.004 more. Chroma writes the list of all ids at each sync, and replays what is pending when loading.
 _HNSW = {"space": "cosine", "ef_search": 1_200, "ef_construction": 40, "max_neighbors": 16, "sync_threshold": 300}
@@ -186,6 +188,7 @@ class _ServerChroma:
     def __init__(self, client: ClientAPI) -> None:
         self._client: ClientAPI | None = client
         self.notices: list[str] = []
+        _limit_waiting(client)
 
     @contextmanager
     def using(
@@ -200,7 +203,14 @@ class _ServerChroma:
             yield self._collection(self._client, name, create)
         except TransportError as error:
             raise VectorServerError(
-                f"The Chroma server cannot be reached ({error}); start it again, or check its address."
+                f"The Chroma server cannot be reached ({error or type(error).__name__}); start it again, or check its address."
+            ) from error
+        except Exception as error:
+            if not _is_refusal(error):
+                raise
+            raise VectorServerError(
+                f"The Chroma server, or a proxy before it, refused a request ({_first_line(error)}); check the server, the "
+                "proxy and the client's token."
             ) from error
 
     @staticmethod
@@ -232,6 +242,31 @@ class _ServerChroma:
     def close(self) -> None:
         """Release the client."""
         self._client = None
+
+
+def _limit_waiting(client: ClientAPI) -> None:
+    """Let a client of HTTP without a limit, which is Chroma's default, not wait for ever for a server that hangs."""
+    from httpx import Client, Timeout
+
+    session = getattr(getattr(client, "_server", None), "_session", None)
+    if isinstance(session, Client) and session.timeout == Timeout(None):
+        session.timeout = Timeout(_MAX_WAIT)
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether the server failed or refused the client, rather than what it was asked for.
+
+    An answer that is not Chroma's own, such as a proxy's 401 or 502, is raised by the client as a bare ``Exception``.
+    """
+    from chromadb.errors import AuthorizationError, ChromaAuthError, InternalError, RateLimitError
+
+    refused = (AuthorizationError, ChromaAuthError, InternalError, RateLimitError, JSONDecodeError)
+    return type(error) is Exception or isinstance(error, refused)
+
+
+def _first_line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if len(text) <= 120 else text[:119] + "…"
 
 
 def _where(any_of: Mapping[str, Collection[str]]) -> dict[str, Any] | None:
