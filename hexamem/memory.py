@@ -41,6 +41,7 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import check_name
 from hexamem.stores.ledger import jobs as job_queue
 from hexamem.stores.ledger.jobs import Job
+from hexamem.stores.privacy import remove_files_of_erased
 from hexamem.stores.projections import Progress, Projector
 from hexamem.stores.vectors import VectorStore
 from hexamem.user import UserMemory
@@ -141,6 +142,7 @@ class Memory:
             home, projector, self.searcher, self.paging, tier, self.redactions, self.query_intent
         )
         job_queue.end_claims(home.ledger, home.id)
+        remove_files_of_erased(home.ledger, home.media)
         self.media_readers = MediaReaders(home, handlers, self.wrote, describe=describe, transcribe=transcribe)
         self.distilling = Distilling(home, tier, handlers, self.wrote)
         if settings.background:
