@@ -96,7 +96,9 @@ class _Merging:
     def run(user: UserMemory, worker: int) -> None:
         word = f"cairn{worker}"
         step = store(user, f"Is it far to hill {worker}?")
-        kept, other = (user.add({"kind": "semantic", "name": word, "summary": text}) for text in (word, f"{word} again"))
+        kept, other = (
+            user.add({"kind": "semantic", "name": word, "summary": text}) for text in (word, f"{word} again")
+        )
         _acknowledged(user).add(("pair", word))
         batch = batch_of(step)
         proposal = propose(step, {}, operation="merge", target=kept.id, merged=(other.id,))
@@ -143,13 +145,21 @@ _COUNT_EVERY = 20  # workers
 class _Watch:
     """Counts the moments of each stage in all threads, and kills this process at the one that was chosen."""
 
+    current: _Watch | None = None
+
     def __init__(self, out: int, stage: str = "", kind: str = "", at: int = 0, delay: float = 0) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
+        self.counted: dict[tuple[str, str], int] = {}
         self._out, self._stage, self._kind, self._at, self._delay = out, stage, kind, at, delay
         self._here = threading.local()
 
+    def all_counts(self) -> dict[tuple[str, str], int]:
+        """The moments by stage and kind: of the stages that every worker has, those in what every worker does."""
+        return {**self.counts, **self.counted}
+
     def watch(self) -> None:
         """From now on."""
+        _Watch.current = self
         for stage, functions in _STAGES.items():
             for owner, name in functions:
                 inner = self._staged(getattr(owner, name), stage)
@@ -263,6 +273,8 @@ def _work(home: Path, model: ChatOpenAI | None, mode: str, worker: int, stage: s
         acknowledged.add(*[("learned", name) for name in names])
         if not user.flush():
             raise AssertionError(f"not all was done: {user.jobs()}")
+        if _Watch.current is not None:
+            _Watch.current.counted = dict(_Watch.current.counts)
         if stage in ("", "merge") and not by_model:
             _Merging.run(user, worker)
         if stage in ("", "erase") and not by_model:
@@ -300,7 +312,7 @@ def _run(
                 watching.watch()
             work()
             if watching is not None:
-                os.write(write, json.dumps([[*key, count] for key, count in watching.counts.items()]).encode())
+                os.write(write, json.dumps([[*key, count] for key, count in watching.all_counts().items()]).encode())
             os._exit(0)
         except BaseException:  # noqa: BLE001 - a fork must never go on as its parent
             traceback.print_exc()
@@ -328,6 +340,9 @@ def _warm_ledger(home: Path) -> None:
         user = memory.user("somebody else")
         user.remember(["My colleague Zora is allergic to walnuts.", "The password for the gate is swordfish#7."])
         user.flush()
+        user.history(), user.steps(), user.items()
+        for item in user.items("vault"):
+            user.reveal(item.id, reason="test")
 
 
 def _kill(home: Path, model: ChatOpenAI, modes: list[str], kills: int, draw: random.Random) -> list[dict[str, str]]:
@@ -359,13 +374,26 @@ def _kill(home: Path, model: ChatOpenAI, modes: list[str], kills: int, draw: ran
         killed, report = worker(mode, number, watch, stage)
         if killed:
             died.append({"mode": mode, **report})
+            if len(died) % _COUNT_EVERY == 0 or len(died) == kills:
+                _progress(home, died, number + 1, time.monotonic() - began)
         number += 1
         if number > 3 * kills + _COUNT_EVERY:
             sys.exit(f"too few of {number} workers were killed: {died}")
     worker(modes[0], number, lambda _: None, "")
     _, _ = _run(lambda: _check(home, model if modes[0] != "embedded" else None, modes[0]), lambda _: None, lambda: None)
-    print(f"{home.name}: {kills} killed of {number} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     return died
+
+
+def _progress(home: Path, died: list[dict[str, str]], workers: int, seconds: float) -> None:
+    by_stage = ", ".join(f"{stage} {count}" for stage, count in Counter(one["stage"] for one in died).items())
+    kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(one["kind"] for one in died).items())
+    stored = len(Acknowledged(home.with_suffix(".acknowledged")).of("message"))
+    print(
+        f"{home.name}: {len(died)} killed of {workers} workers in {seconds:.0f} s ({by_stage}; {kinds}); {stored} messages "
+        "acknowledged, none lost or doubled",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _warm_model(base_url: str) -> ChatOpenAI:
