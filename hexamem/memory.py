@@ -104,7 +104,7 @@ class Memory:
         self.labelling = _labelling(home, labeler)
         self.query_intent = self.labelling.query if self.labelling is not None else lambda user, query: QueryFilter()
         self.projector = projector = Projector(
-            home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
+            home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, home.reach, self.labelling
         )
         projector.on_removal = self.drop_caches
         self.searcher = Searcher(
