@@ -32,11 +32,11 @@ class IndexReach:
         """The keys of the users whose indexes have changes that the ledger lacks. Use it before the ledger is written.
 
         Args:
-            changes: the last change of each user of the ledger, by the user's key; the file forgets all others.
+            changes: the last change of each user of the ledger, by the user's key. A user who is not among them has none.
         """
         recorded = self._read()
-        reached = {key: recorded[key] for key in changes.keys() & recorded.keys()}
-        newer = {key for key, change in reached.items() if change > changes[key]}
+        reached = {key: change for key, change in recorded.items() if change or key in changes}
+        newer = {key for key, change in reached.items() if change > changes.get(key, 0)}
         lines = [f"{key} {_UNKNOWN if key in newer else change}\n" for key, change in sorted(reached.items())]
         if lines or recorded:
             new = self._file.with_suffix(".new")

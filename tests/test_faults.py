@@ -27,7 +27,7 @@ from .faults import SEED, SOAK, Acknowledged, assert_whole
 from .fork_server import WRITE_PATH, python
 from .ledger_databases import NewDatabase, new_database  # noqa: F401
 
-QUIET = Settings(background=False, mode="off")
+QUIET = Settings(background=False, mode="off", labels="off")
 
 
 def drawn(short: int, long: int) -> list[int]:
@@ -186,15 +186,15 @@ def test_a_disk_that_becomes_full_anywhere_loses_nothing_and_with_room_again_all
     acknowledged, filler = Acknowledged(tmp_path / "acknowledged"), place / "filler"
     failed = 0
     memory: Memory | None = None
-    for turn in range(chosen.choice([6, 10])):
-        room = chosen.choice([chosen.randrange(1 << 10, 3 << 20), chosen.randrange(60 << 20, 72 << 20)])
+    for turn in range(10 if SOAK else 4):
+        room = chosen.choice([chosen.randrange(1 << 10, 1 << 20), chosen.randrange(60 << 20, 72 << 20)])
         free = shutil.disk_usage(place).free
         with filler.open("wb") as file:
             file.write(bytes(max(0, free - room)))
         try:
             memory = memory or opened(place / "home")
-            for line in range(40):
-                text = f"parcel {turn}x{line} " + "x" * chosen.choice([10, 10_000, 200_000])
+            for line in range(30):
+                text = f"parcel {turn}x{line} " + "x" * chosen.choice([10, 5_000, 40_000])
                 if memory.user("ann").remember(text):
                     acknowledged.add(("message", text))
                 if chosen.random() < 0.4:
@@ -280,7 +280,9 @@ print(json.dumps([stored, failed]))
 
 
 @pytest.mark.parametrize(
-    "number", [0, 7] if not SOAK else range(2 * len(MODELS)), ids=lambda number: MODELS[number % len(MODELS)]
+    "number",
+    range(2 * len(MODELS)) if SOAK else [MODELS.index("stores/secrets/weights/tagger.npz")],
+    ids=lambda number: MODELS[number % len(MODELS)],
 )
 def test_while_a_model_file_is_damaged_messages_are_stored_and_with_a_sound_one_all_are_found(
     number: int, tmp_path: Path
