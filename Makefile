@@ -1,9 +1,10 @@
 # make demo: store a conversation and ask about it.  make test: run the tests.  Needs python3 and make only.
+# make soak: the tests of faults in their long form, with 1,000 killed processes.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test soak lint types bench clean
 
 $(VENV)/.base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +21,10 @@ demo: $(VENV)/.base
 # On two cores; some tests wait. Threads of BLAS would only wait for each other.
 test: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+
+# With HEXAMEM_SOAK_SEED=N other faults; with HEXAMEM_TEST_POSTGRES (scripts/postgres_for_tests.sh) on a shared ledger too.
+soak: $(VENV)/.dev
+	HEXAMEM_SOAK=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -s --durations 10 tests/test_durability.py tests/test_faults.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -295,8 +295,8 @@ def test_beside_the_background_thread_messages_are_recalled_at_once_indexed_with
             assert_indexes_match_the_ledger(memory.user(f"user {number}"))
 
 
-def test_six_threads_on_two_users_lose_nothing_double_nothing_and_keep_their_order(tmp_path: Path) -> None:
-    rounds, threads = 5, 6
+def test_eight_threads_on_two_users_lose_nothing_double_nothing_and_keep_their_order(tmp_path: Path) -> None:
+    rounds, threads = (40 if SOAK else 4), 8
     start = threading.Barrier(threads)
 
     def work(memory: Memory, number: int) -> list[str]:

@@ -137,11 +137,7 @@ def test_a_log_cut_anywhere_leaves_a_ledger_of_an_earlier_time_and_indexes_that_
     with log.open("rb+") as file:
         file.truncate(size)
     texts = list(running[1])
-    try:
-        memory = opened(home)
-    except CorruptFileError as error:
-        assert "ledger.sqlite3" in str(error)
-        return
+    memory = opened(home)
     acknowledged = Acknowledged(tmp_path / "acknowledged")
     with memory:
         user = memory.user("ann")
@@ -184,7 +180,7 @@ def test_a_disk_that_becomes_full_anywhere_loses_nothing_and_with_room_again_all
 ) -> None:
     chosen, place = draw("full", number), small_disk("size=160m")
     acknowledged, filler = Acknowledged(tmp_path / "acknowledged"), place / "filler"
-    failed = 0
+    errors: list[str] = []
     memory: Memory | None = None
     for turn in range(10 if SOAK else 4):
         room = chosen.choice([chosen.randrange(1 << 10, 1 << 20), chosen.randrange(60 << 20, 72 << 20)])
@@ -205,19 +201,19 @@ def test_a_disk_that_becomes_full_anywhere_loses_nothing_and_with_room_again_all
                     memory.user("bob").remember(text)
                     memory.user("bob").erase()
         except (StorageFullError, CorruptFileError) as error:
-            assert "\n" not in str(error)
-            failed += 1
+            errors.append(str(error))
         if memory is not None and chosen.random() < 0.5:
             try:
                 memory.close()
             except HexamemError as error:
-                assert "\n" not in str(error)
+                errors.append(str(error))
             memory = None
         filler.unlink()
         if memory is None:
             memory = opened(place / "home")
         assert_whole(memory, acknowledged)
-    assert failed
+    assert errors
+    assert [error for error in errors if "\n" in error] == []
     memory.close()
     with opened(place / "home") as memory:
         assert_whole(memory, acknowledged)
