@@ -27,6 +27,7 @@ from hexamem.intent.label_names import label_types
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.stores.embedders import Embedder, open_embedder
 from hexamem.stores.homes import home_id
+from hexamem.stores.index_reach import IndexReach
 from hexamem.stores.known_secrets import replace_known
 from hexamem.stores.ledger import Ledger, Transaction
 from hexamem.stores.lexical import LexicalStore
@@ -84,6 +85,7 @@ class Home:
     vectors: VectorIndex
     lexical: LexicalStore
     media: MediaStore
+    reach: IndexReach
     cipher: Cipher
     notices: Notices
     lock: FileLock
@@ -144,6 +146,7 @@ class Home:
                 vectors=vectors,
                 lexical=lexical,
                 media=MediaStore(folder / "media"),
+                reach=IndexReach(folder / "indexed"),
                 cipher=cipher,
                 notices=notices,
                 lock=lock,
@@ -156,6 +159,7 @@ class Home:
         with ExitStack() as last_to_first:
             last_to_first.callback(self.lock.release)
             last_to_first.callback(self.ledger.close)
+            last_to_first.callback(self.reach.close)
             last_to_first.callback(self.lexical.close)
             last_to_first.callback(self.vectors.close)
 

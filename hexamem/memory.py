@@ -41,6 +41,7 @@ from hexamem.stores.embedders import Embedder
 from hexamem.stores.ledger import check_name
 from hexamem.stores.ledger import jobs as job_queue
 from hexamem.stores.ledger.jobs import Job
+from hexamem.stores.privacy import remove_files_of_erased
 from hexamem.stores.projections import Progress, Projector
 from hexamem.stores.vectors import VectorStore
 from hexamem.user import UserMemory
@@ -104,7 +105,7 @@ class Memory:
         self.labelling = _labelling(home, labeler)
         self.query_intent = self.labelling.query if self.labelling is not None else lambda user, query: QueryFilter()
         self.projector = projector = Projector(
-            home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, self.labelling
+            home.ledger, home.vectors, home.lexical, home.embedder, notice, home.id, home.reach, self.labelling
         )
         projector.on_removal = self.drop_caches
         self.searcher = Searcher(
@@ -142,6 +143,7 @@ class Memory:
             home, projector, self.searcher, self.paging, tier, self.redactions, self.query_intent
         )
         job_queue.end_claims(home.ledger, home.id)
+        remove_files_of_erased(home.ledger, home.media)
         self.media_readers = MediaReaders(home, handlers, self.wrote, describe=describe, transcribe=transcribe)
         self.distilling = Distilling(home, tier, handlers, self.wrote)
         if settings.background:

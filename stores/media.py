@@ -183,6 +183,10 @@ class MediaStore:
             shutil.rmtree(folder)
         return count
 
+    def user_keys(self) -> set[str]:
+        """The keys of the users who have files, or had."""
+        return {path.name for path in self.root.iterdir() if path.is_dir()} if self.root.is_dir() else set()
+
     def _path(self, user_key: str, sha256: str) -> Path:
         if len(sha256) != 64 or any(char not in "0123456789abcdef" for char in sha256):
             raise NotFoundError(f"{sha256[:20]!r} is not a SHA-256 in hexadecimal")

@@ -37,7 +37,7 @@ from hexamem.stores.redaction import Redactor, redact_texts
 from hexamem.stores.secrets import Cipher, find_references
 from hexamem.stores.vector_cache import prune_vectors
 
-__all__ = ["CLEANUP", "RedactRequest", "erase", "finish_redactions", "redact", "reveal"]
+__all__ = ["CLEANUP", "RedactRequest", "erase", "finish_redactions", "redact", "remove_files_of_erased", "reveal"]
 
 CLEANUP = "redact_cleanup"
 """The job of :func:`finish_redactions`: what a redaction removed from the ledger is still in files and indexes."""
@@ -239,18 +239,26 @@ def _indexed_texts(tx: Transaction) -> Iterator[str]:
 def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) -> EraseReceipt:
     """Erase a user everywhere; see ``UserMemory.erase``.
 
-    The ledger is erased last: after an interruption the user still exists, and a repeated call completes the work.
+    The indexes are erased first, since they can be built again from the ledger, and files last. So after an interruption
+    the user is there as before, and a repeated call erases them; or is gone, and what is left of their files is removed
+    when the home is opened: :func:`remove_files_of_erased`.
     """
     key = user_key(user)
     with projector.lock(user):
         vectors, documents = projector.drop_user(user)
         with ledger.write(user, create=False) as tx:
-            media_files = media.drop_user(key)
             rows = erase_rows(tx) if tx.user_id else {}
-        with ledger.write(user, create=False) as tx:  # files of a call that stored them for a user who is gone
-            media_files += media.retain_only(key, stored_files(tx))
+        with ledger.write(user, create=False) as tx:  # a user who has begun anew meanwhile may have files again
+            media_files = media.retain_only(key, stored_files(tx)) if tx.user_id else media.drop_user(key)
         projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is cached again
         ledger.checkpoint()
     return EraseReceipt(
         user_key=key, rows=rows, vectors=vectors, documents=documents, files=media_files, erased_at=utc_now()
     )
+
+
+def remove_files_of_erased(ledger: Ledger, media: MediaStore) -> None:
+    """Remove the files of users whose erasure was interrupted after their rows. Use it before the home takes calls."""
+    if keys := media.user_keys():
+        for key in keys - {user_key(name) for name in ledger.users()}:
+            media.drop_user(key)

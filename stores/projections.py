@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, select
 from hexamem.errors import CorruptFileError, HomeInUseError, ModelFileError, VectorServerError
 from hexamem.stores.documents import step_document
 from hexamem.stores.embedders import Embedder
+from hexamem.stores.index_reach import IndexReach
 from hexamem.stores.index_writer import (
     PAGES,
     RECORDS,
@@ -89,6 +90,7 @@ class Projector:
     Args:
         notices: receives the user and a message for each index that is rebuilt.
         home: the id of the home of the indexes: several homes may share a ledger, each with its own indexes.
+        reach: records outside of the ledger how far the indexes are written.
         labelling: labels steps before they are indexed; None to index them without labels.
     """
 
@@ -100,12 +102,15 @@ class Projector:
         embedder: Embedder,
         notices: Callable[[str, str], None],
         home: str,
+        reach: IndexReach,
         labelling: LabelStage | None = None,
     ) -> None:
         self.labelling = labelling
         self.ledger, self.vectors, self.lexical, self.embedder = ledger, vectors, lexical, embedder
         self._notices = notices
         self._home = home
+        self._reach = reach
+        self._newer = reach.compare(ledger.last_changes())
         self.writer = IndexWriter(ledger, vectors, lexical, embedder)  # its source of pages is set by their owner
         self.on_removal: Callable[[str], None] = lambda user: None
         """Called with a user whose words were removed from the ledger; set by the owner of caches in memory."""
@@ -156,6 +161,7 @@ class Projector:
         """
         with self.lock(user):
             try:
+                self._empty_newer(user)
                 if (user, streams) not in self._checked:
                     self._check(user, streams)
                     self._checked.add((user, streams))
@@ -168,6 +174,20 @@ class Projector:
                 if not self._check(user, streams):
                     raise
                 return self._advance_all(user, streams, progress)
+
+    def _empty_newer(self, user: str) -> None:
+        """Empty the user's indexes if they have changes that the ledger lacked when it was opened."""
+        key = user_key(user)
+        if key not in self._newer:
+            return
+        self._notices(
+            user,
+            f"the indexes of user {user!r} are rebuilt from the ledger, which is older than they are: a backup of it was "
+            "restored, or its log lost its end; what it stored since then is gone",
+        )
+        self._reset(user, TARGETS)
+        self._reach.record(key, 0)
+        self._newer.discard(key)
 
     def _is_current(self, user: str) -> bool:
         """Whether no index of the user is behind; the ledger is not read if nothing was written since the last call."""
@@ -229,6 +249,8 @@ class Projector:
         """Rebuild all indexes of the user from the ledger; returns the number of records written."""
         with self.lock(user):
             self._reset(user, TARGETS)
+            self._reach.record(user_key(user), 0)
+            self._newer.discard(user_key(user))
             if self.labelling is not None:
                 self.labelling.start_over(user)
                 self.labelling.label(user)
@@ -280,6 +302,8 @@ class Projector:
                 self.lexical.reset(name)
                 self._checked.discard((user, streams))
             self._synced.pop(user, None)
+            self._reach.record(key, 0)
+            self._newer.discard(key)
             if self.writer.pages is not None:
                 self.writer.pages.drop(user)
         return vectors, documents
@@ -380,6 +404,7 @@ class Projector:
             lacking = {
                 target: [document for change, document in batch if change > come] for target, come in behind.items()
             }
+            self._reach.record(user_key(user), reached)
             if renamed:
                 self.writer.rename(user, renamed)
             self.writer.write(user, {target: documents for target, documents in lacking.items() if documents})

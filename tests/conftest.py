@@ -55,6 +55,7 @@ _ROOM = 4 << 30
 # The slowest files, slowest first: a slow file that starts last would leave the other workers idle.
 _LONG = (
     "test_durability",
+    "test_faults",
     "test_documentation",
     "test_cli",
     "test_write_modes",

@@ -364,6 +364,11 @@ class Ledger:
         with self.connect() as connection:
             return list(connection.execute(select(users.c.name).order_by(users.c.id)).scalars())
 
+    def last_changes(self) -> dict[str, int]:
+        """The number of each user's last change, by the user's key: for maintenance of the home."""
+        with self.connect() as connection:
+            return {row.key: row.change for row in connection.execute(select(users.c.key, users.c.change))}
+
     def settings(self) -> dict[str, str]:
         """The rows of ``meta``: version, embedder."""
         with self.connect() as connection:

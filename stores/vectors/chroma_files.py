@@ -9,7 +9,7 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["boot_id", "checksums", "delete_collection", "zero_unused"]
+__all__ = ["boot_id", "checksum", "checksums", "delete_collection", "zero_unused"]
 
 _COUNT_AND_WIDTH, _COUNT_OFFSET = struct.Struct("<QQ"), 20  # in header.bin: elements, and bytes of each
 _CHECKED_BYTES = 16 << 20
@@ -39,12 +39,14 @@ def zero_unused(segment: Path) -> None:
 
 def checksums(segment: Path) -> dict[str, list[int]]:
     """Size and checksum of each file of a segment; empty without a folder."""
-    files: dict[str, list[int]] = {}
-    for path in sorted(segment.glob("*")):
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            files[path.name] = [size, zlib.crc32(file.read()) if size <= _CHECKED_BYTES else 0]
-    return files
+    return {path.name: checksum(path) for path in sorted(segment.glob("*"))}
+
+
+def checksum(path: Path) -> list[int]:
+    """A file's size, and its checksum unless it is large."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        return [size, zlib.crc32(file.read()) if size <= _CHECKED_BYTES else 0]
 
 
 def delete_collection(database: sqlite3.Connection, name: str) -> None:

@@ -39,7 +39,7 @@ from hexamem.errors import (
     StoreClosedError,
 )
 from hexamem.stores.disk import sync_folder
-from hexamem.stores.vectors.chroma_files import boot_id, checksums, delete_collection, zero_unused
+from hexamem.stores.vectors.chroma_files import boot_id, checksum, checksums, delete_collection, zero_unused
 from hexamem.stores.vectors.client import (
     close_client,
     disk_errors,
@@ -227,6 +227,9 @@ class EmbeddedChroma:
         if sealed and not database:
             self._clear("is missing")
             return {}
+        if _DATABASE in sealed and sealed.pop(_DATABASE) != {_DATABASE: checksum(self.folder / _DATABASE)}:
+            self._clear("is not as it was at the last close")
+            return {}
         return sealed
 
     def _begin(self) -> int:
@@ -255,6 +258,8 @@ class EmbeddedChroma:
             for name, segment in segments.items()
             if (self.folder / segment).exists()
         }
+        if (self.folder / _DATABASE).exists():
+            seal[_DATABASE] = {_DATABASE: checksum(self.folder / _DATABASE)}
         new = self.folder / (_SEAL + ".new")
         with open(new, "w", encoding="utf-8") as file:
             json.dump(seal, file)
