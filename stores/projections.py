@@ -396,6 +396,7 @@ class Projector:
                     if _slowest(done) >= tx.change:
                         self._synced[user] = _sync_point(tx, state)
                     return written
+                change = tx.change  # pages have numbers of their own
                 batch, reached = changed_documents(tx, stream, since)
                 renamed = (
                     renamed_documents(tx, done.get("vectors.steps", 0)) if Target("vectors", "steps") in targets else []
@@ -404,7 +405,7 @@ class Projector:
             lacking = {
                 target: [document for change, document in batch if change > come] for target, come in behind.items()
             }
-            self._reach.record(user_key(user), reached)
+            self._reach.record(user_key(user), change)
             if renamed:
                 self.writer.rename(user, renamed)
             self.writer.write(user, {target: documents for target, documents in lacking.items() if documents})

@@ -280,7 +280,7 @@ print(json.dumps([stored, failed]))
     range(2 * len(MODELS)) if SOAK else [MODELS.index("stores/secrets/weights/tagger.npz")],
     ids=lambda number: MODELS[number % len(MODELS)],
 )
-def test_while_a_model_file_is_damaged_messages_are_stored_and_with_a_sound_one_all_are_found(
+def test_while_a_model_file_is_damaged_messages_are_stored_except_without_the_detector_of_secrets(
     number: int, tmp_path: Path
 ) -> None:
     model, chosen = ROOT / MODELS[number % len(MODELS)], draw("model", number)
@@ -294,9 +294,10 @@ def test_while_a_model_file_is_damaged_messages_are_stored_and_with_a_sound_one_
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, (how, done.stderr[-3000:])
     stored, failed = json.loads(done.stdout.splitlines()[-1])
-    assert len(stored) == 3, (how, failed)
+    assert len(stored) == (0 if model.name == "tagger.npz" else 3), (how, failed)  # nothing is stored with its secrets
+    assert stored or failed
     acknowledged = Acknowledged(tmp_path / "acknowledged")
-    acknowledged.add(*[("message", text) for text in stored[:2]], ("secret", "swordfish#77"))
+    acknowledged.add(*[("message", text) for text in stored[:2]], *[("secret", "swordfish#77") for _ in stored[2:]])
     with Memory.open(home, embedder=embedder, settings=Settings(background=False)) as memory:
         assert_whole(memory, acknowledged)
 

@@ -181,7 +181,16 @@ def test_no_file_names_a_path_of_some_machine() -> None:
 
 
 def test_every_method_that_reads_or_writes_has_an_async_twin_of_its_signature() -> None:
-    inside = {"callback", "write_recalls", "wrote", "drop_caches", "read", "recall_without", "thread_lock"}
+    inside = {
+        "callback",
+        "write_recalls",
+        "write_recalls_in_background",
+        "wrote",
+        "drop_caches",
+        "read",
+        "recall_without",
+        "thread_lock",
+    }
     for owner in (Memory, UserMemory, UserLabels, UserExperience, RunRecorder):
         methods = {
             name: member

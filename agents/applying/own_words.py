@@ -19,7 +19,7 @@ _LONGEST_TITLE = 60  # characters in quotation marks that still name something: 
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED_LINE = re.compile(r"^(?:[ \t]*[>|]|\t| {4,}).*$", re.MULTILINE)
 _INTRODUCED = re.compile(r"[:\uff1a][ \t]*\n.*", re.DOTALL)  # what follows a line that ends in a colon
-_NEXT_PARAGRAPH = re.compile(r"\S[^\n]*\n\s*\n.*", re.DOTALL)
+_NEXT_PARAGRAPH = re.compile(r"\S[^\S\n]*\n\s*\n.*", re.DOTALL)
 _RULE = re.compile(r"^[ \t]*([-=_*#~+\u2014\u2500])(?:[ \t]*\1){2,}.*", re.MULTILINE | re.DOTALL)
 _TAGGED = re.compile(r"<[A-Za-z/!][^>]{0,200}>.*", re.DOTALL)
 _IN_MARKS = re.compile(

@@ -80,7 +80,7 @@ _FORMATS: tuple[_Format, ...] = (
     _format("sk-or-", r"(?:v\d-)?[A-Za-z0-9]{24,}", "OpenRouter API key"),
     _format("sk-lf-", r"[0-9a-f-]{32,40}", "Langfuse secret key"),
     _format("sk-", r"[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}", "OpenAI API key"),
-    _format("sk-", r"(?=[A-Za-z]*\d)[A-Za-z0-9]{20,120}", "API key (OpenAI style)"),
+    _format("sk-", r"(?=[A-Za-z]{0,120}\d)[A-Za-z0-9]{20,120}", "API key (OpenAI style)"),
     _format("gsk_", r"[A-Za-z0-9]{40,80}", "Groq API key"),
     _format("xai-", r"[A-Za-z0-9]{60,120}", "xAI API key"),
     _format("pplx-", r"[A-Za-z0-9]{40,80}", "Perplexity API key"),
@@ -149,7 +149,7 @@ _FORMATS: tuple[_Format, ...] = (
     _format("pul-", r"[0-9a-f]{40}", "Pulumi token", "token"),
     _format("AGE-SECRET-KEY-1", r"[A-Z0-9]{58}", "age secret key", "private_key"),
     _format("xprv yprv zprv tprv", r"[1-9A-HJ-NP-Za-km-z]{100,112}", "extended private key of a wallet", "private_key"),
-    _format("EAA", r"(?=[A-Za-z]*\d)[A-Za-z0-9]{60,300}", "Meta access token", "token"),
+    _format("EAA", r"(?=[A-Za-z]{0,300}\d)[A-Za-z0-9]{60,300}", "Meta access token", "token"),
 )  # fmt: skip
 
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,16000}(?:\.[A-Za-z0-9_-]{0,4000})?")
