@@ -185,6 +185,12 @@ def is_result(block: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and (kind in _RESULTS or kind.endswith("_tool_result"))
 
 
+def _is_known(part: Mapping[str, Any]) -> bool:
+    """Whether a mapping has the type of a block. In the contents of tools and metadata a type may be anything."""
+    kind = part.get("type")
+    return isinstance(kind, str) and kind in _KNOWN
+
+
 @dataclass(slots=True)
 class BlockReader:
     """Reads the blocks of one message, in order, and collects their contents.
@@ -263,7 +269,7 @@ class BlockReader:
             if isinstance(part, bytes | bytearray | memoryview):
                 self.media.append(MediaDraft(kind="file", data=bytes(part)))
                 return {"sha256": self.media[-1].sha256}
-            if isinstance(part, Mapping) and (part.get("type") in _KNOWN or "_url" in str(part.get("type"))):
+            if isinstance(part, Mapping) and (_is_known(part) or "_url" in str(part.get("type"))):
                 blocks = self._read(part, where, texts, level + 1)
                 return blocks[0] if len(blocks) == 1 else blocks
             return None
@@ -401,7 +407,7 @@ def _translated(block: Mapping[str, Any]) -> list[dict[str, Any]] | None:
             parts: list[dict[str, Any]] = [dict(part) for part in message.content_blocks]
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             continue  # a malformed block breaks a translator
-        if parts and all(part.get("type") in _KNOWN for part in parts):
+        if parts and all(_is_known(part) for part in parts):
             return parts
     return None
 

@@ -333,7 +333,7 @@ def test_metadata_is_plain_json_and_what_is_not_becomes_text_and_is_named() -> N
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.just("type") | st.text(), inner, max_size=3),
     max_leaves=10,
 )
 
