@@ -208,7 +208,7 @@ class JobRunner:
             return None
         try:
             if self._interrupted:
-                queue.end_claims(self.ledger, self.home)
+                queue.end_claims(self.ledger, self.home, deferred=False)
             self._interrupted = True
             job = queue.claim(
                 self.ledger,
@@ -330,6 +330,8 @@ def _without_secrets(text: str) -> str:
 class BackgroundWorker:
     """One thread that brings users' indexes up to the ledger after writes and runs due jobs.
 
+    For each user first ``before`` is called, then the indexes are updated, then ``brought_up`` is called.
+
     An error in an index is logged here, and the next recall repairs or raises it. The thread starts when it is first
     needed, and never keeps the process alive.
     """
@@ -339,12 +341,14 @@ class BackgroundWorker:
         projector: Projector,
         runner: JobRunner,
         *,
+        before: Callable[[str], object] = lambda user: None,
         brought_up: Callable[[str], object] = lambda user: None,
         idle: Callable[[str], object] | None = None,
     ) -> None:
         self._stopped = threading.Event()
         self._written = 0.0  # when a user was put last, by the monotonic clock
-        self._projector, self._runner, self._brought_up = projector, runner, brought_up
+        self._projector, self._runner = projector, runner
+        self._before, self._brought_up = before, brought_up
         self._state = threading.Condition()
         self._users: dict[str, None] = {}  # users with writes, in the order of writing
         self._idle = idle
@@ -416,6 +420,10 @@ class BackgroundWorker:
             if user is not None:
                 del self._users[user]
         if user is not None:
+            try:
+                self._before(user)
+            except Exception as error:  # noqa: BLE001 - the edge of a thread: what could not be written waits in memory
+                _log.warning("the recalls of a user could not be logged in the background: %s", _described(error))
             try:
                 self._projector.catch_up(user)
                 self._brought_up(user)

@@ -142,12 +142,18 @@ class Memory:
         self.researching = Researching(
             home, projector, self.searcher, self.paging, tier, self.redactions, self.query_intent
         )
-        job_queue.end_claims(home.ledger, home.id)
+        job_queue.end_claims(home.ledger, home.id, deferred=True)
         remove_files_of_erased(home.ledger, home.media)
         self.media_readers = MediaReaders(home, handlers, self.wrote, describe=describe, transcribe=transcribe)
         self.distilling = Distilling(home, tier, handlers, self.wrote)
         if settings.background:
-            self._worker = BackgroundWorker(projector, self.runner, brought_up=self._refresh, idle=self.paging.tidy)
+            self._worker = BackgroundWorker(
+                projector,
+                self.runner,
+                before=self._write_waiting_recalls,
+                brought_up=self._refresh,
+                idle=self.paging.tidy,
+            )
             handlers.registered = self._worker.wake
             # On a shared ledger there may be jobs of a home whose process was killed.
             if not home.ledger.embedded or job_queue.next_due(home.ledger, handlers.kinds()) is not None:
@@ -262,8 +268,11 @@ class Memory:
         if stored is not None and zone != stored:
             self.ledger.set_timezone(name, zone)
         with self._guard:
-            user = self._users.setdefault(name, UserMemory(self, self._home, self._calls, name, zone))
-            user.timezone = zone
+            user = self._users.get(name)
+            if user is None:
+                user = self._users[name] = UserMemory(self, self._home, self._calls, name, zone)
+            elif timezone is not None:
+                user.timezone = zone
         return user
 
     @counted
@@ -413,10 +422,12 @@ class Memory:
         self._worker.put(user)
         return True
 
-    def _refresh(self, user: str) -> None:
-        """Write the logged recalls of a user, and update the caches that recalls read, so that the next recall need not."""
+    def _write_waiting_recalls(self, user: str) -> None:
         if self._recalls_wait.pop(user, ...) is None:
             self.user(user).write_recalls()
+
+    def _refresh(self, user: str) -> None:
+        """Update the caches that recalls read, so that the next recall need not."""
         with self.projector.lock(user):  # as in :meth:`drop_caches`
             self.searcher.refresh(user)
 

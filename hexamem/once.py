@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
-from functools import cache, update_wrapper
-from typing import Generic, ParamSpec, TypeVar
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar
 
 __all__ = ["Once", "once"]
 
@@ -17,17 +18,27 @@ class Once(Generic[_P, _T]):
     """A function whose value for some arguments is built once; see :func:`once`."""
 
     def __init__(self, build: Callable[_P, _T]) -> None:
-        self._cached, self._lock = cache(build), threading.RLock()
+        self._build, self._built = build, dict[Any, _T]()
+        self._new_lock()
+        if hasattr(os, "register_at_fork"):  # a lock that another thread holds is never released in a forked child
+            os.register_at_fork(after_in_child=self._new_lock)
         update_wrapper(self, build)
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        with self._lock:
-            return self._cached(*args, **kwargs)  # type: ignore[arg-type]
+        key = (args, tuple(sorted(kwargs.items())))
+        if key not in self._built:
+            with self._lock:
+                if key not in self._built:
+                    self._built[key] = self._build(*args, **kwargs)
+        return self._built[key]
 
     @property
     def is_built(self) -> bool:
         """Whether it was built for any arguments."""
-        return self._cached.cache_info().currsize > 0
+        return bool(self._built)
+
+    def _new_lock(self) -> None:
+        self._lock = threading.RLock()
 
 
 def once(build: Callable[_P, _T]) -> Once[_P, _T]:

@@ -68,9 +68,10 @@ class RecallLog:
             if erasures != self._erasures:
                 return
             self._rows.append(row)
-            full = len(self._rows) >= settings.recall_log
-        if full and not self._in_background(self._user):
-            self.write()
+            waiting = len(self._rows)
+        most = settings.recall_log
+        if waiting >= 4 * most or (waiting >= most and not self._in_background(self._user)):
+            self.write()  # here where the background is far behind, so that the rows in memory stay few
 
     def write(self) -> None:
         """Write the rows to the ledger, without the secrets that the vault holds by now."""

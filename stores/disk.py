@@ -18,9 +18,9 @@ def bounded_lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Iterator[tuple
     while line := file.readline(longest + 1):
         whole = len(line) <= longest
         yield (line if whole else b""), whole
-        while not whole:
+        rest = line
+        while not whole and rest and not rest.endswith(b"\n"):
             rest = file.readline(1 << 20)
-            whole = len(rest) < 1 << 20 or rest.endswith(b"\n")
 
 
 def sync_folder(folder: Path) -> None:

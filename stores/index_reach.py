@@ -7,11 +7,13 @@ far each index is written are then as old as it is, and its next changes get num
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 __all__ = ["IndexReach"]
 
+_KEY = re.compile(r"[0-9a-f]{8,128}")
 _UNKNOWN = 1 << 62
 """Recorded for a user whose indexes are to be built anew, until that has begun."""
 
@@ -27,6 +29,7 @@ class IndexReach:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._out: int | None = None
+        self._last: dict[str, int] = {}
 
     def compare(self, changes: Mapping[str, int]) -> set[str]:
         """The keys of the users whose indexes have changes that the ledger lacks. Use it before the ledger is written.
@@ -46,6 +49,9 @@ class IndexReach:
 
     def record(self, key: str, change: int) -> None:
         """A user's indexes are about to be written up to a change; 0 if they were emptied."""
+        if self._last.get(key) == change:
+            return
+        self._last[key] = change
         if self._out is None:
             self._out = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.write(self._out, f"{key} {change}\n".encode("ascii"))
@@ -61,6 +67,8 @@ class IndexReach:
         if self._file.exists():
             for line in self._file.read_text("ascii", errors="replace").splitlines():
                 key, _, change = line.partition(" ")
-                if change.isascii() and change.isdigit():  # a line may have been cut off
+                if (
+                    _KEY.fullmatch(key) and change.isascii() and change.isdigit()
+                ):  # a line may have been cut off or damaged
                     recorded[key] = int(change)
         return recorded

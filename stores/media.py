@@ -20,6 +20,7 @@ from hexamem.stores.ledger.schema import files, items, steps
 
 __all__ = ["MediaStore", "adding_before", "carries_media", "stored_files", "text_of"]
 
+_ERASED = ".erased"  # of the file that marks a user whose erasure has begun
 _NO_SPACE = {28, 122}  # ENOSPC, EDQUOT
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UTF_16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -183,9 +184,19 @@ class MediaStore:
             shutil.rmtree(folder)
         return count
 
-    def user_keys(self) -> set[str]:
-        """The keys of the users who have files, or had."""
-        return {path.name for path in self.root.iterdir() if path.is_dir()} if self.root.is_dir() else set()
+    def mark_erased(self, user_key: str) -> None:
+        """Record, durably, that the erasure of a user who has files has begun."""
+        if (self.root / user_key).is_dir():
+            (self.root / f"{user_key}{_ERASED}").touch(mode=0o600)
+            sync_folder(self.root)
+
+    def unmark_erased(self, user_key: str) -> None:
+        """Record that it has ended."""
+        (self.root / f"{user_key}{_ERASED}").unlink(missing_ok=True)
+
+    def marked_erased(self) -> set[str]:
+        """The keys of the users whose erasure has begun and not ended."""
+        return {path.name.removesuffix(_ERASED) for path in self.root.glob(f"*{_ERASED}")}
 
     def _path(self, user_key: str, sha256: str) -> Path:
         if len(sha256) != 64 or any(char not in "0123456789abcdef" for char in sha256):

@@ -246,19 +246,30 @@ def erase(user: str, ledger: Ledger, projector: Projector, media: MediaStore) ->
     key = user_key(user)
     with projector.lock(user):
         vectors, documents = projector.drop_user(user)
+        media.mark_erased(key)
         with ledger.write(user, create=False) as tx:
             rows = erase_rows(tx) if tx.user_id else {}
-        with ledger.write(user, create=False) as tx:  # a user who has begun anew meanwhile may have files again
-            media_files = media.retain_only(key, stored_files(tx)) if tx.user_id else media.drop_user(key)
-        projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is cached again
-        ledger.checkpoint()
+        try:
+            with ledger.write(user, create=False) as tx:  # a user who has begun anew meanwhile may have files again
+                media_files = media.retain_only(key, stored_files(tx)) if tx.user_id else media.drop_user(key)
+            media.unmark_erased(key)
+        finally:
+            projector.on_removal(user)  # while nobody labels or indexes, so that nothing read before is cached again
+            ledger.checkpoint()
     return EraseReceipt(
         user_key=key, rows=rows, vectors=vectors, documents=documents, files=media_files, erased_at=utc_now()
     )
 
 
 def remove_files_of_erased(ledger: Ledger, media: MediaStore) -> None:
-    """Remove the files of users whose erasure was interrupted after their rows. Use it before the home takes calls."""
-    if keys := media.user_keys():
-        for key in keys - {user_key(name) for name in ledger.users()}:
-            media.drop_user(key)
+    """Remove the files of users whose erasure was interrupted after their rows. Use it before the home takes calls.
+
+    A user who is merely not in the ledger is left alone: the home may be opened with another ledger.
+    """
+    if keys := media.marked_erased():
+        present = {user_key(name) for name in ledger.users()}
+        for key in keys:
+            if key not in present:
+                media.drop_user(key)
+            media.unmark_erased(key)
+        ledger.checkpoint()

@@ -349,16 +349,13 @@ class Projector:
     def _reset(self, user: str, targets: Iterable[Target]) -> None:
         """Empty indexes; the streams of a group share their keyword index."""
         self._synced.pop(user, None)
-        emptied: dict[str, int] = {}
-        for target in targets:
+        for target in targets:  # recorded one by one: the next may fail, as while its server is down
             if target.index == "vectors":
                 self.vectors.reset(user_key(user), target.stream)
-                emptied[target.name] = 0
+                self._set(user, {target.name: 0})
             else:
                 self.lexical.reset(keyword_index(user, target.group))
-                emptied |= {f"lexical.{stream}": 0 for stream in target.group}
-        if emptied:
-            self._set(user, emptied)
+                self._set(user, {f"lexical.{stream}": 0 for stream in target.group})
 
     def _set(self, user: str, values: dict[str, int]) -> None:
         with self.ledger.write(user, create=False) as tx:
@@ -405,7 +402,8 @@ class Projector:
             lacking = {
                 target: [document for change, document in batch if change > come] for target, come in behind.items()
             }
-            self._reach.record(user_key(user), change)
+            if (key := user_key(user)) not in self._newer:  # else its indexes are still to be built anew
+                self._reach.record(key, change)
             if renamed:
                 self.writer.rename(user, renamed)
             self.writer.write(user, {target: documents for target, documents in lacking.items() if documents})

@@ -74,8 +74,9 @@ class Redactor:
         """
         if self.enabled:
             for text, spans in zip(texts, find_all_secrets(texts, before), strict=True):
-                if spans or text not in self._spans:
-                    self._spans[text] = spans
+                known = self._spans.get(text, ())  # the same text may occur twice, once as an answer
+                added = (span for span in spans if all(span.end <= old.start or old.end <= span.start for old in known))
+                self._spans[text] = tuple(sorted((*known, *added), key=lambda span: span.start))
 
     def add_known(self, known: Mapping[str, SecretSpan]) -> None:
         """Replace these secrets too: the vault contains them already."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -183,3 +184,23 @@ def test_a_file_remembered_while_the_user_is_erased_is_left_whole_or_not_at_all(
     sha256 = step.media[0].sha256
     assert sha256 is not None
     assert memory.media.get(user_key("alice"), sha256) == PICTURE
+
+
+def test_a_home_that_is_opened_with_another_ledger_loses_no_file(tmp_path: Path) -> None:
+    settings, home = Settings(background=False, mode="off", labels="off"), tmp_path / "home"
+    with Memory.open(home, embedder="static", settings=settings) as memory:
+        memory.user("alice").remember(
+            {
+                "role": "user",
+                "content": [{"type": "image", "base64": base64.b64encode(PICTURE).decode(), "mime_type": "image/png"}],
+            }
+        )
+    key = base64.urlsafe_b64encode(b"k" * 32).decode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEXAMEM_VAULT_KEY", key)
+        with Memory.open(
+            home, embedder="static", settings=settings, ledger_url=f"sqlite:///{tmp_path / 'other.sqlite3'}"
+        ) as memory:
+            assert memory.users() == []
+    with Memory.open(home, embedder="static", settings=settings) as memory:
+        assert memory.user("alice").media(hashlib.sha256(PICTURE).hexdigest()) == PICTURE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tracemalloc
@@ -388,3 +389,8 @@ def test_real_conversations_have_their_turns_sessions_questions_and_evidence(sha
     assert sizes(haystack) == (550, 53, 1, 1)
     assert haystack.questions[0].evidence == ("session_52#4", "session_52#5")
     assert "answer_280352e9" not in shown_to_memory(haystack)
+
+
+def test_the_line_after_one_that_is_a_byte_too_long_is_read() -> None:
+    lines = bounded_lines(io.BytesIO(b"123456789\n1234567890\nnext\n" + b"x" * 3_000_000 + b"\nlast"), longest=10)
+    assert list(lines) == [(b"123456789\n", True), (b"", False), (b"next\n", True), (b"", False), (b"last", True)]

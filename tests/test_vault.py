@@ -677,6 +677,19 @@ def test_many_secrets_of_one_call_are_each_taken_out_wherever_they_stand(alice: 
     }
 
 
+def test_a_secret_that_answers_a_question_is_hidden_in_the_same_words_elsewhere_in_the_call(alice: UserMemory) -> None:
+    words = "swordfish77 and 4111 1111 1111 1111"
+    alice.remember(
+        [
+            ("assistant", "What is the password, and your card number?"),
+            ("user", words),
+            ("user", "Noted?"),
+            ("user", words),
+        ]
+    )
+    assert not any("swordfish77" in step.content or "4111" in step.content for step in alice.steps())
+
+
 def test_a_big_message_is_searched_for_secrets_while_others_write(
     shared: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    false,
     func,
     insert,
     or_,
@@ -306,23 +307,26 @@ def unfinished(ledger: Ledger, now: datetime, user: str | None = None) -> bool:
         return connection.execute(select(jobs.c.id).where(late, *_of_user(user)).limit(1)).first() is not None
 
 
-def end_claims(ledger: Ledger, home: str) -> int:
-    """Make jobs that an earlier process of this home left running, and all deferred ones, due at once.
+def end_claims(ledger: Ledger, home: str, *, deferred: bool) -> int:
+    """Make jobs that this home left running due at once.
 
-    Only for the process that has locked the home, before it runs any job. The interrupted attempt counts, so that a
+    Only for the process that has locked the home, while it runs no job. The interrupted attempt counts, so that a
     job that kills its process is parked in the end.
+
+    Args:
+        deferred: make all deferred jobs due too, for a process that starts: what they wait for may be there now.
 
     Returns:
         How many jobs had been left running.
     """
     left = (jobs.c.status == "running") & jobs.c.owner.startswith(f"{home}.", autoescape=True)
-    deferred = jobs.c.status == "deferred"
+    waiting = jobs.c.status == "deferred" if deferred else false()
     with ledger.connect() as connection:
-        if connection.execute(select(jobs.c.id).where(left | deferred).limit(1)).first() is None:
+        if connection.execute(select(jobs.c.id).where(left | waiting).limit(1)).first() is None:
             return 0
     now = utc_now()
     with ledger.connect(write=True) as connection:
-        connection.execute(update(jobs).where(deferred, jobs.c.due_at > now).values(due_at=now))
+        connection.execute(update(jobs).where(waiting, jobs.c.due_at > now).values(due_at=now))
         ended = {"status": "waiting", "owner": None, "claimed_until": None}
         return int(connection.execute(update(jobs).where(left).values(**ended)).rowcount)
 

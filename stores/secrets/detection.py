@@ -24,6 +24,7 @@ _TO_ASCII = {0x3000: " ", 0x00A0: " "} | {
 }
 _RECORD_ID = re.compile(r"(?<![^\W_])[a-z]{2,12}_[0-9a-hjkmnp-tv-z]{26}(?![^\W_])")  # see ``memory_types.base.new_id``
 _OF_FORM = frozenset({"seed_phrase"})  # kinds that the tagger may confirm and not find
+_AT_ONCE = 1 << 18  # characters
 _MEDIUM = frozenset({"bank_account", "license_key", "one_time_code"})
 
 
@@ -48,8 +49,17 @@ def find_all_secrets(texts: Sequence[str], before: Sequence[str]) -> list[tuple[
         before: for each text the message before it, or an empty text.
     """
     plain = [text if text.isascii() else text.translate(_TO_ASCII) for text in texts]
-    tagged = load_tagger().tag(plain, before)
-    return [_found(*each) for each in zip(texts, plain, tagged, strict=True)]
+    found: list[tuple[SecretSpan, ...]] = []
+    while len(found) < len(texts):  # bounded in characters, so that memory is too
+        first, size = len(found), 0
+        last = first
+        while last < len(texts) and (last == first or size + len(plain[last]) <= _AT_ONCE):
+            size += len(plain[last])
+            last += 1
+        part = slice(first, last)
+        tagged = load_tagger().tag(plain[part], before[part])
+        found += [_found(*each) for each in zip(texts[part], plain[part], tagged, strict=True)]
+    return found
 
 
 def _found(text: str, plain: str, tagged: Sequence[TaggedSecret]) -> tuple[SecretSpan, ...]:
