@@ -61,7 +61,8 @@ class TypeVocabulary:
     def propose(self, names: Sequence[str], parent: Label | None = None) -> tuple[str, ...]:
         """The ids of the labels of the names in a reply: existing ones with almost the same name, or new ones.
 
-        Invalid names, new ones beyond 20, and those of a user with 200 labels are left out.
+        Invalid names are left out. Of a new name beyond 20, or of a user with 200 labels, the act with which it begins
+        is returned.
 
         Args:
             names: the names, the main one first; only the first eight are read.
@@ -71,12 +72,21 @@ class TypeVocabulary:
         label_ids: dict[str, None] = {}
         for name in names[:_MOST_PROPOSED]:
             if refusal(name, _LONGEST_NAME) is None:
-                label = self.find(name) or self._similar(name) or self._new(name, parent)
+                label = self.find(name) or self._similar(name) or self._new(name, parent) or self._act(name)
                 label_ids.update({} if label is None else {label.id: None})
         return tuple(label_ids)
 
+    def _act(self, name: str) -> Label | None:
+        """The wide label of an event type with which a name begins."""
+        wide = self._types.get(fold_name(name.split(maxsplit=1)[0])) if self._kind == "event" else None
+        return None if wide is None else self.find(wide) or self._new(wide, None)
+
     def _similar(self, name: str) -> Label | None:
-        if not (live := self.live()):
+        """The label with almost the same name; of an event type, one of the same act."""
+        live, act = self.live(), fold_name(name.split(maxsplit=1)[0])
+        if self._kind == "event" and act in self._types:
+            live = [label for label in live if fold_name((self.coarse(label.id) or label).name) == act]
+        if not live:
             return None
         names = [name, *(label.name for label in live)]
         if new := [other for other in dict.fromkeys(names) if other not in self._vectors]:
@@ -86,9 +96,10 @@ class TypeVocabulary:
         return live[best] if scores[best] >= _SAME_NAME else None
 
     def _new(self, name: str, parent: Label | None) -> Label | None:
-        if len(self.made) >= _MOST_NEW or len(self.live()) >= _MOST_LABELS:
-            return None
         act = name.split(maxsplit=1)[0]
+        is_wide = fold_name(name) in self._types  # of which there are few
+        if not is_wide and (len(self.made) >= _MOST_NEW or len(self.live()) >= _MOST_LABELS):
+            return None
         if parent is None and self._kind == "event" and fold_name(act) != fold_name(name):
             known, wide = self.find(act), self._types.get(fold_name(act))
             parent = self.coarse(known.id) if known is not None else self._new(wide, None) if wide is not None else None

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hexamem import Memory, Settings, UserMemory
@@ -18,6 +19,7 @@ from hexamem.agents.labelling.schemas import BatchLabels
 from hexamem.agents.labelling.task import LabelTask
 from hexamem.intent.contract import StepView
 from hexamem.intent.embedded_labeler import EmbeddedLabeler
+from hexamem.intent.vocabulary import TypeVocabulary
 from hexamem.memory_types.labels import Label
 from hexamem.models.encoder import open_encoder
 from hexamem.prompts import load_prompt
@@ -242,3 +244,14 @@ def test_words_are_replaced_at_their_place_by_words_that_were_shown_and_each_oth
 ) -> None:
     known = {*words_of(text), *words_of("Ann: we could stay at the Armazém by the river."), *words_of("阿尔马泽姆旅馆")}
     assert replaced(text, replacements.items(), known) == (expected, refused)
+
+
+def test_the_act_of_each_step_is_that_of_the_reply_however_many_kinds_of_things_it_names_and_however_alike() -> None:
+    acts = ("Ask", "Propose", "Report")
+    for alike in (np.ones, lambda shape: np.eye(64)[np.arange(shape[0]) % 64, : shape[1]]):
+        types = TypeVocabulary("ann", "event", (), lambda texts: np.asarray(alike((len(texts), 64)), np.float32) / 8)  # noqa: B023
+        for number in range(40):
+            act, thing = acts[number % 3], "abcdefghijklmnopqrstuvwxyz"[number % 26] * (1 + number // 26)
+            label = types.coarse(types.propose([f"{act} {thing}"])[0])
+            assert label is not None
+            assert label.name == act
