@@ -179,7 +179,7 @@ _SCHEME_NAMES = {
 _PEM_BEGIN = re.compile(
     r"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?)-----|---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----"
 )
-_PEM_BODY = re.compile(r"(?:[ \t>]*(?:[A-Za-z0-9+/=_\-]{8,}|[A-Za-z-]{3,20}: [^\n]{0,120}|)(?:\\n|\r?\n|$))*")
+_PEM_BODY = re.compile(r"(?<=----)(?:[ \t>]*(?:[A-Za-z0-9+/=_\-]{8,}|[A-Za-z-]{3,20}: [^\n]{0,120}|)(?:\\n|\r?\n|$))*")
 _PEM_DATA = re.compile(r"[A-Za-z0-9+/=]{24}")
 _PEM_LIMIT = 40_000
 _PUTTY = re.compile(r"PuTTY-User-Key-File-\d: ")
