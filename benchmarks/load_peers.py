@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import psutil
 from foundation import messages, questions
-from langchain_core.embeddings import Embeddings
+from peer_stores import EmbedderOfPeers
 from rich.console import Console
 from rich.table import Table
 
@@ -40,20 +40,6 @@ class System(NamedTuple):
 
     store: Callable[[Sequence[str]], object]
     searches: dict[str, Callable[[str], object]]
-
-
-class StaticEmbeddings(Embeddings):
-    """The static embedder of Hexamem for other systems."""
-
-    def __init__(self) -> None:
-        self._embedder = open_embedder("static")
-        self.dimension = self._embedder.dimension
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return [vector.tolist() for vector in self._embedder.embed_documents(texts)]
-
-    def embed_query(self, text: str) -> list[float]:
-        return [float(value) for value in self._embedder.embed_query(text)]
 
 
 @contextmanager
@@ -92,7 +78,7 @@ def in_memory(folder: Path) -> Iterator[System]:
     """LangGraph's InMemoryStore, which nothing outlives."""
     from langgraph.store.memory import InMemoryStore
 
-    embeddings = StaticEmbeddings()
+    embeddings = EmbedderOfPeers(open_embedder("static"))
     yield _of_store(InMemoryStore(index={"dims": embeddings.dimension, "embed": embeddings, "fields": ["text"]}))
 
 
@@ -101,7 +87,7 @@ def sqlite(folder: Path) -> Iterator[System]:
     """LangGraph's SqliteStore with sqlite-vec."""
     from langgraph.store.sqlite import SqliteStore
 
-    embeddings = StaticEmbeddings()
+    embeddings = EmbedderOfPeers(open_embedder("static"))
     index = {"dims": embeddings.dimension, "embed": embeddings, "fields": ["text"]}
     with SqliteStore.from_conn_string(str(folder / "store.sqlite"), index=index) as store:  # type: ignore[arg-type]
         try:
@@ -117,7 +103,7 @@ def mem0(folder: Path) -> Iterator[System]:
     os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder / "mem0"), "OPENAI_API_KEY": "none"}
     from mem0 import Memory as Mem0
 
-    embeddings = StaticEmbeddings()
+    embeddings = EmbedderOfPeers(open_embedder("static"))
     qdrant = {"path": str(folder / "qdrant"), "embedding_model_dims": embeddings.dimension, "on_disk": True}
     memory = Mem0.from_config(
         {

@@ -22,9 +22,10 @@ from hexamem.evals.answers import ABSTAINED
 from hexamem.evals.records import EvalMessage
 from hexamem.models import Usage, count_tokens
 from hexamem.models.encoder import Encoder
+from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.encoder import EncoderEmbedder
 
-__all__ = ["HexamemStore", "Mem0Store"]
+__all__ = ["EmbedderOfPeers", "HexamemStore", "Mem0Store"]
 
 Sessions = Mapping[str, Sequence[EvalMessage]]
 
@@ -94,7 +95,9 @@ class Mem0Store:
         os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder.parent / "mem0")}  # read when it is imported
         from mem0 import Memory as Mem0
 
-        encoder, self._usage, self._lock = _Encoder(), Usage(), threading.Lock()
+        # An encoder of its own: vectors differ slightly by the texts that are embedded together, and cached ones of another
+        # memory would change the order of results from run to run.
+        encoder, self._usage, self._lock = EmbedderOfPeers(EncoderEmbedder(Encoder())), Usage(), threading.Lock()
         llm = {
             "model": model,
             "openai_base_url": url,
@@ -156,13 +159,12 @@ class Mem0Store:
         self._usage += Usage(calls=1, input_tokens=read, output_tokens=written)
 
 
-class _Encoder(Embeddings):
-    """Hexamem's bundled encoder as LangChain embeddings. An instance of its own: vectors differ slightly by the texts that
-    are embedded together, and cached ones of another memory would change the order of results from run to run."""
+class EmbedderOfPeers(Embeddings):
+    """An embedder of Hexamem as LangChain embeddings."""
 
-    def __init__(self) -> None:
-        self._embedder = EncoderEmbedder(Encoder())
-        self.dimension = self._embedder.dimension
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.dimension = embedder.dimension
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return [vector.tolist() for vector in self._embedder.embed_documents(texts)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 __all__ = ["chat", "ingest", "memory", "research"]
-
-_lock = threading.Lock()
 
 
 @once
@@ -37,26 +34,21 @@ def _graph(build: Callable[[Memory], CompiledStateGraph[Any, Any, Any, Any]]) ->
     return build(_memory())
 
 
-def _served(build: Callable[[Memory], CompiledStateGraph[Any, Any, Any, Any]]) -> Any:
-    with _lock:
-        return _graph(build)
-
-
 async def chat() -> Any:
     """The chat agent; from memory alone, by its evidence."""
-    return await asyncio.to_thread(_served, chat_graph)
+    return await asyncio.to_thread(_graph, chat_graph)
 
 
 async def memory() -> Any:
     """Remember what is new in ``messages``, then recall for the last one."""
-    return await asyncio.to_thread(_served, memory_graph)
+    return await asyncio.to_thread(_graph, memory_graph)
 
 
 async def ingest() -> Any:
     """Remember what is new in ``messages``."""
-    return await asyncio.to_thread(_served, ingest_graph)
+    return await asyncio.to_thread(_graph, ingest_graph)
 
 
 async def research() -> Any:
     """Research a ``question``."""
-    return await asyncio.to_thread(_served, research_graph)
+    return await asyncio.to_thread(_graph, research_graph)

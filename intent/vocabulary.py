@@ -101,8 +101,8 @@ class TypeVocabulary:
         if not is_wide and (len(self.made) >= _MOST_NEW or len(self.live()) >= _MOST_LABELS):
             return None
         if parent is None and self._kind == "event" and fold_name(act) != fold_name(name):
-            known, wide = self.find(act), self._types.get(fold_name(act))
-            parent = self.coarse(known.id) if known is not None else self._new(wide, None) if wide is not None else None
+            wide = self.find(act) or self._act(name)
+            parent = None if wide is None else self.coarse(wide.id)
         label = Label(
             id=label_id(self._user, self._kind, name),
             user=self._user,

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from hexamem.models.sigmoid import sigmoid
 from hexamem.retrieval.ranking_weights import RankingWeights
-from hexamem.retrieval.signals.content import products
 from hexamem.retrieval.signals.cues import CUES
 from hexamem.retrieval.signals.features import FEATURES, SIGNAL_OF, Features
 from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.products import products
 
 __all__ = [
     "ANSWER_SIGNS",

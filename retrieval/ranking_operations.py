@@ -23,10 +23,10 @@ import numpy.typing as npt
 
 from hexamem.models.sigmoid import sigmoid
 from hexamem.retrieval.ranker import USUAL, Ranker
-from hexamem.retrieval.signals.content import products
 from hexamem.retrieval.signals.cues import OPERATIONS, operations_of
 from hexamem.retrieval.signals.features import Features
 from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.products import products
 from hexamem.stores.working_set import WorkingSet
 
 __all__ = ["ABSTAIN", "NAMES", "Ordered", "Search", "gate_weights", "order"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 __all__ = ["IndexReach"]
 
-_KEY = re.compile(r"[0-9a-f]{8,128}")
+_ENTRY = re.compile(r"(?P<key>[0-9a-f]{8,128}) (?P<change>[0-9]+)")
 _UNKNOWN = 1 << 62
 """Recorded for a user whose indexes are to be built anew, until that has begun."""
 
@@ -66,9 +66,6 @@ class IndexReach:
         recorded: dict[str, int] = {}
         if self._file.exists():
             for line in self._file.read_text("ascii", errors="replace").splitlines():
-                key, _, change = line.partition(" ")
-                if (
-                    _KEY.fullmatch(key) and change.isascii() and change.isdigit()
-                ):  # a line may have been cut off or damaged
-                    recorded[key] = int(change)
+                if entry := _ENTRY.fullmatch(line):  # a line may have been cut off or damaged
+                    recorded[entry["key"]] = int(entry["change"])
         return recorded

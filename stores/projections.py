@@ -186,6 +186,10 @@ class Projector:
             "restored, or its log lost its end; what it stored since then is gone",
         )
         self._reset(user, TARGETS)
+        self._begin_anew(key)
+
+    def _begin_anew(self, key: str) -> None:
+        """Record that the indexes of a user were emptied."""
         self._reach.record(key, 0)
         self._newer.discard(key)
 
@@ -249,8 +253,7 @@ class Projector:
         """Rebuild all indexes of the user from the ledger; returns the number of records written."""
         with self.lock(user):
             self._reset(user, TARGETS)
-            self._reach.record(user_key(user), 0)
-            self._newer.discard(user_key(user))
+            self._begin_anew(user_key(user))
             if self.labelling is not None:
                 self.labelling.start_over(user)
                 self.labelling.label(user)
@@ -302,8 +305,7 @@ class Projector:
                 self.lexical.reset(name)
                 self._checked.discard((user, streams))
             self._synced.pop(user, None)
-            self._reach.record(key, 0)
-            self._newer.discard(key)
+            self._begin_anew(key)
             if self.writer.pages is not None:
                 self.writer.pages.drop(user)
         return vectors, documents

@@ -26,9 +26,8 @@ _SPREAD_LENGTH = 8
 MAX_ANSWER = 100
 """Characters of a message that may be no more than the answer to the one before it."""
 _NAMES, _VALUE = ("name", "label", "key"), "value"
-_QUOTED = re.compile(
-    r"(?<!\w)(['\"])(?:(?!\1)[^\\]|\\.){0,1000}\1", re.DOTALL
-)  # what a message repeats, as repr writes it
+# What a message repeats, as repr writes it.
+_QUOTED = re.compile(r"(?<!\w)(['\"])(?:(?!\1)[^\\]|\\.){0,1000}\1", re.DOTALL)
 
 
 @dataclass(slots=True)

@@ -81,9 +81,8 @@ class ItemChanges(ItemEdits):
         if not slot and target is not None and (slot := slot_of(target.metadata)):
             new = new.changed(metadata={**new.metadata, "slot": target.metadata["slot"]})
         if target is not None:
-            undated_event = (
-                not slot and new.kind == "episodic" and new.valid_from is None
-            )  # it happened otherwise, or not
+            # It happened otherwise, or not.
+            undated_event = not slot and new.kind == "episodic" and new.valid_from is None
             if undated_event or self._calls_off(checked, new, target):
                 ended = closed(target, target.valid_from, new.id)
                 return self.planned(checked, "supersede", [(target, ended), (None, new), *extra], new)

@@ -14,13 +14,13 @@ from hexamem.retrieval.signals.pool import Pool
 from hexamem.retrieval.signals.question import ParsedQuestion, is_question
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.embedders.late_interaction import unit_rows
+from hexamem.stores.products import products
 from hexamem.stores.working_set import WorkingSet
 
-__all__ = ["REPEATED", "Content", "products", "read_content"]
+__all__ = ["REPEATED", "Content", "read_content"]
 
 _K1, _B = 1.2, 0.75
 """BM25's constants (Robertson and Zaragoza, 2009)."""
-_PART = 200_000  # multiplications in one product, so that BLAS uses one thread
 _TINY = 1e-9
 REPEATED = 0.97
 """The least cosine of a question with a step that repeats it."""
@@ -103,16 +103,6 @@ def read_content(question: ParsedQuestion, pool: Pool, steps: WorkingSet) -> Con
         words.idf, words.holds, words.own_holds, words.bm25, words.own_bm25, words.own_bm25_names,
         weights, lengths, likeness, own_likeness, words.session_bm25, question.hop,
     )  # fmt: skip
-
-
-def products(left: FloatArray, right: FloatArray) -> FloatArray:
-    """``left @ right`` in parts so small that BLAS uses one thread: on a busy machine its threads wait for each other much
-    longer than the product takes."""
-    out = np.empty((len(left), right.shape[1]), np.result_type(left, right))
-    rows = max(1, _PART // max(right.size, 1))
-    for start in range(0, len(left), rows):
-        np.matmul(left[start : start + rows], right, out=out[start : start + rows])
-    return out
 
 
 def _own(around: FloatArray, items: FloatArray, pool: Pool) -> FloatArray:

@@ -13,12 +13,13 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from hexamem.retrieval.signals.content import Content, products, read_content
+from hexamem.retrieval.signals.content import Content, read_content
 from hexamem.retrieval.signals.cues import CUES, LABEL_CUES
 from hexamem.retrieval.signals.labels import LABEL_FEATURES, QuestionLabels, label_features
 from hexamem.retrieval.signals.pool import OFFSETS, Places, Pool, places
 from hexamem.retrieval.signals.question import ParsedQuestion
 from hexamem.stores.embedders.base import FloatArray
+from hexamem.stores.products import products
 from hexamem.stores.step_form import FORM_FLAGS
 from hexamem.stores.working_set import LAGS, WorkingSet
 

@@ -49,7 +49,7 @@ def find_all_secrets(texts: Sequence[str], before: Sequence[str]) -> list[tuple[
         before: for each text the message before it, or an empty text.
     """
     plain = [text if text.isascii() else text.translate(_TO_ASCII) for text in texts]
-    found: list[tuple[SecretSpan, ...]] = []
+    tagger, found = load_tagger(), list[tuple[SecretSpan, ...]]()
     while len(found) < len(texts):  # bounded in characters, so that memory is too
         first, size = len(found), 0
         last = first
@@ -57,12 +57,12 @@ def find_all_secrets(texts: Sequence[str], before: Sequence[str]) -> list[tuple[
             size += len(plain[last])
             last += 1
         part = slice(first, last)
-        tagged = load_tagger().tag(plain[part], before[part])
-        found += [_found(*each) for each in zip(texts[part], plain[part], tagged, strict=True)]
+        tagged = tagger.tag(plain[part], before[part])
+        found += [_found(*each, tagger.threshold) for each in zip(texts[part], plain[part], tagged, strict=True)]
     return found
 
 
-def _found(text: str, plain: str, tagged: Sequence[TaggedSecret]) -> tuple[SecretSpan, ...]:
+def _found(text: str, plain: str, tagged: Sequence[TaggedSecret], threshold: float) -> tuple[SecretSpan, ...]:
     """The secrets of a text: those of a defined form, and those of the tagger."""
     candidates = [
         form
@@ -72,7 +72,7 @@ def _found(text: str, plain: str, tagged: Sequence[TaggedSecret]) -> tuple[Secre
     candidates += [
         _candidate(secret)
         for secret in tagged
-        if secret.probability >= load_tagger().threshold
+        if secret.probability >= threshold
         and secret.kind not in _OF_FORM
         and not is_placeholder(plain[secret.start : secret.end])
     ]

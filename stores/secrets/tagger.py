@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hexamem.once import once
+from hexamem.stores.products import products
 from hexamem.stores.secrets.token_features import (
     TokenizedTexts,
     position_rows,
@@ -37,9 +38,6 @@ _FILE = Path(__file__).parent / "weights" / "tagger.npz"
 _GATE = -4.0
 """A text all of whose tokens have lower log odds contains no secret, whatever the chain adds."""
 _TOKENS_AT_ONCE = 1_024
-_ROWS_AT_ONCE = 12
-"""Rows of one product. From about 262,144 multiplications on OpenBLAS starts threads, which wait for each other where other
-processes are busy: a message then takes ten times the CPU."""
 _MAX_CACHED = 30_000
 _SHORTEST_SECRET = 3  # characters of a token
 _EXTEND = 0.25
@@ -251,23 +249,14 @@ class _Network:
             padded = np.zeros((count + 4 * reach, state.shape[1]), np.float32)
             padded[2 * reach : 2 * reach + count] = state
             around = np.concatenate([padded[step : step + count] for step in range(0, 4 * reach + 1, reach)], axis=1)
-            fresh = np.maximum(_product(around, matrix) + bias, 0) * inside
+            fresh = np.maximum(products(around, matrix) + bias, 0) * inside
             if number:
                 state = state + fresh
             else:
-                summary = np.maximum.reduceat(fresh, begins) @ weights.summary[0] + weights.summary[1]
+                summary = products(np.maximum.reduceat(fresh, begins), weights.summary[0]) + weights.summary[1]
                 state = fresh + np.repeat(summary, np.diff(np.append(begins, count)), axis=0) * inside
-        scores: FloatArray = _product(np.concatenate([words, state], axis=1), weights.out[0]) + weights.out[1]
+        scores: FloatArray = products(np.concatenate([words, state], axis=1), weights.out[0]) + weights.out[1]
         return scores
-
-
-def _product(rows: FloatArray, matrix: FloatArray) -> FloatArray:
-    """``rows @ matrix``, a few rows at a time."""
-    count, width = rows.shape
-    parts = -(-count // _ROWS_AT_ONCE)
-    padded = np.zeros((parts * _ROWS_AT_ONCE, width), np.float32)
-    padded[:count] = rows
-    return (padded.reshape(parts, _ROWS_AT_ONCE, width) @ matrix).reshape(-1, matrix.shape[1])[:count]
 
 
 def _runs(probabilities: Sequence[float], words: Sequence[str]) -> list[tuple[int, int]]:
