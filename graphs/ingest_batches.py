@@ -101,6 +101,13 @@ def waiting_steps(tx: Transaction, most: int, characters: int | None = None) -> 
     )
 
 
+def last_step(tx: Transaction) -> int:
+    """The ``seq`` of the last active step; 0 without any."""
+    own = (steps.c.user_id == tx.user_id) & (steps.c.status == "active")
+    row = tx.first(select(func.max(steps.c.seq)).where(own))
+    return int(row[0] or 0) if row else 0
+
+
 def count_waiting(tx: Transaction) -> int:
     """How many steps are not managed yet."""
     own = (steps.c.user_id == tx.user_id) & (steps.c.seq > read_managed(tx)) & (steps.c.status == "active")

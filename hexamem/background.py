@@ -14,7 +14,7 @@ import random
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -202,8 +202,8 @@ class JobRunner:
         self._current: JobContext | None = None
         self._interrupted = False  # the ledger failed, so that a job may still be claimed that nothing here runs
 
-    def run_one(self, user: str | None = None, *, timeout: float = 0.0) -> bool | None:
-        """Run the oldest due job, of one user or of any."""
+    def run_one(self, user: str | None = None, *, timeout: float = 0.0, without: Collection[str] = ()) -> bool | None:
+        """Run the oldest due job, of one user or of any, that is not of a kind of ``without``."""
         if not self._turn.acquire(timeout=timeout):
             return None
         try:
@@ -212,7 +212,7 @@ class JobRunner:
             self._interrupted = True
             job = queue.claim(
                 self.ledger,
-                self.handlers.kinds(),
+                self.handlers.kinds().difference(without),
                 self.clock(),
                 home=self.home,
                 lease=self.lease,
@@ -227,8 +227,17 @@ class JobRunner:
             self._current = None
             self._turn.release()
 
-    def run_due(self, user: str | None = None, deadline: float | None = None) -> None:
-        """Run due jobs until none is left, the memory is closing, or ``time.monotonic()`` passes the deadline."""
+    def run_due(
+        self,
+        user: str | None = None,
+        deadline: float | None = None,
+        without: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        """Run due jobs until none is left, the memory is closing, or ``time.monotonic()`` passes the deadline.
+
+        Args:
+            without: the kinds that are not run; asked before each job.
+        """
         current = self._current
         if os.getpid() != self._process or (current is not None and current.thread == threading.get_ident()):
             return  # in a forked process the lock may be held by a thread that does not exist there
@@ -238,7 +247,8 @@ class JobRunner:
                 if left is not None and left < 0:
                     return
                 # Short waits, since closing may begin meanwhile and waits for this call.
-                if self.run_one(user, timeout=0.5 if left is None else min(left, 0.5)) is False:
+                timeout = 0.5 if left is None else min(left, 0.5)
+                if self.run_one(user, timeout=timeout, without=without()) is False:
                     return
         finally:
             self.idle()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from hexamem.graphs.ingest_state import IngestContext
     from hexamem.intent.contract import Embed
 
-KIND = "manage"
+MANAGE = "manage"
 _KEY = "batch"
 _CHARACTERS = 24_000  # of their texts in the prompt of a model, about 6,000 tokens
 _EMBEDDED_BATCH = 200  # steps that the embedded reader reads at once: fewer transactions
@@ -84,9 +83,9 @@ class Ingesting:
         self.characters = _CHARACTERS if self.by_model else None
         self.size = self.full if self.by_model else max(_EMBEDDED_BATCH, self.full)
         self._guard = threading.Lock()
-        self._flushing: Counter[str] = Counter()  # user → how many threads are flushing
+        self._flushing: dict[str, list[int]] = {}  # user → the steps up to which threads are flushing
         if self.on:
-            handlers.register(KIND, self.run)
+            handlers.register(MANAGE, self.run)
 
     @property
     def on(self) -> bool:
@@ -102,7 +101,7 @@ class Ingesting:
         from hexamem.graphs.ingest_batches import waiting_steps
 
         waiting = waiting_steps(tx, self.full)
-        if any(payload.get("since") == waiting.since for payload in parked_payloads(tx, KIND)):
+        if any(payload.get("since") == waiting.since for payload in parked_payloads(tx, MANAGE)):
             return  # its next batch failed for good: `flush`, or a retry of the parked job, tries it again
         wait = timedelta() if len(waiting.step_ids) >= self.full else timedelta(seconds=self._settings.batch_idle)
         self._enqueue(tx, utc_now() + wait)
@@ -111,7 +110,7 @@ class Ingesting:
         """Queue a job for the next batch of the transaction's user, unless one is queued."""
         from hexamem.graphs.ingest_batches import read_managed
 
-        enqueue(tx, KIND, {"since": read_managed(tx)}, key=_KEY, due_at=due_at)
+        enqueue(tx, MANAGE, {"since": read_managed(tx)}, key=_KEY, due_at=due_at)
 
     def hurry(self, user: str) -> None:
         """Make a user's steps that wait for their batch to fill due now."""
@@ -121,23 +120,35 @@ class Ingesting:
 
         with self._ledger.read(user) as tx:
             waits = bool(tx.user_id) and bool(waiting_steps(tx, 1).step_ids)
-        if not waits and not any(kind == KIND for kind, _ in count_jobs(self._ledger, user)):
+        if not waits and not any(kind == MANAGE for kind, _ in count_jobs(self._ledger, user)):
             return
         with self._ledger.write(user, create=False) as tx:
             if tx.user_id:
                 self._enqueue(tx)
 
     @contextmanager
-    def flushing(self, user: str) -> Iterator[None]:
-        """Within this context a user's waiting steps are managed batch after batch, also while the conversation goes on."""
+    def flushing(self, user: str) -> Iterator[Callable[[], bool]]:
+        """Within this context the steps that a user has now are managed batch after batch, also while the conversation goes
+        on. Yields whether all of them are managed, and later ones wait."""
+        from hexamem.graphs.ingest_batches import last_step, read_managed
+
+        with self._ledger.read(user) as tx:
+            until = last_step(tx) if tx.user_id and self.on else 0
+
+        def passed() -> bool:
+            with self._ledger.read(user) as tx:
+                return bool(tx.user_id) and read_managed(tx) >= until < last_step(tx)
+
         with self._guard:
-            self._flushing[user] += 1
+            self._flushing.setdefault(user, []).append(until)
         try:
             self.hurry(user)
-            yield
+            yield passed
         finally:
             with self._guard:
-                self._flushing[user] -= 1
+                self._flushing[user].remove(until)
+                if not self._flushing[user]:
+                    del self._flushing[user]
 
     def waiting(self, user: str) -> int:
         """How many steps of a user the managers have not seen."""
@@ -223,13 +234,14 @@ class Ingesting:
     def accounted(self, user: str) -> Iterator[tuple[Budget | None, UsageMeter]]:
         """The budget of one batch, and the meter of its model calls, which are added to the user's usage at the end."""
         budget = self._tier.budget.child(tokens=self._settings.batch_tokens) if self.by_model else None
-        with self._tier.metered(user, KIND) as usage:
+        with self._tier.metered(user, MANAGE) as usage:
             yield budget, usage
 
     def _closed(self, user: str, waiting: Waiting) -> bool:
         """Whether the steps that wait are a batch."""
         with self._guard:
-            return self._flushing[user] > 0 or waiting.more or len(waiting.step_ids) >= self.full
+            flushing = any(until > waiting.since for until in self._flushing.get(user, ()))
+        return flushing or waiting.more or len(waiting.step_ids) >= self.full
 
     def _refusal(self) -> tuple[str, timedelta] | None:
         """Why the budget does not allow a batch, and how long to wait; None if it does."""

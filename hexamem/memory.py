@@ -20,7 +20,7 @@ from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, CorruptFileError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.home import Home, embedder_identity
-from hexamem.ingesting import Ingesting
+from hexamem.ingesting import MANAGE, Ingesting
 from hexamem.intent.contract import Labeler
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Remembered
@@ -114,6 +114,7 @@ class Memory:
             home.lexical,
             home.embedder,
             self.query_intent,
+            projector.indexed,
             weights=settings.weights,
         )
         self.runner = JobRunner(
@@ -305,24 +306,28 @@ class Memory:
             not done; the next recall of that user says why.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        damaged = False
+        finished = True
         for jobs_first in (False, True):  # a job may write what is to be indexed
-            if jobs_first:
-                with ExitStack() as flushed:
-                    for name in self.ledger.users():
-                        flushed.enter_context(self.ingesting.flushing(name))
-                    self.runner.run_due(deadline=deadline)
             for name in self.ledger.users():
                 if deadline is not None and time.monotonic() > deadline:
                     return False
                 try:
+                    if jobs_first:
+                        finished = self.run_jobs(name, deadline) and finished
                     self.projector.catch_up(name)
                     if jobs_first:
                         self._refresh(name)
                 except CorruptFileError as error:  # a damaged row: the other users' work goes on
-                    damaged = True
+                    finished = False
                     self._home.notices.add(name, f"user {name!r} could not be indexed: {error}")
-        return not (damaged or job_queue.unfinished(self.ledger, self.runner.clock()))
+        return finished
+
+    def run_jobs(self, user: str, deadline: float | None) -> bool:
+        """Run the due jobs of a user, up to the steps that there are now; returns whether these are done."""
+        with self.ingesting.flushing(user) as passed:
+            self.runner.run_due(user, deadline, lambda: (MANAGE,) if passed() else ())
+            without = (MANAGE,) if passed() else ()
+        return not job_queue.unfinished(self.ledger, self.runner.clock(), user, without)
 
     @counted
     def jobs(self) -> list[Job]:

@@ -219,8 +219,8 @@ class Recalling:
         return replace(result, hits=hits[: request.k], degraded=degraded)
 
     def _bring_up(self, user: str, request: Request, strategy: Strategy) -> Mapping[str, str]:
-        """Bring the indexes up to the ledger. If only a few new steps are missing, which the background thread will
-        index, return their texts by id instead, to be searched unindexed."""
+        """Bring the indexes up to the ledger. If only a little is missing, which the background thread will index, return
+        its texts by id instead, to be searched unindexed."""
         if self._settings.background and self._searcher.reads_unindexed(request, strategy):
             unindexed = self._projector.unindexed(user)
             if unindexed is not None:
@@ -242,6 +242,8 @@ class Recalling:
         try:
             return self._searcher.find(user, request, strategy, unindexed, leave_out)
         except ModelFileError as error:
+            if unindexed:
+                self._projector.catch_up(user)  # the keyword index does not need the model
             return self._by_keywords(user, request, leave_out, str(error))
         except CorruptFileError:  # an index was damaged since it was checked
             if not self._projector.repair(user):

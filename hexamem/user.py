@@ -211,10 +211,9 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         self.write_recalls()
         memory.redactions.finish(self.name)
         memory.projector.catch_up(self.name)
-        with memory.ingesting.flushing(self.name):
-            memory.runner.run_due(self.name, deadline)
+        finished = memory.run_jobs(self.name, deadline)
         memory.projector.catch_up(self.name)  # a job may have written records
-        return not job_queue.unfinished(memory.ledger, memory.runner.clock(), self.name)
+        return finished
 
     @public
     def jobs(self) -> list[Job]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -27,7 +27,7 @@ from hexamem.retrieval.strategies import Strategy
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.embedders.base import FloatArray
 from hexamem.stores.item_set import ItemFacts, ItemSet, read_facts
-from hexamem.stores.ledger import Ledger, get_items
+from hexamem.stores.ledger import Ledger, Transaction, get_items
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared
 from hexamem.stores.ledger.schema import items as item_table
@@ -102,9 +102,10 @@ class LearnedSearch:
         retrievers: Retrievers,
         intent: QueryIntent,
         vocabularies: VocabularyCache,
+        indexed: Callable[[Transaction], int],
     ) -> None:
         self._ledger, self._vectors, self._embedder, self._retrievers = ledger, vectors, embedder, retrievers
-        self._kept = WorkingSetCache(vectors, embedder)
+        self._kept = WorkingSetCache(vectors, embedder, indexed)
         self._intent, self._vocabularies = intent, vocabularies
 
     def drop(self, user: str) -> None:

@@ -131,7 +131,7 @@ class Run:
         former_vectors: the vectors of ``former``, ``(n, d)``.
         notes: signal → a remark for ``why``.
         passages: item id → passage id → signal → points.
-        unindexed: step id → text of new steps that may not be indexed yet.
+        unindexed: id → text of steps and items that may not be indexed yet.
         outdated: the steps of which all items are superseded, so far as the ranking has looked.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -82,6 +82,7 @@ class Searcher:
     transaction.
 
     Args:
+        indexed: the change number up to which a user's indexes are written, as a transaction sees it.
         weights: file with the weights of the learned ranking; None for those that ship for the embedder.
 
     Attributes:
@@ -95,13 +96,14 @@ class Searcher:
         lexical: LexicalStore,
         embedder: Embedder,
         intent: QueryIntent,
+        indexed: Callable[[Transaction], int],
         weights: str | os.PathLike[str] | None = None,
     ) -> None:
         self._ledger, self._vectors, self._embedder = ledger, vectors, embedder
         self._weights_file = weights
         self.vocabularies = VocabularyCache()
         self._retrievers = Retrievers(vectors, lexical)
-        self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, self.vocabularies)
+        self._learned = LearnedSearch(ledger, vectors, embedder, self._retrievers, intent, self.vocabularies, indexed)
 
     def drop(self, user: str) -> None:
         """Evict a user from the caches."""
@@ -115,12 +117,12 @@ class Searcher:
         self._learned.refresh(user)
 
     def reads_unindexed(self, request: Request, strategy: Strategy) -> bool:
-        """Whether :meth:`find` can search new steps that are not indexed yet: a learned ranking with a local embedder
-        compares all steps from the ledger."""
+        """Whether :meth:`find` can search what is not indexed yet: a learned ranking with a local embedder compares all
+        steps and items from the ledger."""
         narrowed = request.where is not None or request.as_of is not None or request.known_at is not None
         if narrowed or (request.kinds is not None and "step" not in request.kinds):
             return False
-        return strategy.learned and not self._embedder.slow and isinstance(self.ranker, Ranker)
+        return strategy.learned and not self._embedder.paid and isinstance(self.ranker, Ranker)
 
     @cached_property
     def ranker(self) -> Ranker | str:
@@ -144,7 +146,7 @@ class Searcher:
         """As :meth:`search`, with the further results of a learned ranking.
 
         Args:
-            unindexed: step id → text of new steps that may not be indexed yet, if :meth:`reads_unindexed`.
+            unindexed: id → text of steps and items that may not be indexed yet, if :meth:`reads_unindexed`.
             leave_out: whether a record is left out of the hits.
         """
         if not strategy.learned:

@@ -16,6 +16,7 @@ from hexamem.stores.ledger import Transaction, user_key
 from hexamem.stores.ledger.ledger import chunks
 from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import items, sources
+from hexamem.stores.streams import holds_documents
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import WorkingSet
 
@@ -28,7 +29,9 @@ _INDEXED_STATUSES = ("active", "superseded")
 _BATCH = 2_000
 
 _CHANGED = Prepared(
-    select(items.c.id, items.c.text, items.c.status).where(of_user(items), items.c.change > bindparam("since"))
+    select(items.c.id, items.c.text, items.c.status, items.c.change).where(
+        of_user(items), items.c.change > bindparam("since"), items.c.change <= bindparam("until")
+    )
 )
 _COUNT = Prepared(select(func.count()).where(of_user(items)))
 _CITED = Prepared(
@@ -99,9 +102,9 @@ class ItemSet:
 
     @staticmethod
     def fits(tx: Transaction) -> bool:
-        """Whether the user's items are few enough for a set."""
+        """Whether the user's items fit into a set: they are not too many, and none is indexed by passages."""
         row = tx.first(_COUNT, user=tx.user_id)
-        return row is not None and int(row[0]) <= _MAX_ITEMS
+        return row is not None and int(row[0]) <= _MAX_ITEMS and not holds_documents(tx)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -111,23 +114,32 @@ class ItemSet:
         """Approximate memory in bytes."""
         return self._numbers.nbytes + self._scales.nbytes + 1_500 * len(self.ids)
 
-    def refresh(self, tx: Transaction, change: int) -> None:
-        """Read what changed since the last call; ``change`` is the current change number of the ledger."""
-        rows = tx.all(_CHANGED, user=tx.user_id, since=self.change)
+    def refresh(self, tx: Transaction, until: int, indexed: int) -> None:
+        """Read what changed since the last call.
+
+        Args:
+            until: the change number up to which to read.
+            indexed: the one up to which vectors are in the index; those of what changed later are computed.
+        """
+        rows = tx.all(_CHANGED, user=tx.user_id, since=self.change, until=until)
         texts = {row.id: row.text for row in rows if row.status in _INDEXED_STATUSES}
         for row in rows:
             if row.id not in texts and (place := self._row_of.get(row.id)) is not None:
                 self._facts[place] = None
                 self._there.values[place] = False
                 self._numbers.values[place] = 0
+        later = {row.id for row in rows if row.change > indexed}
         names = list(texts)
         for start in range(0, len(names), _BATCH):
             part = names[start : start + _BATCH]
-            vectors = self._vectors.vectors(user_key(tx.user), "items", part)
+            vectors = self._vectors.vectors(user_key(tx.user), "items", [name for name in part if name not in later])
+            if new := [name for name in part if name in later]:
+                embedded = self._embedder.embed_documents([searchable(texts[name]) for name in new])
+                vectors |= zip(new, embedded, strict=True)
             self._put(
                 read_facts(tx, {item_id: texts[item_id] for item_id in part}, vectors, self.steps, self._embedder)
             )
-        self.change = change
+        self.change = until
 
     def _put(self, facts: Sequence[ItemFacts]) -> None:
         if not facts:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from sqlalchemy import bindparam, select
 
 from hexamem.errors import CorruptFileError, HomeInUseError, ModelFileError, VectorServerError
-from hexamem.stores.documents import step_document
+from hexamem.stores.documents import item_documents, step_document
 from hexamem.stores.embedders import Embedder
 from hexamem.stores.index_reach import IndexReach
 from hexamem.stores.index_writer import (
@@ -26,9 +26,18 @@ from hexamem.stores.index_writer import (
     keyword_index,
     searched_words,
 )
-from hexamem.stores.ledger import Ledger, Transaction, changed_steps, read_projections, set_projection, user_key
+from hexamem.stores.item_set import ItemSet
+from hexamem.stores.ledger import (
+    Ledger,
+    Transaction,
+    changed_items,
+    changed_steps,
+    read_projections,
+    set_projection,
+    user_key,
+)
 from hexamem.stores.ledger.prepared import Prepared, of_user
-from hexamem.stores.ledger.schema import items, steps
+from hexamem.stores.ledger.schema import steps
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.streams import (
     changed_documents,
@@ -43,16 +52,21 @@ from hexamem.stores.vectors.protocol import PARTS
 __all__ = ["LabelStage", "Projector"]
 
 Progress = Callable[[str, int], None]
-_MAX_UNINDEXED, _SHARE = 32, 100
-"""At most so many new steps, and one per so many indexed ones, are searched before they are indexed."""
+_MAX_UNINDEXED, _SHARE = 256, 4
+"""At most so many new steps and changed items each, and one per so many indexed records, are searched before they are
+indexed."""
 _FIRST_CHANGED = Prepared(
     select(steps.c.seq)
     .where(of_user(steps), steps.c.change > bindparam("since"))
     .order_by(steps.c.seq)
     .limit(_MAX_UNINDEXED + 1)
 )
-_CHANGED_ITEM = Prepared(select(items.c.id).where(of_user(items), items.c.change > bindparam("since")).limit(1))
-_LAST_STEP = Prepared(select(steps.c.seq).where(of_user(steps)).order_by(steps.c.seq.desc()).limit(1))
+_LAST_STEP = Prepared(
+    select(steps.c.seq)
+    .where(of_user(steps), steps.c.change <= bindparam("until"))
+    .order_by(steps.c.seq.desc())
+    .limit(1)
+)
 
 
 class LabelStage(Protocol):
@@ -72,11 +86,11 @@ class LabelStage(Protocol):
 
 
 class _SyncPoint(NamedTuple):
-    """A state of the ledger in which no index of a user was behind.
+    """Up to where all indexes of a user are written.
 
     Attributes:
-        state: :meth:`Ledger.state`; None if only a read shows whether it changed.
-        change, seq: the last change number and the last step.
+        state: :meth:`Ledger.state` if no index was behind; None if one was, or if only a read shows whether it changed.
+        change, seq: the change number, and the last step up to it.
     """
 
     state: object | None
@@ -131,7 +145,7 @@ class Projector:
         with self.ledger.read(user) as tx:
             if not tx.user_id:
                 return 0
-            return tx.change - _slowest(read_projections(tx, self._home))
+            return tx.change - self.indexed(tx)
 
     def catch_up(self, user: str, progress: Progress | None = None) -> int:
         """Label the steps that are waiting for labels, and update every index of the user, up to what the ledger holds at
@@ -199,10 +213,14 @@ class Projector:
         if state is not None and synced is not None and synced.state is state:
             return True
         with self.ledger.read(user) as tx:
-            if _slowest(read_projections(tx, self._home) if tx.user_id else {}) < tx.change:
+            if (self.indexed(tx) if tx.user_id else 0) < tx.change:
                 return False
-            self._synced[user] = _sync_point(tx, state)
+            self._synced[user] = _sync_point(tx, state, tx.change)
         return True
+
+    def indexed(self, tx: Transaction) -> int:
+        """The change number up to which every index of the transaction's user is written."""
+        return _slowest(read_projections(tx, self._home))
 
     def _change(self, user: str) -> int:
         with self.ledger.read(user) as tx:
@@ -211,10 +229,11 @@ class Projector:
     def _reaches(self, user: str, change: int) -> bool:
         """Whether every index is written up to a change, and its steps are labelled."""
         with self.ledger.read(user) as tx:
-            return bool(tx.user_id) and _slowest(read_projections(tx, self._home)) >= change
+            return bool(tx.user_id) and self.indexed(tx) >= change
 
     def unindexed(self, user: str) -> dict[str, str] | None:
-        """The texts of new steps that may not be indexed yet, by step id, if they are few and nothing else changed.
+        """The texts of new steps and changed items that may not be indexed yet, by id, if they are few and no other step
+        changed.
 
         A recall that searches these texts directly need not wait until they are indexed. None: call :meth:`catch_up`
         first.
@@ -227,19 +246,22 @@ class Projector:
         with self.ledger.read(user) as tx:
             if not tx.user_id or tx.change < synced.change:
                 return None
-            if _slowest(read_projections(tx, self._home)) < synced.change:  # an index is being rebuilt
+            if self.indexed(tx) < synced.change:  # an index is being rebuilt
                 return None
             if tx.change == synced.change:
                 return {}
             changed = tx.all(_FIRST_CHANGED, user=tx.user_id, since=synced.change)
-            if not 0 < len(changed) <= _MAX_UNINDEXED or changed[0].seq <= synced.seq:
+            if len(changed) > _MAX_UNINDEXED or (changed and changed[0].seq <= synced.seq):
                 return None
-            if tx.first(_CHANGED_ITEM, user=tx.user_id, since=synced.change) is not None:
+            changed_since = changed_items(tx, synced.change, _MAX_UNINDEXED + 1)
+            if len(changed_since) > _MAX_UNINDEXED or (changed_since and not ItemSet.fits(tx)):
                 return None
             new = [step_document(step) for _, step in changed_steps(tx, synced.change)]
-        if not all(step.active for step in new) or _SHARE * len(new) > self.lexical.count(user_key(user)):
+            changed_texts = [document for _, item in changed_since for document in item_documents(item)]
+        unindexed = [*new, *(item for item in changed_texts if item.active)]
+        if not all(step.active for step in new) or _SHARE * len(unindexed) > self.lexical.count(user_key(user)):
             return None
-        return {step.id: searched_words(step) for step in new}
+        return {document.id: searched_words(document) for document in unindexed}
 
     def repair(self, user: str, streams: Streams = RECORDS) -> bool:
         """Rebuild the damaged indexes of streams, after a search failed; returns whether there was one."""
@@ -392,8 +414,8 @@ class Projector:
                 done = read_projections(tx, self._home)
                 since = min(done.get(target.name, 0) for target in targets)
                 if since >= min(until, last):
-                    if _slowest(done) >= tx.change:
-                        self._synced[user] = _sync_point(tx, state)
+                    reached = _slowest(done)
+                    self._synced[user] = _sync_point(tx, state if reached >= tx.change else None, reached)
                     return written
                 change = tx.change  # pages have numbers of their own
                 batch, reached = changed_documents(tx, stream, since)
@@ -421,6 +443,6 @@ def _slowest(done: Mapping[str, int]) -> int:
     return min(done.get(target.name, 0) for target in TARGETS if target.group == RECORDS)
 
 
-def _sync_point(tx: Transaction, state: object | None) -> _SyncPoint:
-    last = tx.first(_LAST_STEP, user=tx.user_id)
-    return _SyncPoint(state, tx.change, 0 if last is None else int(last.seq))
+def _sync_point(tx: Transaction, state: object | None, change: int) -> _SyncPoint:
+    last = tx.first(_LAST_STEP, user=tx.user_id, until=change)
+    return _SyncPoint(state, change, 0 if last is None else int(last.seq))

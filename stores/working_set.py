@@ -39,6 +39,7 @@ class StepFacts(NamedTuple):
         pictured: whether it has media.
         seq: the steps of a user are stored in this order.
         embedded: the text to embed.
+        change: the number of its last change.
     """
 
     id: str
@@ -54,6 +55,7 @@ class StepFacts(NamedTuple):
     seq: int = 0
     embedded: str = ""
     active: bool = True
+    change: int = 0
 
     @property
     def digests(self) -> tuple[int, int]:

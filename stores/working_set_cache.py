@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +29,6 @@ from hexamem.stores.ledger.prepared import of_user
 from hexamem.stores.ledger.schema import intents
 from hexamem.stores.ledger.schema import steps as steps_table
 from hexamem.stores.memory_use import release_memory
-from hexamem.stores.streams import holds_documents
 from hexamem.stores.vectors import VectorIndex
 from hexamem.stores.working_set import StepFacts, WorkingSet
 
@@ -55,8 +54,10 @@ class WorkingSetCache:
     """Working sets by user. Thread-safe.
 
     Args:
-        vectors: the index from which vectors are read; it must be up to date with the ledger.
+        vectors: the index from which the vectors of a slow embedder are read.
         embedder: the embedder of the vectors and tokens.
+        indexed: the change number up to which the index is written, as a transaction sees it. What changed later is
+            embedded, or with an embedder that is paid left out until it is indexed.
         users: maximum number of users.
         max_bytes: maximum memory of all sets together; the set in use is never evicted.
     """
@@ -65,11 +66,12 @@ class WorkingSetCache:
         self,
         vectors: VectorIndex,
         embedder: Embedder,
+        indexed: Callable[[Transaction], int],
         *,
         users: int = _USERS,
         max_bytes: int = _BYTES,
     ) -> None:
-        self._vectors, self._embedder = vectors, embedder
+        self._vectors, self._embedder, self._indexed = vectors, embedder, indexed
         self._users, self._max_bytes = users, max_bytes
         model = embedder.token_model
         self._pieces = None if model is None else PieceVectors(model)
@@ -77,18 +79,21 @@ class WorkingSetCache:
         self._guard = threading.Lock()
 
     def of(self, tx: Transaction) -> tuple[WorkingSet, ItemSet | None]:
-        """The user's active steps and items as the transaction sees them, or later where another thread read a later state.
+        """The user's active steps and items as the transaction sees them, or later where another thread read a later state;
+        with a paid embedder as they are indexed.
 
         The items are None where there are very many, or documents, which are indexed by passages.
         """
         entry = self._entry_of(tx)
         with entry.guard:
             if entry.steps is None or entry.change < tx.change or not entry.complete:
+                indexed = self._indexed(tx)
+                until = min(tx.change, indexed) if self._embedder.paid else tx.change
                 entry.complete = False
-                if entry.steps is None or not self._update(tx, entry.steps, entry.change):
-                    entry.steps = self._build(tx)
-                entry.change = tx.change
-                entry.items = self._items(tx, entry)
+                if entry.steps is None or not self._update(tx, entry.steps, entry.change, until, indexed):
+                    entry.steps = self._build(tx, until, indexed)
+                entry.change = until
+                entry.items = self._items(tx, entry, indexed)
                 self.labels(tx, entry.steps)
                 entry.complete = True
                 self._evict(tx.user)
@@ -128,14 +133,14 @@ class WorkingSetCache:
         with self._guard:
             self._entries.pop(user, None)
 
-    def _items(self, tx: Transaction, entry: _Entry) -> ItemSet | None:
+    def _items(self, tx: Transaction, entry: _Entry, indexed: int) -> ItemSet | None:
         assert entry.steps is not None
-        if holds_documents(tx) or not ItemSet.fits(tx):
+        if not ItemSet.fits(tx):
             return None
         items = entry.items
         if items is None or items.steps is not entry.steps:
             items = ItemSet(entry.steps, self._embedder, self._vectors)
-        items.refresh(tx, tx.change)
+        items.refresh(tx, entry.change, indexed)
         return items
 
     def _entry_of(self, tx: Transaction) -> _Entry:
@@ -159,18 +164,18 @@ class WorkingSetCache:
                     del self._entries[name]
                     total -= size
 
-    def _build(self, tx: Transaction) -> WorkingSet:
+    def _build(self, tx: Transaction, until: int, indexed: int) -> WorkingSet:
         steps = WorkingSet(self._embedder.dimension, self._pieces)
-        for batch in _read_steps(tx):
-            steps.add(batch, self._vectors_of(tx.user, batch))
+        for batch in _read_steps(tx, 0, until):
+            steps.add(batch, self._vectors_of(tx.user, batch, indexed))
         if len(steps) >= _LARGE:
             release_memory()
         return steps
 
-    def _update(self, tx: Transaction, steps: WorkingSet, since: int) -> bool:
+    def _update(self, tx: Transaction, steps: WorkingSet, since: int, until: int, indexed: int) -> bool:
         """Add new steps, and replace texts whose references were resolved; False if the set must be built again, since a
         step is gone, has come back, or has other words: no trace of the former ones may stay."""
-        for batch in _read_steps(tx, since):
+        for batch in _read_steps(tx, since, until):
             states = [steps.compare(step) for step in batch]
             if any(
                 state == "changed" or not (step.active or state == "new")
@@ -181,17 +186,21 @@ class WorkingSetCache:
             if new and new[0].seq < steps.last_seq:
                 return False
             resolved = [step for step, state in zip(batch, states, strict=True) if state == "resolved"]
-            steps.replace(resolved, self._vectors_of(tx.user, resolved))
-            steps.add(new, self._vectors_of(tx.user, new))
+            steps.replace(resolved, self._vectors_of(tx.user, resolved, indexed))
+            steps.add(new, self._vectors_of(tx.user, new, indexed))
         return True
 
-    def _vectors_of(self, user: str, new: Sequence[StepFacts]) -> FloatArray:
-        """Vectors of length 1; for a slow embedder they are read from the index."""
+    def _vectors_of(self, user: str, new: Sequence[StepFacts], indexed: int) -> FloatArray:
+        """Vectors of length 1; for a slow embedder those of what is indexed are read from the index."""
         if not new:
             return np.empty((0, self._embedder.dimension), np.float32)
         if not self._embedder.slow:
             return self._embedder.embed_documents([step.embedded for step in new])
-        stored = self._vectors.vectors(user_key(user), "steps", [step.id for step in new])
+        stored = self._vectors.vectors(user_key(user), "steps", [step.id for step in new if step.change <= indexed])
+        later = [step for step in new if step.change > indexed]
+        if later:
+            vectors = self._embedder.embed_documents([step.embedded for step in later])
+            stored |= zip([step.id for step in later], vectors, strict=True)
         missing = np.zeros(self._embedder.dimension, np.float32)
         return unit_rows(np.stack([stored.get(step.id, missing) for step in new]))
 
@@ -210,6 +219,7 @@ _EVERY = (
         steps_table.c.seq,
         steps_table.c.role,
         steps_table.c.offset_minutes,
+        steps_table.c.change,
         steps_table.c.media.is_not(None),
         type_coerce(steps_table.c.occurred_at, BigInteger),
         type_coerce(steps_table.c.thread_id, Text),
@@ -221,14 +231,15 @@ _EVERY = (
     .where(of_user(steps_table))
     .order_by(steps_table.c.seq)
 )
-_ACTIVE = _EVERY.where(steps_table.c.status == "active")
-_CHANGED = _EVERY.where(steps_table.c.change > bindparam("since"))
+_ACTIVE = _EVERY.where(steps_table.c.status == "active", steps_table.c.change <= bindparam("until"))
+_CHANGED = _EVERY.where(steps_table.c.change > bindparam("since"), steps_table.c.change <= bindparam("until"))
 
 
-def _read_steps(tx: Transaction, since: int = 0) -> Iterator[list[StepFacts]]:
-    """The steps whose change number is above ``since``, in the order of storage, in batches; only active ones from 0 on."""
+def _read_steps(tx: Transaction, since: int, until: int) -> Iterator[list[StepFacts]]:
+    """The steps whose change number is above ``since`` and at most ``until``, in the order of storage, in batches; only
+    active ones from 0 on."""
     statement: Select[Any] = _CHANGED if since else _ACTIVE
-    values = {"user": tx.user_id, **({"since": since} if since else {})}
+    values = {"user": tx.user_id, "until": until, **({"since": since} if since else {})}
     result = tx.connection.execute(statement, values, execution_options={"yield_per": _STEPS_AT_ONCE})
     for rows in result.partitions():
         yield [_read(*row) for row in rows]
@@ -241,6 +252,7 @@ def _read(
     seq: int,
     role: str,
     offset: int,
+    change: int,
     pictured: bool,
     micros: int,
     thread: str,
@@ -270,4 +282,5 @@ def _read(
         seq=seq,
         embedded=f"{searchable(speaker)}: {plain}" if speaker else plain,
         active=status == "active",
+        change=change,
     )

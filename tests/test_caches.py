@@ -299,16 +299,30 @@ def test_a_new_message_is_found_before_it_is_indexed_as_it_is_afterwards(indexed
     assert [texts(indexed, query) for query in queries] == before
 
 
-def test_many_messages_changed_items_and_conditions_are_indexed_before_they_are_searched(indexed: UserMemory) -> None:
+def test_a_changed_item_is_found_before_it_is_indexed_as_it_is_afterwards(indexed: UserMemory) -> None:
+    queries = ["Who plays the bassoon?", "Where is the blue kettle?"]
+    with nothing_is_indexed(indexed):
+        item_id = indexed.add({"kind": "semantic", "name": "bassoon", "summary": "Ann plays the bassoon."}).id
+        first = texts(indexed, queries[0])[0]
+        indexed.edit(item_id, summary="Cleo plays the bassoon.")
+        before = [texts(indexed, query) for query in queries]
+        assert indexed.memory.projector.behind(indexed.name) > 0
+    assert ("Ann" in first, "Cleo" in before[0][0]) == (True, True)
+    indexed.memory.flush()
+    assert indexed.memory.projector.behind(indexed.name) == 0
+    assert [texts(indexed, query) for query in queries] == before
+    with nothing_is_indexed(indexed):
+        indexed.remove(item_id)
+        assert not any("bassoon" in text for text in texts(indexed, queries[0]))
+
+
+def test_many_messages_and_conditions_are_indexed_before_they_are_searched(indexed: UserMemory) -> None:
     projector = indexed.memory.projector
-    indexed.remember([f"Accordion number {number} is sold." for number in range(40)])
+    indexed.remember([f"Accordion number {number} is sold." for number in range(80)])
     indexed.recall("Which accordion is sold?")
     assert projector.behind(indexed.name) == 0
     indexed.remember(NEW, thread_id="music")
     assert texts(indexed, "accordion", where=Where(thread_id="music")) == [NEW]
-    indexed.add({"kind": "semantic", "name": "bassoon", "summary": "Ann plays the bassoon."})
-    indexed.recall("Who plays the bassoon?")
-    assert projector.behind(indexed.name) == 0
     few = indexed.memory.user(f"user {next(_users)}")
     for text in (SHED[0], NEW):
         few.remember(text)

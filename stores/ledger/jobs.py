@@ -297,14 +297,15 @@ def next_due(ledger: Ledger, kinds: Collection[str], user: str | None = None) ->
         return connection.execute(select(func.min(when)).where(of_kinds, *_of_user(user))).scalar()
 
 
-def unfinished(ledger: Ledger, now: datetime, user: str | None = None) -> bool:
-    """Whether any job is due, running, waiting after a failure, deferred or parked; of any kind.
+def unfinished(ledger: Ledger, now: datetime, user: str | None = None, without: Collection[str] = ()) -> bool:
+    """Whether any job is due, running, waiting after a failure, deferred or parked; of any kind but those of ``without``.
 
     A job that was enqueued for a later time does not count.
     """
     late = (jobs.c.status != "waiting") | (jobs.c.due_at <= now) | (jobs.c.attempts > 0)
+    counted = jobs.c.kind.not_in(sorted(without))
     with ledger.connect() as connection:
-        return connection.execute(select(jobs.c.id).where(late, *_of_user(user)).limit(1)).first() is not None
+        return connection.execute(select(jobs.c.id).where(late, counted, *_of_user(user)).limit(1)).first() is not None
 
 
 def end_claims(ledger: Ledger, home: str, *, deferred: bool) -> int:
