@@ -125,7 +125,20 @@ def write_path_section(report: Mapping[str, Any]) -> Section:
     languages = {f"[{name}]": row for name, row in report["languages"].items()}
     measured = {"all": report["total"], **report["kinds"], **languages}
     rows = [{"": name, **{column: row[column] for column in _COUNTS}} for name, row in measured.items()]
-    remarks: list[str] = []
+    remarks = [f"{name}: {counts['found']} of {counts['expected']} found" for name, counts in report["parts"].items()]
+    for name in ("scope", "events"):
+        if (agreement := report[name]) is not None and agreement["ami"] is not None:
+            remarks.append(
+                f"{name}: AMI {agreement['ami']:.2f} with the annotated ones, over {agreement['n_steps']} steps"
+            )
+    if (research := report["research"]) is not None and report["answers"]:
+        overlap = sum(row["f1"] for row in report["answers"]) / len(report["answers"])
+        remarks.append(
+            f"research: {research['questions']} questions, word overlap {overlap:.2f}, {research['calls']} calls, "
+            f"{research['input_tokens'] + research['output_tokens']:,} tokens"
+        )
+    if report["calls"]:
+        remarks.append(f"storing: {report['calls']} calls, {report['input_tokens'] + report['output_tokens']:,} tokens")
     for title, key in (("Missed", "misses"), ("Wrong", "wrong")):
         remarks += ["", f"{title}:"] if report[key] else []
         for entry in report[key]:

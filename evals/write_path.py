@@ -1,13 +1,15 @@
-"""Scores the items that a memory extracts from conversations with annotated items.
+"""Scores the items that a memory extracts from conversations with annotated items, and labels and answers where they are
+annotated too.
 
 A case is a conversation with three lists. ``should``: items that must be stored. ``may``: items that are right as well.
 ``must_not``: what no item may contain. An expected item is matched when a stored one has its kind, contains each of
 its values (ignoring case; ``six|6`` is either), and has the given validity and status. A stored item that matches no
-``should`` and no ``may``, or matches a ``must_not``, is wrong.
+``should`` and no ``may``, or matches a ``must_not``, is wrong. ``labels``, one a turn, and ``questions`` are optional.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,11 +21,15 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from hexamem.errors import InvalidInputError
-from hexamem.evals.records import parsed, read_json
+from hexamem.evals.agreement import AgreementTally
+from hexamem.evals.qa_scores import plain_f1
+from hexamem.evals.records import Conversation, parsed, read_json
 from hexamem.memory_types import DEFAULT_TYPES, EpisodicItem, MemoryItem, VaultItem
+from hexamem.models import Usage
 
 __all__ = ["Case", "load_cases", "score"]
 
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _KINDS = tuple(shipped.name for shipped in DEFAULT_TYPES)
 MemoryFactory = Callable[[str, str], AbstractContextManager[Any]]
 """(name of the user, timezone) → a new, empty memory of that user."""
@@ -40,6 +46,21 @@ class Expected(BaseModel):
     why: str = ""
 
 
+class TurnLabels(BaseModel):
+    """The annotated labels of a turn: its scope, and its main act."""
+
+    scope: str
+    action: str
+
+
+class CaseQuestion(BaseModel):
+    """A question with its answer, and the numbers of the turns that answer it, from 0; none where nothing answers it."""
+
+    question: str
+    answer: str
+    turns: list[int] = []
+
+
 class Case(BaseModel):
     """A conversation of one user with what should, may and must not be stored of it."""
 
@@ -51,6 +72,8 @@ class Case(BaseModel):
     may: list[Expected]
     must_not: list[Expected]
     language: str = ""
+    labels: list[TurnLabels] = []
+    questions: list[CaseQuestion] = []
 
 
 _NAMES = ("expected", "found", "stored", "right")
@@ -77,26 +100,49 @@ def load_cases(path: str | Path) -> list[Case]:
         raise InvalidInputError(f"{path} cannot be read ({error.strerror}); name a JSON file with cases") from None
 
 
-def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any]:
+def score(cases: Sequence[Case], memory_factory: MemoryFactory, research: str | None = None) -> dict[str, Any]:
     """Store each case in a memory and compare its items with the expected ones.
 
     Args:
         memory_factory: a new memory for a user and a timezone; it is closed after the case.
+        research: ask the questions of the cases by :meth:`~hexamem.UserMemory.research` in this tier.
 
     Returns:
         A JSON-ready report: the number of ``cases``; counts, precision and recall in ``total``, by ``kinds`` and by
         ``languages``; every expected item without a match in ``misses``, with what is ``near`` it of another status
-        or validity; every stored item that should not be there in ``wrong``, with the rule that it breaks.
+        or validity; every stored item that should not be there in ``wrong``, with the rule that it breaks. Of the expected
+        items those with a date and those that were superseded are counted again in ``parts``; ``scope`` and ``events``
+        are the agreement of labels (:class:`~.agreement.AgreementTally`), None where no case has any; ``calls``,
+        ``input_tokens`` and ``output_tokens`` those of models for storing, ``research`` those for ``answers``: for each
+        question the gold answer, that of research (None where it abstains) and their word overlap ``f1``.
     """
     kinds = {kind: Counter[str]() for kind in _KINDS}
     languages: dict[str, Counter[str]] = {}
     misses: list[dict[str, Any]] = []
     wrong: list[dict[str, Any]] = []
+    parts = {"dated": Counter[str](), "superseded": Counter[str]()}
+    agreement, answers = AgreementTally(), list[dict[str, Any]]()
+    storing, asking = Usage(), Usage()
     for case in cases:
         zone = ZoneInfo(case.timezone)
         with memory_factory(case.user, case.timezone) as memory:
-            memory.remember(case.turns)
+            steps = memory.remember(case.turns).step_ids
             memory.flush()
+            storing += memory.memory.model_tier.budget.spent
+            if case.labels:
+                turns = list(map(str, range(len(case.labels))))
+                gold = {
+                    turn: {"partition": labels.scope, "action": labels.action}
+                    for turn, labels in zip(turns, case.labels, strict=True)
+                }
+                labelled = dict(zip(steps, turns, strict=True))
+                agreement.add(Conversation(case.id, (), gold=gold), labelled, memory.labels.induced())
+            for asked in case.questions if research else ():
+                result = memory.research(asked.question, tier=research)
+                asking += result.usage
+                answer = result.answer if result.answerable else None
+                row = {"case": case.id, **asked.model_dump(include={"question", "answer"}), "found": answer}
+                answers.append({**row, "f1": plain_f1(answer or "", asked.answer), "degraded": list(result.degraded)})
             stored = [
                 (item, _text_of(item, memory, zone))
                 for item in memory.items(superseded=True)
@@ -105,7 +151,10 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
         language = languages.setdefault(case.language, Counter())
         for expected in case.should:
             matched = any(_meets(item, text, expected, zone) for item, text in stored)
-            for counts in (kinds[expected.kind], language):
+            named = [parts["superseded"]] if expected.status == "superseded" else []
+            if expected.valid_from or expected.valid_to or any(map(_DATE.search, expected.values)):
+                named.append(parts["dated"])
+            for counts in (kinds[expected.kind], language, *named):
                 counts.update(expected=1, found=int(matched))
             if not matched:
                 miss = {"case": case.id, "kind": expected.kind, "values": expected.values, "why": expected.why}
@@ -123,9 +172,19 @@ def score(cases: Sequence[Case], memory_factory: MemoryFactory) -> dict[str, Any
         "total": _rates(sum(kinds.values(), Counter())),
         "kinds": {kind: _rates(counts) for kind, counts in kinds.items()},
         "languages": {name: _rates(counts) for name, counts in languages.items()},
+        "parts": {name: {key: counts[key] for key in ("expected", "found")} for name, counts in parts.items()},
+        "scope": agreement.scope(),
+        "events": agreement.events(),
         "misses": misses,
         "wrong": wrong,
+        **_costs(storing),
+        "research": {"questions": len(answers), **_costs(asking)} if research else None,
+        "answers": answers,
     }
+
+
+def _costs(usage: Usage) -> dict[str, int]:
+    return {"calls": usage.calls, "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
 
 
 def _text_of(item: MemoryItem, memory: Any, zone: ZoneInfo) -> str:

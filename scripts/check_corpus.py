@@ -143,6 +143,10 @@ class Checked:
             moments = [datetime.fromisoformat(turn["timestamp"]) for turn in case["turns"]]
             self.require(moments == sorted(moments), here, "has turns out of order")
             texts = [turn["content"].casefold() for turn in case["turns"]]
+            labels = case.get("labels")
+            self.require(labels is None or len(labels) == len(texts), here, "has not one label for each turn")
+            for question in case.get("questions", ()):
+                self.require(all(0 <= turn < len(texts) for turn in question["turns"]), here, "cites an unknown turn")
             for name in ("should", "may", "must_not"):
                 for number, item in enumerate(case[name], 1):
                     where = f"{here} {name} {number}"
@@ -205,6 +209,7 @@ def check_all() -> Checked:
         ("trajectories", "*_turns.jsonl", checked.trajectory),
         ("intent/dev", "*_turns.jsonl", checked.trajectory),
         ("write_path", "development*.json", checked.cases),
+        ("../prompts", "*.json", checked.cases),
         ("secrets", "*.json", checked.secrets),
     ]
     for folder, pattern, check in checks:

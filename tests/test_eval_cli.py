@@ -115,9 +115,35 @@ def test_the_write_path_is_reported_by_kind_with_every_miss_and_wrong_item(
     shown = capsys.readouterr().out
     for part in ("cases.json: 1 cases, mode auto", "one  core: Galway (never said)", "walnuts. (not expected)"):
         assert part in shown
+    assert report["parts"] == {"dated": {"expected": 0, "found": 0}, "superseded": {"expected": 0, "found": 0}}
+    assert (report["scope"], report["calls"], report["research"], report["answers"]) == (None, 0, None, [])
     cases.write_text(json.dumps([CASE, {"id": "two"}]), encoding="utf-8")
     assert eval_("writepath", cases) == 2
     assert "2.timezone: Field required" in capsys.readouterr().err
+
+
+def test_the_write_path_reports_labels_dates_and_answers_where_cases_have_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = {**TURN, "content": "I live in Tralee.", "timestamp": "2025-05-26T10:00:00+01:00"}
+    expected = {"kind": "core", "values": ["Tralee"], "valid_from": "2019-01-01", "why": "another day"}
+    case = {
+        **CASE,
+        "turns": [TURN, moved],
+        "should": [expected],
+        "labels": [{"scope": "food", "action": "INFORM"}, {"scope": "home", "action": "INFORM"}],
+        "questions": [{"question": "Where does Ann live?", "answer": "Tralee", "turns": [1]}],
+    }
+    cases, out = tmp_path / "cases.json", tmp_path / "report.json"
+    cases.write_text(json.dumps([case]), encoding="utf-8")
+    assert run(["eval", "writepath", str(cases), "--research", "deep", "--json", str(out)]) == 0
+    [report] = json.loads(out.read_text(encoding="utf-8"))
+    assert report["parts"]["dated"] == {"expected": 1, "found": 0}
+    assert (report["scope"]["n_gold"], report["events"]["n_gold"], report["scope"]["n_steps"]) == (2, 1, 2)
+    [answer] = report["answers"]
+    assert (answer["answer"], "Tralee" in answer["found"], report["research"]["questions"]) == ("Tralee", True, 1)
+    shown = capsys.readouterr().out
+    assert ("dated: 0 of 1 found" in shown, "research: 1 questions" in shown) == (True, True)
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {

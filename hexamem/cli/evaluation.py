@@ -206,10 +206,19 @@ def ruler(
     _report(json_out, results, [tables.ruler_section(results)])
 
 
-def writepath(session: Session, *, paths: Paths, json_out: Json = None) -> None:
+def writepath(
+    session: Session,
+    *,
+    paths: Paths,
+    research: Annotated[
+        Literal["auto", "one_shot", "deep"] | None,
+        typer.Option(help="Ask the questions of the cases by research, in this tier."),
+    ] = None,
+    json_out: Json = None,
+) -> None:
     """Measure what is stored: precision and recall of the items on files of conversations, with each miss and error.
 
-    The files say which items each conversation should, may and must not yield.
+    The files state which items each conversation should, may and must not yield, and may have labels and questions.
     """
     import hexamem.evals.result_tables as tables
     from hexamem.evals.write_path import load_cases, score
@@ -227,7 +236,7 @@ def writepath(session: Session, *, paths: Paths, json_out: Json = None) -> None:
             advance(1)
 
         results = [
-            {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty)}
+            {"dataset": "writepath", "file": path.name, "mode": session.settings.mode, **score(cases, empty, research)}
             for path, cases in files
         ]
     _report(json_out, results, [tables.write_path_section(report) for report in results])

@@ -104,6 +104,10 @@ class Common:
         float | None,
         _everywhere("--model-timeout", "Seconds for one request to the model; 120 by default.", metavar="S", min=1),
     ] = None
+    prompts: Annotated[
+        Path | None,
+        _everywhere("--prompts", "A folder of prompts that replace the shipped ones of the same name.", metavar="DIR"),
+    ] = None
     ledger: Annotated[
         str | None,
         _everywhere(
@@ -214,6 +218,7 @@ class Session(Common):
                 self.folder,
                 embedder=self.embedder or _embedder_of(self.folder) or "bundled",
                 model=self.model,
+                prompts=self.prompts,
                 ledger_url=self.ledger,
                 chroma=None if self.chroma is None else _chroma_client(self.chroma),
                 settings=self.settings,
@@ -247,7 +252,11 @@ class Session(Common):
         with (
             tempfile.TemporaryDirectory(prefix="hexamem-") as folder,
             Memory.open(
-                folder, embedder=self.embedder or "bundled", model=self.model, settings=self.settings
+                folder,
+                embedder=self.embedder or "bundled",
+                model=self.model,
+                prompts=self.prompts,
+                settings=self.settings,
             ) as memory,
         ):
             yield memory
