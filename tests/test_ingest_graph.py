@@ -117,6 +117,25 @@ def test_remember_queues_one_job_a_user_which_flush_runs(memory: Memory, alice: 
     assert (alice.jobs(), len(memory.user("bob").jobs())) == ([], 1)
 
 
+@pytest.mark.parametrize("of_user", [True, False])
+def test_a_flush_does_not_wait_for_what_is_stored_while_it_runs(
+    memory: Memory, alice: UserMemory, monkeypatch: pytest.MonkeyPatch, of_user: bool
+) -> None:
+    alice.remember([INTRODUCTION, "Hello."])
+    index, batches = memory.projector.catch_up, list[object]()
+
+    def beside_a_writer(*args: Any) -> int:
+        if len(batches) < 20:
+            batches.append(alice.remember([f"message {number}" for number in range(memory.ingesting.size)]))
+        return index(*args)
+
+    monkeypatch.setattr(memory.projector, "catch_up", beside_a_writer)
+    assert (alice if of_user else memory).flush()
+    assert any("Cork" in text for text in texts(alice))
+    assert len(batches) < 10
+    assert memory.ingesting.waiting("alice") > 0
+
+
 def test_a_batch_closes_when_it_is_full_or_the_talk_rests(memory: Memory, alice: UserMemory, tmp_path: Path) -> None:
     alice.remember([f"message {number}" for number in range(memory.settings.batch_size - 1)])
     assert not memory.runner.run_one("alice")
