@@ -200,9 +200,7 @@ def _problems(task: _Task, reply: SingleReply) -> list[str]:
     operations = _operations(reply, task.readings)
     count = sum(map(len, operations.values()))
     usable = sum(
-        not reading.problems(operation) or operation.is_moot()
-        for kind, reading in task.readings.items()
-        for operation in operations[kind]
+        not reading.problems(operation) for kind, reading in task.readings.items() for operation in operations[kind]
     )
     if usable < _USABLE * count:
         for kind, reading in task.readings.items():

@@ -33,7 +33,6 @@ from rich.table import Table
 
 from hexamem import Memory, Settings
 
-BATCH = 100  # messages of one remember while the memory is filled
 COLUMNS = (
     "steps",
     "stored_per_s",
@@ -49,8 +48,8 @@ COLUMNS = (
 class Load:
     """A memory with many users, and the process that serves it."""
 
-    def __init__(self, memory: Memory, users: int, strategy: str | None) -> None:
-        self.memory, self.strategy = memory, strategy
+    def __init__(self, memory: Memory, users: int, strategy: str | None, batch: int) -> None:
+        self.memory, self.strategy, self.batch = memory, strategy, batch
         self.names = [f"user {number}" for number in range(users)]
         self.process = psutil.Process()
         self.talk = messages(4_000)
@@ -59,15 +58,15 @@ class Load:
     def fill(self, steps: int, draw: random.Random, heavy: str, advance: Callable[[int], object]) -> float:
         """Store and index so many steps, a tenth of them of the ``heavy`` user; returns steps a second."""
         began = time.perf_counter()
-        for number in range(0, steps, BATCH):
-            name = heavy if number // BATCH % 10 == 0 else draw.choice(self.names)
-            start = draw.randrange(len(self.talk) - BATCH)
+        for number in range(0, steps, self.batch):
+            name = heavy if number // self.batch % 10 == 0 else draw.choice(self.names)
+            start = draw.randrange(len(self.talk) - self.batch)
             given = [
                 {key: value for key, value in message.items() if key != "timestamp"}
-                for message in self.talk[start : start + BATCH]
+                for message in self.talk[start : start + self.batch]
             ]
             self.memory.user(name).remember(given, thread_id=f"talk {number}")
-            advance(BATCH)
+            advance(self.batch)
         self.memory.flush()
         return steps / (time.perf_counter() - began)
 
@@ -133,6 +132,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=100_000, help="of all users")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each mixed load")
     parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument("--batch", type=int, default=100, help="messages of one call while the memory is filled")
     parser.add_argument("--mode", default="off", help="how items are extracted")
     parser.add_argument("--labels", default="embedded", help="whether steps are labelled")
     parser.add_argument("--embedder", default="static")
@@ -163,7 +163,7 @@ def main() -> None:
         engines = {"ledger_url": options.ledger, "chroma": chroma}
         settings = Settings(mode=options.mode, labels=options.labels)
         memory = stack.enter_context(Memory.open(home, embedder=options.embedder, settings=settings, **engines))
-        run(Load(memory, options.users, options.strategy), options, show)
+        run(Load(memory, options.users, options.strategy, options.batch), options, show)
     table = Table("phase", *COLUMNS, title=f"{options.users:,} users, {options.threads} threads", title_justify="left")
     for row in rows:
         table.add_row(row["phase"], *(f"{row[name]:,}" if name in row else "" for name in COLUMNS))

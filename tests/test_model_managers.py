@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
-from hexamem import CoreItem, EpisodicItem, SemanticItem
+from hexamem import CoreItem, EpisodicItem, SemanticItem, VaultItem
 from hexamem.agents.contract import Batch, BatchStep, Instruction, Proposals
 from hexamem.agents.managers.agent import ManagerAgent
 from hexamem.agents.managers.forms import FORMS
@@ -311,8 +311,27 @@ def test_a_secret_is_taken_out_by_its_place_and_never_stands_in_values_or_state(
     for odd in ({"secret": "sesame"}, {"caption": "swordfish#77 opens it"}, {"secret": None}):
         server.follow([calls({**good, **odd}), DONE])
         assert by(propose(server, batch, "vault")) == ["rules.vault"]
-    server.follow([calls({**good, "secret": "{{vault:x|y}}"}), DONE])
-    assert propose(server, batch, "vault") == Proposals(), "what is named by its reference is kept already"
+
+
+def test_a_secret_that_replaced_another_is_named_by_its_reference(scripted_server: ServerFactory) -> None:
+    reference = "{{vault:secret_2|access code}}"
+    batch = batch_of(f"New code for the garage since Sunday: {reference}")
+    known = {"item_code": VaultItem(id="item_code", caption="code of the garage", secret_id="secret_1")}
+    change = {
+        **operation("vault", 1, CODE),
+        "quote": "New code for the garage",
+        "operation": "supersede",
+        "target": "vault1",
+        "secret": reference,
+        "valid_from": "2025-03-02",
+    }
+    server = scripted_server([calls(change), DONE])
+    [entry] = propose(server, batch, "vault", known).proposals
+    assert (entry.operation, entry.target, entry.secret) == ("supersede", "item_code", None)
+    assert (entry.evidence[0].quote, entry.values["valid_from"]) == (reference, "2025-03-02")
+    assert "{{vault:secret_1}}" in str(server.requests[0])
+    server.follow([calls({**change, "secret": "{{vault:secret_3|other}}"}), DONE])
+    assert by(propose(server, batch, "vault", known)) == ["rules.vault"], "the step has no such reference"
 
 
 LINES = {

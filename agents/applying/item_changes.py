@@ -129,7 +129,9 @@ class ItemChanges(ItemEdits):
         """Add the item of a secret, or describe the one that it has better; it supersedes ``target``, if there is one."""
         same = self.known.stating("vault", statement_key(new))
         known = next((item for item in same if isinstance(item, VaultItem)), None)
-        item = new if known is None else _described(known, new, "sensitivity" in checked.values)
+        item = new
+        if known is not None:
+            item = _described(known, new, "sensitivity" in checked.values) if checked.own_words else known
         changes: Changes = []
         if item != known:
             changes = [(known, item.changed(version=known.version + 1) if known else item)]

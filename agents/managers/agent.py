@@ -314,8 +314,6 @@ def _proposing(form: type[ItemOperation], name: str) -> Callable[..., Any]:
         reading = replace(runtime.context.reading, found=runtime.state["found"])
         empty: dict[str, Any] = {**dict.fromkeys((*form.own_fields(), "target")), "merged": [], "ends": []}
         operation = form.model_validate({**empty, **values, "operation": name})
-        if operation.is_moot():
-            return _answer(runtime, "That is known already.")
         problems = reading.problems(operation)
         if len(runtime.state["operations"]) >= reading.most:
             problems = [f"{reading.most} proposals are the most for these steps; end here"]

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.memory_types import ItemKind, MemoryType, Step
+from hexamem.stores.secrets import find_references
 
 __all__ = [
     "FORMS",
@@ -28,7 +29,6 @@ __all__ = [
 ]
 
 _SHORTEST_SECRET, _LONGEST_SECRET = 3, 4_000
-_REFERENCE = "{{vault:"
 
 
 class ItemOperation(BaseModel):
@@ -75,12 +75,12 @@ class ItemOperation(BaseModel):
         """The problems by the rules of this kind; they repeat none of its words."""
         return []
 
-    def is_moot(self) -> bool:
-        """Whether it is done already, so that it is skipped without a repair turn."""
-        return False
-
     def secret_in(self, step: Step) -> str | None:
         """The secret that it names, if that is in the content of its step."""
+        return None
+
+    def reference_in(self, step: Step) -> str | None:
+        """The reference that it names in place of a secret, as it is in the content of its step."""
         return None
 
 
@@ -200,7 +200,10 @@ class VaultOperation(ItemOperation):
         description="high for what opens something, identity papers and accounts, medium for street addresses and "
         "policy and membership numbers, low for contacts."
     )
-    secret: str | None = Field(description="The secret characters alone, copied exactly; null for a reference.")
+    secret: str | None = Field(
+        description="The secret characters, or its {{vault:…}} reference, alone, copied exactly."
+    )
+    valid_from: str | None = Field(default=None, description="Since when it is the secret, as 2025-03-01; else null.")
 
     def item_values(self, step: Step) -> dict[str, Any]:
         """The fields without the secret."""
@@ -209,11 +212,13 @@ class VaultOperation(ItemOperation):
         return values
 
     def problems(self, step: Step) -> list[str]:
-        """A secret must be in its step, and not in the caption."""
+        """A secret, or its reference, must be in its step, and a secret not in the caption."""
         secret = (self.secret or "").strip()
         if not secret:
             if self.operation in ("add", "supersede"):
-                return ["it names no secret; what is a {{vault:…}} reference is in the vault already, so leave it out"]
+                return ["it names no secret; copy the secret, or its {{vault:…}} reference"]
+            return []
+        if self.reference_in(step) is not None:
             return []
         if not _SHORTEST_SECRET <= len(secret) <= _LONGEST_SECRET or self.secret_in(step) is None:
             return [f"its secret does not stand in step {self.step}; copy it exactly, with nothing around it"]
@@ -221,14 +226,17 @@ class VaultOperation(ItemOperation):
             return ["its caption holds the secret; say there what it is for"]
         return []
 
-    def is_moot(self) -> bool:
-        """A reference is that of a secret which is in the vault already."""
-        return _REFERENCE in (self.secret or "")
-
     def secret_in(self, step: Step) -> str | None:
         """The secret, if it is in the content of its step."""
         secret = (self.secret or "").strip()
-        return secret if secret and secret in step.content else None
+        return secret if secret and secret in step.content and self.reference_in(step) is None else None
+
+    def reference_in(self, step: Step) -> str | None:
+        """The reference, if the content of its step has it."""
+        named = {reference.id for reference in find_references(self.secret or "")}
+        found = (reference for reference in find_references(step.content) if reference.id in named)
+        texts = [step.content[reference.start : reference.end] for reference in found]
+        return texts[0] if texts and len(named) == 1 else None
 
 
 @cache

@@ -70,8 +70,7 @@ class Reading:
         if count > self.most:
             problems.append(f"{kind}: {count} operations; give the {self.most} that matter most at most")
         for number, operation in enumerate(operations[: self.most], 1):
-            if not operation.is_moot():
-                problems += [f"{kind} operation {number}: {problem}" for problem in self.problems(operation)]
+            problems += [f"{kind} operation {number}: {problem}" for problem in self.problems(operation)]
         return problems
 
     def problems(self, operation: ItemOperation) -> list[str]:
@@ -114,7 +113,7 @@ class Reading:
             operations: those of the reply; None where there is no reply.
             agent: the name of the manager, for ``degraded``.
         """
-        wanted = [operation for operation in operations or () if not operation.is_moot()]
+        wanted = list(operations or ())
         proposals = tuple(
             self._proposal(operation) for operation in wanted[: self.most] if not self.problems(operation)
         )
@@ -134,8 +133,9 @@ class Reading:
         if slot := values.pop("slot", None):
             values["metadata"] = {"slot": slot}
         quote, secret = self.restore(operation.quote).strip(), operation.secret_in(step)
-        if secret is not None and secret not in quote:
-            quote = secret  # the evidence of a secret must quote it
+        evidence = secret or operation.reference_in(step)
+        if evidence is not None and evidence not in quote:
+            quote = evidence  # the evidence of a secret must quote it
         return Proposal(
             operation=operation.operation,
             kind=self.form.kind,

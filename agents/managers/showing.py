@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from hexamem.agents.contract import Batch, BatchStep, Instruction
 from hexamem.agents.labelling.task import abridged, thread, who
 from hexamem.agents.managers.reading import Reading
+from hexamem.memory_types import VaultItem
 from hexamem.memory_types.coarse_dates import PRECISION, Precision, precision_of, shown_date
 
 __all__ = ["shown_before", "shown_items", "shown_steps", "shown_task"]
@@ -68,6 +69,8 @@ def shown_items(reading: Reading, only: Collection[str] | None = None) -> str:
             if (value := getattr(item, name, None))
         ]
         values.append(("slot", item.metadata.get("slot")))
+        if isinstance(item, VaultItem) and item.secret_id:
+            values.append(("secret", f"{{{{vault:{item.secret_id}}}}}"))
         fields = "; ".join(f"{name}: {_value(value)}" for name, value in values if value)
         lines.append(f"{handle}{since} {fields}")
     return "\n".join(lines) or ("none yet" if only is None else "nothing is known of it")
