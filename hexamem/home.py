@@ -132,7 +132,7 @@ class Home:
                 fingerprint=searched_by.fingerprint,
             )
             notices = Notices()
-            for line in (*vectors.notices, *([other_key] if other_key else [])):
+            for line in (*ledger.notices, *vectors.notices, *([other_key] if other_key else [])):
                 notices.add(None, line)
             # The classifiers are trained on the vectors of the embedders that ship.
             ships = searched_by.name in ("bundled", "static")

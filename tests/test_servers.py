@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.background import JobContext, JobOutcome
@@ -218,6 +220,43 @@ def test_a_restart_of_postgresql_under_load_loses_nothing_and_is_one_clear_error
         server.run("restart")
         users[0].remember("The first write after a restart works.", thread_id="talk")
         assert memory.flush()
+
+
+def test_the_doctor_names_tables_without_row_level_security_which_their_owner_creates_again_by_opening_the_ledger(
+    tmp_path: Path, server: OwnPostgres
+) -> None:
+    def doctor(role: str) -> Any:
+        ledger = server.url.replace("//hexamem@", f"//{role}@")
+        return hexamem("doctor", "--home", tmp_path / "home", "--ledger", ledger, "--json")
+
+    def ledger_finding(done: Any) -> dict[str, Any]:
+        [found] = [each for each in json.loads(done.out)["findings"] if each["name"] == "ledger"]
+        return {**found, "code": done.code}
+
+    for _ in range(2):  # the second time there is a home, without a file of the ledger
+        assert ledger_finding(doctor("hexamem"))["code"] == 0
+    engine = create_engine(server.url.replace("//hexamem@", "//postgres@"))
+    with engine.begin() as admin:
+        for statement in (
+            "CREATE ROLE clerk LOGIN",
+            "GRANT ALL ON ALL TABLES IN SCHEMA public TO clerk",
+            "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO clerk",
+            "DROP POLICY of_one_user ON steps",
+            "ALTER TABLE items NO FORCE ROW LEVEL SECURITY",
+            "ALTER TABLE users DISABLE ROW LEVEL SECURITY",
+            "CREATE POLICY of_reports ON items TO postgres USING (true)",
+        ):
+            admin.execute(text(statement))
+    found = ledger_finding(doctor("clerk"))
+    assert (found["code"], "policy: items, steps, users: open" in found["detail"]) == (1, True)
+    assert "hexamem doctor --ledger" in found["detail"]
+    done = doctor("hexamem")
+    assert (ledger_finding(done)["code"], "created: items, steps, users" in done.out) == (0, True)
+    assert ledger_finding(doctor("clerk"))["code"] == 0
+    with engine.begin() as admin:
+        admin.execute(text("CREATE POLICY everything ON steps USING (true)"))
+    assert "DROP POLICY everything ON steps" in ledger_finding(doctor("hexamem"))["detail"]
+    engine.dispose()
 
 
 def test_a_job_whose_result_could_not_be_written_runs_again_at_once_in_the_same_home(

@@ -39,7 +39,7 @@ from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.memory_types.times import to_micros
 from hexamem.stores.ledger.engine import open_engine, place_of, plain_errors, sqlite_url
-from hexamem.stores.ledger.migrations import migrate
+from hexamem.stores.ledger.migrations import migrate, restore_policies
 from hexamem.stores.ledger.prepared import Prepared, runs_directly
 from hexamem.stores.ledger.row_security import ALL_USERS, NOBODY, UNSET, set_user, with_user_set
 from hexamem.stores.ledger.schema import meta, users
@@ -239,9 +239,15 @@ class Ledger:
         try:
             with plain_errors(self.place):
                 migrate(self.engine)
+                restored = restore_policies(self.engine)
         except BaseException:
             self.engine.dispose()
             raise
+        self.notices = [
+            f"row-level security of the ledger at {self.place} was missing, or without its policy, and was created: "
+            f"{', '.join(restored)}"
+        ] * bool(restored)
+        """What was repaired on opening."""
 
     @classmethod
     def open(
