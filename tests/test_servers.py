@@ -143,7 +143,7 @@ def test_a_chroma_server_that_hangs_or_refuses_the_token_counts_as_down(
         recall = alice.recall("Porto in March", strategy="dense")
         assert recall.hits
         assert "401" in " ".join(recall.degraded)
-        assert "token" in " ".join(recall.degraded)
+        assert "refuses the client's token" in " ".join(recall.degraded)
         chroma_server.token = TOKEN
         assert alice.recall("Where did we move?", strategy="dense").degraded == ()
 
@@ -167,8 +167,11 @@ def test_two_homes_of_the_command_line_share_a_ledger_and_each_has_its_vectors_o
     assert not (tmp_path / "first" / "ledger.sqlite3").exists()
     assert "row-level security" not in run("first", "doctor").out
     monkeypatch.setenv("HEXAMEM_CHROMA_TOKEN", "wrong")
-    assert "refuses HEXAMEM_CHROMA_TOKEN" in run("first", "users").error
+    assert "refuses the token (401): set HEXAMEM_CHROMA_TOKEN" in run("first", "users").error
+    monkeypatch.setenv("HEXAMEM_CHROMA_TOKEN", TOKEN)
     chroma_server.stop()
+    assert "what answers there failed (502)" in run("first", "users").error
+    chroma_server.close()
     assert "no Chroma server answers" in run("first", "users").error
     assert (
         "is no address" in hexamem("users", "--ledger", ledger, "--chroma", "a:b:c", "--home", tmp_path / "first").error
@@ -179,12 +182,12 @@ class OwnPostgres:
     """A PostgreSQL that no other test uses, since these stop it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.url = postgres("start", folder)
 
     def run(self, action: str) -> None:
         """Crash, start, restart or stop it."""
-        postgres(action, self._folder)
+        postgres(action, self.folder)
 
 
 @pytest.fixture
@@ -198,6 +201,30 @@ def server() -> Iterator[OwnPostgres]:
         started = OwnPostgres(Path(folder))
         yield started
         started.run("stop")
+
+
+def test_a_login_that_postgresql_refuses_is_not_called_a_server_that_cannot_be_reached(
+    tmp_path: Path, server: OwnPostgres
+) -> None:
+    [folder] = server.folder.glob("hexamem-postgres-*")
+    rules = folder / "data" / "pg_hba.conf"
+    rules.write_text("local all guarded scram-sha-256\n" + rules.read_text())
+    engine = create_engine(server.url.replace("//hexamem@", "//postgres@"))
+    with engine.begin() as admin:
+        admin.execute(text("CREATE ROLE guarded LOGIN PASSWORD 'right'"))
+        admin.execute(text("SELECT pg_reload_conf()"))
+    engine.dispose()
+    for url, why in (
+        (server.url.replace("//hexamem@", "//guarded:quite-wrong@"), "password"),
+        (server.url.replace("//hexamem@", "//nobody@"), "nobody"),
+        (server.url.replace("/hexamem?", "/nothing?"), "nothing"),
+    ):
+        with pytest.raises(LedgerServerError, match=f"refused the login .*{why}.*check the user, password") as raised:
+            Memory.open(tmp_path / "home", embedder="static", ledger_url=url, settings=QUIET)
+        assert "quite-wrong" not in str(raised.value)
+    server.run("crash")
+    with pytest.raises(LedgerServerError, match="cannot be reached"):
+        Memory.open(tmp_path / "home", embedder="static", ledger_url=server.url, settings=QUIET)
 
 
 def test_a_restart_of_postgresql_under_load_loses_nothing_and_is_one_clear_error(
