@@ -168,7 +168,9 @@ def _is_refused_login(error: DBAPIError | sqlite3.Error) -> bool:
 
     if not isinstance(failed, FinishedPGconn):  # the connection had been made
         return False
-    options = {option.keyword.decode(): option.val.decode() for option in failed.info if option.val is not None}
+    options: dict[str, Any] = {
+        option.keyword.decode(): option.val.decode() for option in failed.info if option.val is not None
+    }
     address = make_conninfo("", **{**options, "connect_timeout": _PING_SECONDS})
     if pq.PGconn.ping(address.encode()) != pq.Ping.OK:
         return False
