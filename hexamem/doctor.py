@@ -19,7 +19,7 @@ from hexamem.errors import CorruptFileError
 from hexamem.graphs.ingest_batches import MANAGED
 from hexamem.stores.ledger import user_key
 from hexamem.stores.ledger.jobs import list_jobs
-from hexamem.stores.ledger.row_security import is_bypassed
+from hexamem.stores.ledger.row_security import Unprotected, find_unprotected, is_bypassed
 from hexamem.stores.ledger.schema import items, projections, steps, users
 from hexamem.stores.media_texts import NEVER
 from hexamem.stores.secrets.keys import KEY_FILE_NAME, KEY_VARIABLE
@@ -49,14 +49,14 @@ class Finding:
     status: Status = "ok"
 
 
-def examine_home(home: Path) -> list[Finding]:
-    """Examine a home without opening it: place, sizes, versions."""
+def examine_home(home: Path, *, shared: bool = False) -> list[Finding]:
+    """Examine a home without opening it: place, sizes, versions. The ledger of a ``shared`` one is elsewhere."""
     versions = f"hexamem {__version__}, Python {platform.python_version()}"
     findings = [Finding("home", str(home)), Finding("versions", versions)]
     if home.exists() and not home.is_dir():
         detail = f"{home} is a file, not a folder: name the folder of a memory"
         return [*findings, Finding("memory", detail, "wrong")]
-    if not (home / "ledger.sqlite3").exists():
+    if not home.exists() or not (shared or (home / "ledger.sqlite3").exists()):
         if (home / "home.id").exists():
             detail = f"{home} was opened before, and its ledger.sqlite3 is gone: put a backup of that file there"
             return [*findings, Finding("ledger", detail, "wrong")]
@@ -116,8 +116,10 @@ def _ledger(memory: Memory) -> Finding:
     ledger = memory.ledger
     if not ledger.embedded:
         with ledger.connect() as connection:
-            bypassed = is_bypassed(connection)
+            bypassed, unprotected = is_bypassed(connection), find_unprotected(connection)
         detail = f"{ledger.engine.dialect.name} at {ledger.place}"
+        if unprotected:
+            return Finding("ledger", f"{detail}; {_unprotected(unprotected)}", "wrong")
         if not bypassed:
             return Finding("ledger", detail)
         return Finding("ledger", f"{detail}; its role bypasses row-level security: use one that does not", "note")
@@ -128,6 +130,22 @@ def _ledger(memory: Memory) -> Finding:
         problems = "; ".join([*damage, *([f"{orphans} rows refer to missing rows"] if orphans else [])])
         return Finding("ledger", f"damaged: {problems}; restore it from an export or a backup", "wrong")
     return Finding("ledger", f"intact, version {ledger.settings().get('version', '?')}")
+
+
+def _unprotected(tables: list[Unprotected]) -> str:
+    """Which tables are not protected by row-level security, and how to change that."""
+    parts = []
+    if lacking := [table.name for table in tables if table.lacking]:
+        parts.append(
+            f"without row-level security or its policy: {', '.join(lacking)}: open the ledger once as the role that owns "
+            "these tables, which creates both: hexamem doctor --ledger postgresql+psycopg://OWNER@HOST/DATABASE"
+        )
+    for table in tables:
+        parts += [
+            f"a further policy may show rows of other users: DROP POLICY {name} ON {table.name}"
+            for name in table.others
+        ]
+    return "; ".join(parts)
 
 
 def _vault(memory: Memory) -> Finding:

@@ -88,7 +88,10 @@ class VectorServerError(HexamemError, ConnectionError):
 
 
 class LedgerServerError(HexamemError, ConnectionError):
-    """The server of the ledger cannot be reached. A write may have been stored or not: repeat it, with its message ids."""
+    """The server of the ledger cannot be reached, or refuses the login.
+
+    A write may have been stored or not: repeat it, with its message ids.
+    """
 
 
 class SecretKeyError(HexamemError, RuntimeError):

@@ -132,7 +132,7 @@ class Home:
                 fingerprint=searched_by.fingerprint,
             )
             notices = Notices()
-            for line in (*vectors.notices, *([other_key] if other_key else [])):
+            for line in (*ledger.notices, *vectors.notices, *([other_key] if other_key else [])):
                 notices.add(None, line)
             # The classifiers are trained on the vectors of the embedders that ship.
             ships = searched_by.name in ("bundled", "static")
@@ -146,7 +146,7 @@ class Home:
                 vectors=vectors,
                 lexical=lexical,
                 media=MediaStore(folder / "media"),
-                reach=IndexReach(folder / "indexed"),
+                reach=IndexReach(folder / "reached"),
                 cipher=cipher,
                 notices=notices,
                 lock=lock,
@@ -159,7 +159,6 @@ class Home:
         with ExitStack() as last_to_first:
             last_to_first.callback(self.lock.release)
             last_to_first.callback(self.ledger.close)
-            last_to_first.callback(self.reach.close)
             last_to_first.callback(self.lexical.close)
             last_to_first.callback(self.vectors.close)
 

@@ -127,6 +127,7 @@ class UserPrivacy(UserBase):
     def import_(self, path: str | os.PathLike[str], *, passphrase: str | None = None) -> dict[str, int]:
         """Import a file written by :meth:`export`, of this or another user; existing records stay as they are.
 
+        Its messages and files may exceed the limits of this home's settings. The whole file is held in memory.
         A new user gets the file's timezone, unless a zone other than the home's was chosen.
 
         Args:
@@ -141,7 +142,6 @@ class UserPrivacy(UserBase):
                 nothing is imported then.
             InvalidInputError: if it holds secrets and no passphrase is passed, or conflicts with an existing thread.
         """
-        settings = self.memory.settings
         none_waits = not self.memory.ingesting.waiting(self.name)
         counts = import_file(
             file_path(path),
@@ -151,9 +151,7 @@ class UserPrivacy(UserBase):
             self.memory.media,
             passphrase=passphrase,
             timezone=self.timezone,
-            chosen=self.timezone != settings.timezone,
-            # A text may be in a row twice, and in base64; rows of short messages have fields of a length of their own.
-            longest=max(1 << 20, 4 * max(settings.max_message_bytes, settings.max_file_bytes)),
+            chosen=self.timezone != self.memory.settings.timezone,
         )
         self.timezone = self.memory.ledger.timezone(self.name) or self.timezone
         if none_waits:  # the imported steps come with the items that were extracted from them

@@ -124,7 +124,7 @@ class Projector:
         self._notices = notices
         self._home = home
         self._reach = reach
-        self._newer = reach.compare(ledger.last_changes())
+        ledger.on_first_use = self._compare
         self.writer = IndexWriter(ledger, vectors, lexical, embedder)  # its source of pages is set by their owner
         self.on_removal: Callable[[str], None] = lambda user: None
         """Called with a user whose words were removed from the ledger; set by the owner of caches in memory."""
@@ -175,7 +175,7 @@ class Projector:
         """
         with self.lock(user):
             try:
-                self._empty_newer(user)
+                self._empty_outdated(user)
                 if (user, streams) not in self._checked:
                     self._check(user, streams)
                     self._checked.add((user, streams))
@@ -189,23 +189,28 @@ class Projector:
                     raise
                 return self._advance_all(user, streams, progress)
 
-    def _empty_newer(self, user: str) -> None:
-        """Empty the user's indexes if they have changes that the ledger lacked when it was opened."""
-        key = user_key(user)
-        if key not in self._newer:
-            return
-        self._notices(
-            user,
-            f"the indexes of user {user!r} are rebuilt from the ledger, which is older than they are: a backup of it was "
-            "restored, or its log lost its end; what it stored since then is gone",
-        )
-        self._reset(user, TARGETS)
-        self._begin_anew(key)
+    def _compare(self, tx: Transaction) -> None:
+        """Compare how far the user's indexes were written with the ledger, before this process writes either."""
+        self._reach.compare(user_key(tx.user), tx.change, tx.registered, exclusive=self.ledger.exclusive)
 
-    def _begin_anew(self, key: str) -> None:
-        """Record that the indexes of a user were emptied."""
-        self._reach.record(key, 0)
-        self._newer.discard(key)
+    def _empty_outdated(self, user: str) -> None:
+        """Empty the user's indexes if they have changes that the ledger lost, or are of a former user of that name."""
+        key = user_key(user)
+        with self.ledger.read(user) as tx:
+            registered = tx.registered
+        if not self._reach.outdated(key, registered):
+            return
+        if self._reach.lost(key):
+            self._notices(
+                user,
+                f"the indexes of user {user!r} are rebuilt from the ledger, which is older than they are: a backup of it "
+                "was restored, or its log lost its end; what it stored since then is gone",
+            )
+            self._reset(user, TARGETS)
+        else:
+            self._reset(user, TARGETS)
+            self.vectors.drop_user(key)  # the former user was erased, by another home
+        self._reach.forget(key)
 
     def _is_current(self, user: str) -> bool:
         """Whether no index of the user is behind; the ledger is not read if nothing was written since the last call."""
@@ -275,7 +280,7 @@ class Projector:
         """Rebuild all indexes of the user from the ledger; returns the number of records written."""
         with self.lock(user):
             self._reset(user, TARGETS)
-            self._begin_anew(user_key(user))
+            self._reach.forget(user_key(user))
             if self.labelling is not None:
                 self.labelling.start_over(user)
                 self.labelling.label(user)
@@ -327,7 +332,7 @@ class Projector:
                 self.lexical.reset(name)
                 self._checked.discard((user, streams))
             self._synced.pop(user, None)
-            self._begin_anew(key)
+            self._reach.forget(key)
             if self.writer.pages is not None:
                 self.writer.pages.drop(user)
         return vectors, documents
@@ -417,7 +422,7 @@ class Projector:
                     reached = _slowest(done)
                     self._synced[user] = _sync_point(tx, state if reached >= tx.change else None, reached)
                     return written
-                change = tx.change  # pages have numbers of their own
+                change, registered = tx.change, tx.registered  # pages have change numbers of their own
                 batch, reached = changed_documents(tx, stream, since)
                 renamed = (
                     renamed_documents(tx, done.get("vectors.steps", 0)) if Target("vectors", "steps") in targets else []
@@ -426,8 +431,7 @@ class Projector:
             lacking = {
                 target: [document for change, document in batch if change > come] for target, come in behind.items()
             }
-            if (key := user_key(user)) not in self._newer:  # else its indexes are still to be built anew
-                self._reach.record(key, change)
+            self._reach.record(user_key(user), change, registered)
             if renamed:
                 self.writer.rename(user, renamed)
             self.writer.write(user, {target: documents for target, documents in lacking.items() if documents})

@@ -21,7 +21,7 @@ from hexamem.errors import (
     NotFoundError,
 )
 from hexamem.memory_types.times import read_zone
-from hexamem.stores.disk import LONGEST_LINE, sync_folder
+from hexamem.stores.disk import sync_folder
 from hexamem.stores.ledger import Ledger, import_lines, read_entries, user_key
 from hexamem.stores.ledger.transfer import export_lines, open_secrets, row_entries
 from hexamem.stores.ledger.vault import audit_export
@@ -125,18 +125,16 @@ def import_file(
     passphrase: str | None = None,
     timezone: str = "UTC",
     chosen: bool = False,
-    longest: int = LONGEST_LINE,
 ) -> dict[str, int]:
     """Read, check and import an export; see ``UserMemory.import_``.
 
     Args:
         timezone: of a new user.
         chosen: whether the caller chose it; else the timezone of the export takes precedence.
-        longest: maximum bytes of a line of the file.
     """
     try:
         with path.open("rb") as lines:
-            entries = read_entries(lines, path.name, longest)
+            entries = read_entries(lines, path.name)
     except CorruptFileError:
         raise
     except OSError as error:

@@ -327,6 +327,29 @@ def test_a_line_of_a_gigabyte_is_refused_before_it_is_read(exported: dict[str, A
         assert memory.users() == []
 
 
+def test_what_is_longer_than_the_limits_of_the_importing_home_comes_back_from_an_export_that_was_not_changed(
+    tmp_path: Path,
+) -> None:
+    def opened(home: str, limit: int) -> Memory:
+        settings = Settings(background=False, labels="off", mode="off", find_secrets=False, max_message_bytes=limit)
+        return Memory.open(tmp_path / home, embedder="static", settings=settings)
+
+    file, text = tmp_path / "long.jsonl", "\x01" * 200_000  # 1.2 MB as JSON
+    with opened("large", 1 << 20) as memory:
+        memory.user("alice").remember(text)
+        memory.user("alice").export(file)
+    lines = file.read_bytes()
+    with opened("small", 1_000) as memory:
+        for number, data in enumerate((lines, lines.replace(b"\n", b"\r\n"))):
+            file.write_bytes(data)
+            memory.user(f"user {number}").import_(file)
+            assert [step.content for step in memory.user(f"user {number}").steps()] == [text]
+        for changed in (lines.replace(b"\\u0001", b"\\u0002", 1), lines[:-40], lines[:1_100_000], lines + lines):
+            file.write_bytes(changed)
+            with pytest.raises(CorruptFileError, match=r"line [0-9]+: .*checksum.*nothing was imported"):
+                memory.user("bob").import_(file)
+
+
 FORGED: list[Callable[[dict[str, Any]], dict[str, Any]]] = [
     lambda entry: {**entry, "hexamem_export": 99} if "hexamem_export" in entry else entry,
     lambda entry: {**entry, "table": "strange"} if entry.get("table") == "steps" else entry,

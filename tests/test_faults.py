@@ -153,6 +153,34 @@ def test_a_log_cut_anywhere_leaves_a_ledger_of_an_earlier_time_and_indexes_that_
         assert_whole(memory, acknowledged)
 
 
+def test_a_restored_backup_is_noticed_even_when_new_changes_took_the_numbers_of_the_lost_ones_without_being_indexed(
+    tmp_path: Path,
+) -> None:
+    home, backup = tmp_path / "home", tmp_path / "backup"
+    with opened(home) as memory:
+        for name in ("ann", "ben"):
+            memory.user(name).remember("The parcel went to the lighthouse.")
+        assert memory.flush()
+    shutil.copy(home / "ledger.sqlite3", backup)
+    with opened(home) as memory:
+        for name in ("ann", "cleo"):
+            memory.user(name).remember(["The letter was lost.", "The stamp was blue."])
+        assert memory.flush()
+    shutil.copy(backup, home / "ledger.sqlite3")
+    with opened(home) as memory:
+        memory.user("ann").remember(["The boat came back.", "The boat is red."])
+    with opened(home) as memory:
+        texts = {hit.text for hit in memory.user("ann").recall("letter boat stamp parcel", strategy="dense")}
+        assert texts == {"The parcel went to the lighthouse.", "The boat came back.", "The boat is red."}
+        assert memory.user("ben").recall("parcel").hits
+        memory.user("cleo").remember("The gull cried.")
+        assert [hit.text for hit in memory.user("cleo").recall("letter")] == ["The gull cried."]
+        assert [line.split("'")[1] for line in memory.notices if "older than they are" in line] == ["ann", "cleo"]
+    with opened(home) as memory:
+        assert memory.flush()
+        assert memory.notices == []
+
+
 # -- a disk that is full, or read-only -------------------------------------------------------------------------------
 
 

@@ -60,7 +60,7 @@ IMPORTED_AS = {
     "recognizers-text-date-time": {"recognizers_date_time", "recognizers_text"},
     "scikit-learn": {"sklearn"},
 }
-NOT_IMPORTED = {"tzdata", "psycopg"}  # read by zoneinfo, and by SQLAlchemy from the URL of a ledger
+NOT_IMPORTED = {"tzdata"}  # read by zoneinfo
 OF_USERS = ("keyring", "postgres", "files", "minilm", "evals")
 
 

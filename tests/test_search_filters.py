@@ -119,6 +119,28 @@ def test_two_homes_on_one_ledger_each_find_what_either_stored_and_nothing_that_e
         one.user("alice").erase()
         one.user("alice").remember(["The cat sleeps.", "The cat eats."])
         assert {hit.text for hit in two.user("alice").recall("dog")} == {"The cat sleeps.", "The cat eats."}
+        assert two.notices == []
+
+
+def test_a_user_who_was_erased_and_begun_anew_by_another_home_is_indexed_anew_without_a_notice(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
+    options: Any = {"ledger_url": new_database(), "embedder": "static", "settings": QUIET}
+    with Memory.open(tmp_path / "two", **options) as two:
+        for name in ("alice", "ben"):
+            two.user(name).remember(["The dog is called Rex.", "The dog likes snow."])
+            two.user(name).flush()
+    with Memory.open(tmp_path / "one", **options) as one:
+        for name in ("alice", "ben"):
+            one.user(name).erase()
+        one.user("alice").remember("The cat sleeps.")
+    with Memory.open(tmp_path / "two", **options) as two:
+        assert [hit.text for hit in two.user("alice").recall("dog", strategy="dense")] == ["The cat sleeps."]
+        assert two.user("ben").recall("dog").hits == ()
+        for name, steps in (("alice", 1), ("ben", 0)):
+            key = two.user(name).key
+            assert (two.vectors.count(key, "steps"), two.lexical.count(key)) == (steps, steps)
+        assert two.notices == []
 
 
 def test_another_text_under_a_known_id_is_reported(alice: UserMemory) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from hexamem import Memory, Settings, UserMemory
 from hexamem.background import JobContext, JobOutcome
@@ -141,7 +143,7 @@ def test_a_chroma_server_that_hangs_or_refuses_the_token_counts_as_down(
         recall = alice.recall("Porto in March", strategy="dense")
         assert recall.hits
         assert "401" in " ".join(recall.degraded)
-        assert "token" in " ".join(recall.degraded)
+        assert "refuses the client's token" in " ".join(recall.degraded)
         chroma_server.token = TOKEN
         assert alice.recall("Where did we move?", strategy="dense").degraded == ()
 
@@ -165,8 +167,11 @@ def test_two_homes_of_the_command_line_share_a_ledger_and_each_has_its_vectors_o
     assert not (tmp_path / "first" / "ledger.sqlite3").exists()
     assert "row-level security" not in run("first", "doctor").out
     monkeypatch.setenv("HEXAMEM_CHROMA_TOKEN", "wrong")
-    assert "refuses HEXAMEM_CHROMA_TOKEN" in run("first", "users").error
+    assert "refuses the token (401): set HEXAMEM_CHROMA_TOKEN" in run("first", "users").error
+    monkeypatch.setenv("HEXAMEM_CHROMA_TOKEN", TOKEN)
     chroma_server.stop()
+    assert "what answers there failed (502)" in run("first", "users").error
+    chroma_server.close()
     assert "no Chroma server answers" in run("first", "users").error
     assert (
         "is no address" in hexamem("users", "--ledger", ledger, "--chroma", "a:b:c", "--home", tmp_path / "first").error
@@ -177,12 +182,12 @@ class OwnPostgres:
     """A PostgreSQL that no other test uses, since these stop it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.url = postgres("start", folder)
 
     def run(self, action: str) -> None:
         """Crash, start, restart or stop it."""
-        postgres(action, self._folder)
+        postgres(action, self.folder)
 
 
 @pytest.fixture
@@ -196,6 +201,30 @@ def server() -> Iterator[OwnPostgres]:
         started = OwnPostgres(Path(folder))
         yield started
         started.run("stop")
+
+
+def test_a_login_that_postgresql_refuses_is_not_called_a_server_that_cannot_be_reached(
+    tmp_path: Path, server: OwnPostgres
+) -> None:
+    [folder] = server.folder.glob("hexamem-postgres-*")
+    rules = folder / "data" / "pg_hba.conf"
+    rules.write_text("local all guarded scram-sha-256\n" + rules.read_text())
+    engine = create_engine(server.url.replace("//hexamem@", "//postgres@"))
+    with engine.begin() as admin:
+        admin.execute(text("CREATE ROLE guarded LOGIN PASSWORD 'right'"))
+        admin.execute(text("SELECT pg_reload_conf()"))
+    engine.dispose()
+    for url, why in (
+        (server.url.replace("//hexamem@", "//guarded:quite-wrong@"), "password"),
+        (server.url.replace("//hexamem@", "//nobody@"), "nobody"),
+        (server.url.replace("/hexamem?", "/nothing?"), "nothing"),
+    ):
+        with pytest.raises(LedgerServerError, match=f"refused the login .*{why}.*check the user, password") as raised:
+            Memory.open(tmp_path / "home", embedder="static", ledger_url=url, settings=QUIET)
+        assert "quite-wrong" not in str(raised.value)
+    server.run("crash")
+    with pytest.raises(LedgerServerError, match="cannot be reached"):
+        Memory.open(tmp_path / "home", embedder="static", ledger_url=server.url, settings=QUIET)
 
 
 def test_a_restart_of_postgresql_under_load_loses_nothing_and_is_one_clear_error(
@@ -218,6 +247,43 @@ def test_a_restart_of_postgresql_under_load_loses_nothing_and_is_one_clear_error
         server.run("restart")
         users[0].remember("The first write after a restart works.", thread_id="talk")
         assert memory.flush()
+
+
+def test_the_doctor_names_tables_without_row_level_security_which_their_owner_creates_again_by_opening_the_ledger(
+    tmp_path: Path, server: OwnPostgres
+) -> None:
+    def doctor(role: str) -> Any:
+        ledger = server.url.replace("//hexamem@", f"//{role}@")
+        return hexamem("doctor", "--home", tmp_path / "home", "--ledger", ledger, "--json")
+
+    def ledger_finding(done: Any) -> dict[str, Any]:
+        [found] = [each for each in json.loads(done.out)["findings"] if each["name"] == "ledger"]
+        return {**found, "code": done.code}
+
+    for _ in range(2):  # the second time there is a home, without a file of the ledger
+        assert ledger_finding(doctor("hexamem"))["code"] == 0
+    engine = create_engine(server.url.replace("//hexamem@", "//postgres@"))
+    with engine.begin() as admin:
+        for statement in (
+            "CREATE ROLE clerk LOGIN",
+            "GRANT ALL ON ALL TABLES IN SCHEMA public TO clerk",
+            "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO clerk",
+            "DROP POLICY of_one_user ON steps",
+            "ALTER TABLE items NO FORCE ROW LEVEL SECURITY",
+            "ALTER TABLE users DISABLE ROW LEVEL SECURITY",
+            "CREATE POLICY of_reports ON items TO postgres USING (true)",
+        ):
+            admin.execute(text(statement))
+    found = ledger_finding(doctor("clerk"))
+    assert (found["code"], "policy: items, steps, users: open" in found["detail"]) == (1, True)
+    assert "hexamem doctor --ledger" in found["detail"]
+    done = doctor("hexamem")
+    assert (ledger_finding(done)["code"], "created: items, steps, users" in done.out) == (0, True)
+    assert ledger_finding(doctor("clerk"))["code"] == 0
+    with engine.begin() as admin:
+        admin.execute(text("CREATE POLICY everything ON steps USING (true)"))
+    assert "DROP POLICY everything ON steps" in ledger_finding(doctor("hexamem"))["detail"]
+    engine.dispose()
 
 
 def test_a_job_whose_result_could_not_be_written_runs_again_at_once_in_the_same_home(

@@ -107,7 +107,7 @@ def doctor(session: Session) -> int:
     """Examine the home: files, versions, embedder, users, indexes, vault key, jobs. Exits 1 if something is wrong."""
     from hexamem.doctor import Finding, count_records, examine, examine_home
 
-    findings = examine_home(session.folder)
+    findings = examine_home(session.folder, shared=session.ledger is not None)
     users: list[dict[str, Any]] = []
     if session.exists:  # opening would make one
         try:

@@ -399,8 +399,14 @@ def _chroma_client(server: str) -> Any:
     headers = {"Authorization": f"Bearer {token}"} if token else None
     try:
         return chromadb.HttpClient(host, port or 8000, ssl=parts.scheme == "https", headers=headers, settings=quiet)
-    except ValueError:
-        raise ConfigError(
-            f"--chroma {server!r}: no Chroma server answers there, or it refuses HEXAMEM_CHROMA_TOKEN; start one with: "
-            "chroma run"
-        ) from None
+    except ValueError as error:
+        from hexamem.stores.vectors.client import http_status
+
+        status = http_status(error)
+        if status in (401, 403):
+            wrong = f"it refuses the token ({status}): set HEXAMEM_CHROMA_TOKEN to the right one"
+        elif status is not None:
+            wrong = f"what answers there failed ({status}): check the Chroma server, and a proxy before it"
+        else:
+            wrong = "no Chroma server answers there; start one with: chroma run"
+        raise ConfigError(f"--chroma {server!r}: {wrong}") from None

@@ -29,6 +29,7 @@ __all__ = ["open_engine", "place_of", "plain_errors", "sqlite_dialect", "sqlite_
 
 _BUSY_TIMEOUT_MS = 10_000
 _NO_CONNECTION = ("08", "57P", "53300")  # SQLSTATE: connection exception, shutdown and start, too many connections
+_PING_SECONDS = 5
 _COMPILED_STATEMENTS = 2_000  # more than there are
 
 
@@ -142,12 +143,42 @@ def plain_errors(place: str) -> Iterator[None]:
     except (DBAPIError, sqlite3.Error) as error:  # the second from :mod:`.prepared`
         original = error.orig if isinstance(error, DBAPIError) else error
         message = (str(original).splitlines() or [type(original).__name__])[0]
+        if _is_refused_login(error):
+            raise LedgerServerError(
+                f"the ledger's server at {place} refused the login ({message}): check the user, password and database of "
+                "the ledger's URL, and that the server lets this role in; then repeat the call"
+            ) from None
         if _is_disconnect(error):
             raise LedgerServerError(
                 f"the ledger's server at {place} cannot be reached ({message}); what this call was writing may have been "
                 "stored or not: repeat it when the server is back (messages with ids are not stored twice)"
             ) from None
         raise _translated(message, place) or HexamemError(f"the ledger at {place} failed: {message}") from None
+
+
+def _is_refused_login(error: DBAPIError | sqlite3.Error) -> bool:
+    """Whether PostgreSQL answers, but let nobody in: libpq tells that of a failed connection in words alone."""
+    failed = getattr(getattr(error, "orig", None), "pgconn", None)
+    if failed is None:
+        return False
+    from psycopg import OperationalError as ConnectionFailed
+    from psycopg import connect, pq
+    from psycopg.conninfo import make_conninfo
+    from psycopg.errors import FinishedPGconn
+
+    if not isinstance(failed, FinishedPGconn):  # the connection had been made
+        return False
+    options: dict[str, Any] = {
+        option.keyword.decode(): option.val.decode() for option in failed.info if option.val is not None
+    }
+    address = make_conninfo("", **{**options, "connect_timeout": _PING_SECONDS})
+    if pq.PGconn.ping(address.encode()) != pq.Ping.OK:
+        return False
+    try:
+        connect(address).close()
+    except ConnectionFailed:
+        return True
+    return False  # it was still starting before
 
 
 def _is_disconnect(error: DBAPIError | sqlite3.Error) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -38,7 +39,7 @@ from hexamem.memory_types.base import utc_now
 from hexamem.memory_types.registry import TypeRegistry
 from hexamem.memory_types.times import to_micros
 from hexamem.stores.ledger.engine import open_engine, place_of, plain_errors, sqlite_url
-from hexamem.stores.ledger.migrations import migrate
+from hexamem.stores.ledger.migrations import migrate, restore_policies
 from hexamem.stores.ledger.prepared import Prepared, runs_directly
 from hexamem.stores.ledger.row_security import ALL_USERS, NOBODY, UNSET, set_user, with_user_set
 from hexamem.stores.ledger.schema import meta, users
@@ -220,11 +221,15 @@ class Ledger:
     ) -> None:
         self.place = place or place_of(url)
         self.fixed_names, self.types = fixed_names, types
-        self._exclusive = False
+        self.exclusive = False  # whether only this process can write to it
         self._file: Path | None = None  # of the home
         self._inode = 0
         self._opened = object()
         self._written: dict[str, object] = {}  # user → replaced by each write
+        self.on_first_use: Callable[[Transaction], None] | None = None
+        """Called once for each user, before this process writes the user's rows; set by the owner of the indexes."""
+        self._used: set[str] = set()
+        self._first_use = threading.Lock()
         self.engine: Engine = open_engine(url)
         self._writer = self.engine.execution_options(hexamem_write=True)
         self._joiner = self.engine.execution_options(hexamem_begun=True)
@@ -234,9 +239,15 @@ class Ledger:
         try:
             with plain_errors(self.place):
                 migrate(self.engine)
+                restored = restore_policies(self.engine)
         except BaseException:
             self.engine.dispose()
             raise
+        self.notices = [
+            f"row-level security of the ledger at {self.place} was missing, or without its policy, and was created: "
+            f"{', '.join(restored)}"
+        ] * bool(restored)
+        """What was repaired on opening."""
 
     @classmethod
     def open(
@@ -250,7 +261,7 @@ class Ledger:
         if url:
             return cls(url, fixed_names=fixed_names, types=types)
         ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), fixed_names, types)
-        ledger._exclusive = True  # the home is locked by one process
+        ledger.exclusive = True  # the home is locked by one process
         ledger._file = home / "ledger.sqlite3"
         ledger._inode = ledger._file.stat().st_ino
         return ledger
@@ -307,7 +318,7 @@ class Ledger:
         Whatever is read after a call is valid for as long as later calls return the same object. None where other
         processes may write to the ledger too.
         """
-        return self._written.get(user, self._opened) if self._exclusive else None
+        return self._written.get(user, self._opened) if self.exclusive else None
 
     @contextmanager
     def _begun(self, user: str, *, write: bool) -> Iterator[Transaction]:
@@ -339,6 +350,11 @@ class Ledger:
         if row is not None:
             tx.user_id, tx.timezone, tx.change = row.id, row.timezone, row.change
             tx.registered = to_micros(row.created_at)
+        if self.on_first_use is not None and tx.user not in self._used:
+            with self._first_use:  # a second thread must not compare with what the first one writes then
+                if tx.user not in self._used:
+                    self.on_first_use(tx)
+                    self._used.add(tx.user)
 
     @contextmanager
     def connect(self, *, write: bool = False) -> Iterator[Connection]:
@@ -363,11 +379,6 @@ class Ledger:
         """The names of all users, in order of registration: for maintenance of the home, not for a user's calls."""
         with self.connect() as connection:
             return list(connection.execute(select(users.c.name).order_by(users.c.id)).scalars())
-
-    def last_changes(self) -> dict[str, int]:
-        """The number of each user's last change, by the user's key: for maintenance of the home."""
-        with self.connect() as connection:
-            return {row.key: row.change for row in connection.execute(select(users.c.key, users.c.change))}
 
     def settings(self) -> dict[str, str]:
         """The rows of ``meta``: version, embedder."""

@@ -12,10 +12,10 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from hexamem.errors import ConfigError, CorruptFileError
 from hexamem.stores.ledger.engine import place_of
-from hexamem.stores.ledger.row_security import ALL_USERS, policy_statements, set_user
+from hexamem.stores.ledger.row_security import ALL_USERS, POLICY, find_unprotected, policy_statements, set_user
 from hexamem.stores.ledger.schema import meta, metadata
 
-__all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version"]
+__all__ = ["MIGRATIONS", "VERSION", "migrate", "read_version", "restore_policies"]
 
 VERSION = 1
 """The version that this code writes; a later one is refused, an earlier one is migrated."""
@@ -86,6 +86,21 @@ def migrate(engine: Engine, migrations: Mapping[int, Migration] = MIGRATIONS, ta
             migrations[version](connection)
             connection.execute(meta.update().where(meta.c.key == "version").values(value=str(version)))
         return current
+
+
+def restore_policies(engine: Engine) -> list[str]:
+    """Protect the tables that lack row-level security and that the role owns, on PostgreSQL; returns their names."""
+    if engine.dialect.name != "postgresql":
+        return []
+    with engine.begin() as connection:
+        if not any(table.lacking and table.owned for table in find_unprotected(connection)):
+            return []
+        connection.execute(select(func.pg_advisory_xact_lock(_OPENING)))
+        lacking = [table.name for table in find_unprotected(connection) if table.lacking and table.owned]
+        weaker = [f"DROP POLICY IF EXISTS {POLICY} ON {table}" for table in lacking]  # for one role or command, say
+        for statement in (*weaker, *policy_statements(lacking)):
+            connection.exec_driver_sql(statement)
+    return lacking
 
 
 @cache

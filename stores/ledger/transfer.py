@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
@@ -16,7 +17,7 @@ from sqlalchemy import Column, LargeBinary, Table, insert, select
 
 from hexamem.errors import CorruptFileError, InvalidInputError
 from hexamem.memory_types import utc_now
-from hexamem.stores.disk import LONGEST_LINE, bounded_lines
+from hexamem.stores.disk import bounded_lines
 from hexamem.stores.ledger.columns import Micros, decode_text, encode_text
 from hexamem.stores.ledger.derived_texts import free_neutral_name, is_neutral_name
 from hexamem.stores.ledger.import_rows import check_references, check_row, checked_items
@@ -50,6 +51,8 @@ __all__ = ["export_lines", "import_lines", "open_secrets", "read_entries", "row_
 
 FORMAT = 1
 _ROWS_AT_ONCE = 500
+_UNCHECKED_LINE, _ANY_LINE = 1 << 20, 1 << 62
+_LONGEST_TRAILER = 4096
 _LEFT_OUT = {projections.name, vectors.name, secrets.name, usage.name, jobs.name}
 _TABLES = [table for table in reversed(USER_TABLES) if table.name not in _LEFT_OUT]
 
@@ -122,11 +125,12 @@ def _from_json(column: Column[Any], value: Any) -> Any:
     return value
 
 
-def read_entries(file: BinaryIO, place: str, longest: int = LONGEST_LINE) -> list[dict[str, Any]]:
+def read_entries(file: BinaryIO, place: str, longest: int = _UNCHECKED_LINE) -> list[dict[str, Any]]:
     """The entries of an export, header first, without the trailer.
 
     Args:
-        longest: maximum bytes of a line.
+        file: can be read again from its beginning.
+        longest: bytes of a line; a longer one is read only if the checksum of the whole file fits.
 
     Raises:
         CorruptFileError: with place and line, for a file that is not as it was written.
@@ -142,9 +146,12 @@ def read_entries(file: BinaryIO, place: str, longest: int = LONGEST_LINE) -> lis
     for line, whole in bounded_lines(file, longest):
         number += 1
         if not whole:
+            if _is_unchanged(file):
+                file.seek(0)
+                return read_entries(file, place, _ANY_LINE)
             raise corrupt(
-                f"the line has more than {longest:,} bytes, which no message or file within this home's limits takes "
-                "(Settings.max_message_bytes, max_file_bytes)"
+                f"the line has more than {longest:,} bytes, and the checksum of the file does not fit: it was cut off or "
+                "changed after it was written, or is no export"
             )
         if trailer is not None:
             raise corrupt("there is more after the closing line")
@@ -169,6 +176,25 @@ def read_entries(file: BinaryIO, place: str, longest: int = LONGEST_LINE) -> lis
     if trailer != _trailer(len(entries), digest.hexdigest()):
         raise corrupt("the checksum does not fit: the file was changed after it was written")
     return entries
+
+
+def _is_unchanged(file: BinaryIO) -> bool:
+    """Whether a file ends with a trailer that fits, whatever the ends of its lines; a line is not read as a whole."""
+    start = max(0, file.seek(0, os.SEEK_END) - _LONGEST_TRAILER)
+    file.seek(start)
+    before, end, last = file.read().rstrip(b"\r\n").rpartition(b"\n")
+    try:
+        trailer = json.loads(last)
+    except (ValueError, RecursionError):
+        return False
+    left = start + len(before + end)
+    digest, lines = hashlib.sha256(), 0
+    file.seek(0)
+    while part := file.read(min(left, 1 << 20)):
+        left -= len(part)
+        lines += part.count(b"\n")
+        digest.update(part.replace(b"\r", b""))  # JSON has none between the ends of lines
+    return bool(trailer == _trailer(lines, digest.hexdigest()))
 
 
 def open_secrets(entries: Iterable[dict[str, Any]], passphrase: str | None) -> list[tuple[SecretRow, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from hexamem.errors import EmbedderMismatchError, StoreClosedError, VectorServerError
+from hexamem.stores.vectors.client import http_status
 from hexamem.stores.vectors.embedded import EmbeddedChroma
 from hexamem.stores.vectors.protocol import LIST_KEYS, METADATA_KEYS, PARTS, FloatArray, Metadata, Part
 
@@ -208,9 +209,12 @@ class _ServerChroma:
         except Exception as error:
             if not _is_refusal(error):
                 raise
+            status = http_status(error)
+            answer = " ".join(filter(None, [str(status or ""), _first_line(error)]))
             raise VectorServerError(
-                f"The Chroma server, or a proxy before it, refused a request ({_first_line(error)}); check the server, the "
-                "proxy and the client's token."
+                f"The Chroma server, or a proxy before it, refuses the client's token ({answer}); give the client the right one."
+                if status in (401, 403)
+                else f"The Chroma server, or a proxy before it, failed ({answer}); check both."
             ) from error
 
     @staticmethod

@@ -15,7 +15,15 @@ from hexamem.stores.memory_use import release_memory
 if TYPE_CHECKING:
     from chromadb.api.client import Client
 
-__all__ = ["close_client", "disk_errors", "handle_limit", "internal_error", "make_writable", "open_client"]
+__all__ = [
+    "close_client",
+    "disk_errors",
+    "handle_limit",
+    "http_status",
+    "internal_error",
+    "make_writable",
+    "open_client",
+]
 
 # Four files stay open for a loaded segment; while it loads there are more.
 _HANDLES_EACH = 5
@@ -114,6 +122,16 @@ def internal_error() -> type[Exception]:
     from chromadb.errors import InternalError
 
     return InternalError
+
+
+def http_status(error: BaseException) -> int | None:
+    """The status with which a Chroma server, or a proxy before it, answered; None where nothing answered."""
+    from httpx import HTTPStatusError
+
+    cause: BaseException | None = error  # the client raises errors of its own, without the status
+    while cause is not None and not isinstance(cause, HTTPStatusError):
+        cause = cause.__cause__ or cause.__context__
+    return None if cause is None else cause.response.status_code
 
 
 def close_client(client: Client) -> None:
