@@ -39,6 +39,9 @@ from hexamem.stores.redaction import Redactor
 _SCORED = 100
 """Candidates that a host's own ranking scores, or ``k`` if that is more."""
 
+_BACKLOG = 64
+"""A recall writes the log itself once so many rows wait: the background is far behind."""
+
 
 class RecallLog:
     """The recalls of a user that are not yet written to the ledger. Safe to use from several threads.
@@ -70,8 +73,8 @@ class RecallLog:
             self._rows.append(row)
             waiting = len(self._rows)
         most = settings.recall_log
-        if waiting >= 4 * most or (waiting >= most and not self._in_background(self._user)):
-            self.write()  # here where the background is far behind, so that the rows in memory stay few
+        if waiting >= max(4 * most, _BACKLOG) or (waiting >= most and not self._in_background(self._user)):
+            self.write()  # here, so that the rows in memory stay few
 
     def write(self) -> None:
         """Write the rows to the ledger, without the secrets that the vault holds by now."""
