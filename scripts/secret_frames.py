@@ -1,7 +1,9 @@
 """Messages made from the sentence frames of ``evals/corpus/secrets/frames.json``: slots are filled at random.
 
 A slot is a list of the file's ``fillers``, or one of the generators here: passwords, codes and numbers of the forms that
-people choose or are given. ``⟦…⟧`` marks a secret.
+people choose or are given. ``⟦…⟧`` marks a secret. ``⟪row¦joint⟫`` is a list: as many rows as are drawn, with the joint between
+them; ``‖`` separates several ways to write a row, one drawn for each, or a joint, one drawn for all. In a row, ``{row}`` is its
+number and ``{series}`` a value of a form that all rows share.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ __all__ = ["Message", "expand", "odd_text", "password"]
 
 _SLOT = re.compile(r"(?<!\$)\{(\w+)\}")
 _MARK = re.compile(r"⟦(.*?)⟧", re.DOTALL)
+_ROWS = re.compile(r"⟪(.*?)¦(.*?)⟫", re.DOTALL)
 _HAN_WORDS = (
     "春暖花开", "芝麻开门", "天王盖地虎", "今晚吃饺子", "小猫爱吃鱼", "明月几时有", "床前明月光", "老地方见", "我爱北京", "西湖醋鱼",
     "红烧肉", "大白兔", "阳光灿烂", "北极熊", "快乐星期天",
@@ -164,6 +167,12 @@ _PATTERNS = {
         "step_" + "%" * 26, "item_" + "%" * 26, "run_01" + "%" * 24, "op_01" + "%" * 24,
         "s-999", "i-9999", "step_99", "item_999", "run-%%%%%%", "scope:9", "ep-99", "x99", "c%%%%%%%"),
 }  # fmt: skip
+_SERIES = (
+    "#9999", "#99", "#-99", "#_999", "#99^", "#999-^%9", "#9999-^&999", "#.^9^9", "#9999-^&9%9999", "^%%%9", "^^9999", "&&&9&&",
+    "99-9999", "999999", "%%%%%-9%%%%", "%%%%-9999", "^^^-9999", "9999-99", "^99^9", "&&9&&&&&9&", "#-&&&9-&&9", "^-999",
+)  # fmt: skip
+"""Forms of values in a list; # is a word."""
+_ROW_NUMBERS = (2, 2, 3, 3, 4, 4, 5, 6, 8, 10, 15, 30)
 _SPOKEN = ["zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 _PROGRAMS = [
     "DB",
@@ -306,7 +315,7 @@ def expand(file: Path, copies: int, seed: int, words: list[str]) -> Iterator[Mes
 
     for frame in [*data["frames"], *data["lookalikes"]]:
         for _ in range(copies):
-            parts = _MARK.split(_varied(frame["text"], draw))
+            parts = _MARK.split(_with_rows(_varied(frame["text"], draw), draw, words))
             text, secrets, about = "", [], list[tuple[int, int]]()
             for place, part in enumerate(parts):
                 value, _, kind = part.partition("~") if place % 2 else (part, "", "")
@@ -317,13 +326,31 @@ def expand(file: Path, copies: int, seed: int, words: list[str]) -> Iterator[Mes
             yield Message(text, fill(frame.get("before", "")), tuple(secrets), tuple(about))
 
 
+def _with_rows(text: str, draw: random.Random, words: list[str]) -> str:
+    """The frame with the rows of its lists written out."""
+    form = draw.choice(_SERIES)
+    word = draw.choice(words)
+    word = draw.choice((word, word, word.capitalize()))
+
+    def rows(match: re.Match[str]) -> str:
+        ways, joint, first = match[1].split("‖"), draw.choice(match[2].split("‖")), draw.choice((0, 1, 1, 1, 7, 41))
+        return joint.join(
+            draw.choice(ways)
+            .replace("{row}", str(number))
+            .replace("{series}", "".join(word if sign == "#" else _drawn(sign, draw) for sign in form))
+            for number in range(first, first + draw.choice(_ROW_NUMBERS))
+        )
+
+    return _ROWS.sub(rows, text)
+
+
 def _varied(text: str, draw: random.Random) -> str:
     """The frame in another writing: with a capital letter, a full stop, a greeting or a remark around it."""
-    if not text.isascii() or "=" in text or '"' in text:
+    if not re.sub("[⟦⟧⟪¦‖⟫]", "", text).isascii() or "=" in text or '"' in text:
         return text
     if draw.random() < 0.3:
         text = text[0].upper() + text[1:]
-    if draw.random() < 0.15 and text[-1:].isalnum() | text.endswith("⟧"):
+    if draw.random() < 0.15 and (text[-1:].isalnum() or text.endswith(("⟧", "⟫"))):
         text += draw.choice((".", ".", "!", " :)", ", thanks", ", ok?", " btw", " for now", " if you need it"))
     if draw.random() < 0.12:
         text = (

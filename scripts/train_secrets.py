@@ -79,7 +79,7 @@ class Plan(NamedTuple):
 
 
 ANEW = Plan(11, 4e-3, 3, 8000, 8000, 1500, 1500)
-CONTINUED = Plan(3, 2e-3, 2, 5000, 5000, 1000, 1000)
+CONTINUED = Plan(3, 1e-3, 2, 8000, 8000, 1500, 1500)
 """From weights that exist; messages of later briefs (``brief_*``), which those weights have not seen, are shown twice."""
 
 

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
 import check_corpus
 from encoder_training import corpus as training_corpus
+from secret_frames import expand
 
 README = "# Corpus\n\n## Sealed\n\nNobody reads `open/a.json` or others.\n\n{}\n\n## Validation\n\n- `open/c.json`\n"
 
@@ -125,6 +126,22 @@ def test_faults_name_files_ids_and_rules_but_no_words(tmp_path: Path, monkeypatc
 
 
 # scripts/encoder_training/resuming.py
+
+
+def test_a_frame_with_rows_marks_each_secret_and_varies_as_look_alikes_do(tmp_path: Path) -> None:
+    frames = [{"kind": "password", "text": "list: ⟪box{row} ⟦{series}⟧¦, ‖\n⟫"}]
+    file = tmp_path / "frames.json"
+    file.write_text(json.dumps({"fillers": {}, "frames": frames, "lookalikes": [{"text": "list: ⟪{n4}¦; ⟫"}]}))
+    secrets, lookalikes = [], []
+    for message in expand(file, 200, 3, ["kiwi", "lemon"]):
+        (secrets if message.secrets else lookalikes).append(message)
+    assert (len(secrets), len(lookalikes)) == (200, 200)
+    for message in secrets:
+        values = [message.text[start:end] for start, end, _ in message.secrets]
+        assert len(values) == message.text.count("box") >= 2
+        assert not any(" " in value or "," in value for value in values)
+    for messages in (secrets, lookalikes):
+        assert 0.05 < sum(not message.text.lower().startswith("list: ") for message in messages) / 200 < 0.25
 
 
 def test_a_training_goes_on_on_the_same_data_with_the_same_arguments_alone(tmp_path: Path) -> None:
