@@ -394,6 +394,27 @@ def test_a_process_killed_after_the_redaction_ends_its_work_when_it_is_repeated(
     assert sorted(item.kind for item in ann.items()) == ["semantic", "vault"]
 
 
+def test_a_secret_replaces_the_one_in_its_slot_and_the_one_whose_item_it_supersedes(ann: UserMemory) -> None:
+    old = store(ann, "The code of the gate is Plover-4471-xx.")
+    later = store(ann, "Since Sunday the gate opens with Marsh-9135-yy.")
+    slot = {"caption": "code of the gate", "metadata": {"slot": "gate.code"}}
+    first = vault(old, "Plover-4471-xx", values=slot)
+    second = vault(later, "Marsh-9135-yy", values={**slot, "valid_from": "2025-03-02"})
+    apply(ann, batch_of(old, later), first, second)
+    [current] = ann.items("vault")
+    [former] = [item for item in ann.items("vault", superseded=True) if item.status == "superseded"]
+    assert [ann.reveal(item.id, reason="test") for item in (former, current)] == ["Plover-4471-xx", "Marsh-9135-yy"]
+    assert former.valid_to == current.valid_from
+    third = store(ann, "The gate code is now Heron-2204-zz.")
+    apply(ann, batch_of(third), vault(third, "Heron-2204-zz"))
+    newest = next(item for item in ann.items("vault") if item.id != current.id)
+    reference = ann.get(third.id).content.partition("is now ")[2].rstrip(".")  # type: ignore[union-attr]
+    assert reference.startswith("{{vault:")
+    by_reference = vault(third, None, reference, operation="supersede", target=current.id, values={"caption": "gate"})
+    assert outcome_of(ann, batch_of(ann.get(third.id)), by_reference).applied == "supersede"  # type: ignore[arg-type]
+    assert [item.id for item in ann.items("vault")] == [newest.id]
+
+
 def test_a_secret_or_a_part_of_it_is_taken_out_of_what_the_other_proposals_say(ann: UserMemory) -> None:
     step = store(ann, "Bring towels, and Nell lives in Marsh Row 4471, there are never any.")
     lives = fact(step, "Nell lives in Marsh Row 4471", "Nell lives in Marsh Row 4471", "Nell", reason="said 4471")

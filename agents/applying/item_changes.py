@@ -126,17 +126,21 @@ class ItemChanges(ItemEdits):
         return new.changed(value=fitted), extra
 
     def _add_secret(self, checked: CheckedProposal, new: VaultItem, target: MemoryItem | None) -> Outcome:
-        """Add the item of a secret, or describe the one that it has better; it supersedes ``target``, if there is one."""
+        """Add the item of a secret, or describe the one that it has better; it supersedes ``target``, or the item in its slot."""
         same = self.known.stating("vault", statement_key(new))
         known = next((item for item in same if isinstance(item, VaultItem)), None)
         item = new
         if known is not None:
             item = _described(known, new, "sensitivity" in checked.values) if checked.own_words else known
+        slot = slot_of(new.metadata)
+        if target is None and slot and checked.own_words and (known is None or slot_of(known.metadata) != slot):
+            target = next((value for value in self.in_slot("vault", slot) if value.status == "active"), None)
         changes: Changes = []
         if item != known:
             changes = [(known, item.changed(version=known.version + 1) if known else item)]
         if target is not None and target.status == "active" and target.id != item.id:
-            moment = max(checked.values.get("valid_from") or checked.stated_at, target.valid_from or checked.stated_at)
+            begun = target.valid_from or min(self.dated([target])[0].times)
+            moment = max(checked.values.get("valid_from") or checked.stated_at, begun)
             item = item.changed(valid_from=item.valid_from or moment, version=known.version + 1 if known else 1)
             changes = [(target, closed(target, moment, item.id)), (known, item)]
             return self.planned(checked, "supersede", changes, item)

@@ -24,7 +24,7 @@ _FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "semantic": {"about": "name", "text": "summary", "attribute": "slot"},
         "procedural": {"text": "summary"},
         "resource": {"about": "title", "text": "summary"},
-        "vault": {"about": "entry_type", "text": "caption"},
+        "vault": {"about": "entry_type", "text": "caption", "attribute": "slot"},
     }
 )
 """Type → field of the compact form → field of the type."""

@@ -5,6 +5,7 @@ A subclass of :class:`ItemOperation` specifies one manager; everything else is s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 _SHORTEST_SECRET, _LONGEST_SECRET = 3, 4_000
+_REFERENCE = re.compile(r"\{\{vault:([^{}|]+)")  # its caption may be left out
 
 
 class ItemOperation(BaseModel):
@@ -204,6 +206,10 @@ class VaultOperation(ItemOperation):
         description="The secret characters, or its {{vault:…}} reference, alone, copied exactly."
     )
     valid_from: str | None = Field(default=None, description="Since when it is the secret, as 2025-03-01; else null.")
+    slot: str | None = Field(
+        default=None,
+        description="Where only one value can be current at a time: what it opens, such as garage.code; else null.",
+    )
 
     def item_values(self, step: Step) -> dict[str, Any]:
         """The fields without the secret."""
@@ -233,7 +239,7 @@ class VaultOperation(ItemOperation):
 
     def reference_in(self, step: Step) -> str | None:
         """The reference, if the content of its step has it."""
-        named = {reference.id for reference in find_references(self.secret or "")}
+        named = set(_REFERENCE.findall(self.secret or ""))
         found = (reference for reference in find_references(step.content) if reference.id in named)
         texts = [step.content[reference.start : reference.end] for reference in found]
         return texts[0] if texts and len(named) == 1 else None

@@ -24,7 +24,7 @@ __all__ = ["Reading"]
 
 _OPERATIONS_A_STEP, _SPARE_OPERATIONS = 2, 4
 _LONGEST_QUOTE = 600
-_REFERENCE = re.compile(r"\{\{vault:[^{}]*\}\}")
+_REFERENCE = re.compile(r"\{\{vault:[^{}|]*")  # without its caption, which a model may leave out
 _TIMES = ("valid_from", "valid_to", "occurred_at")
 
 
