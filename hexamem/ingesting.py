@@ -22,7 +22,7 @@ from hexamem.model_tier import ModelTier
 from hexamem.models import Budget, BudgetRefusal, UsageMeter
 from hexamem.paging import Paging
 from hexamem.stores.ledger import Transaction
-from hexamem.stores.ledger.jobs import count_jobs, enqueue, parked_payloads
+from hexamem.stores.ledger.jobs import count_jobs, enqueue, parked_payloads, unfinished
 from hexamem.stores.ledger.usage import all_usage
 from hexamem.stores.projections import Projector
 
@@ -149,6 +149,13 @@ class Ingesting:
                 self._flushing[user].remove(until)
                 if not self._flushing[user]:
                     del self._flushing[user]
+
+    def run_due(self, user: str, deadline: float | None) -> bool:
+        """Run the due jobs of a user, up to the steps that there are now; returns whether these are done."""
+        with self.flushing(user) as passed:
+            self._runner.run_due(user, deadline, lambda: (MANAGE,) if passed() else ())
+            without = (MANAGE,) if passed() else ()
+        return not unfinished(self._ledger, self._runner.clock(), user, without)
 
     def waiting(self, user: str) -> int:
         """How many steps of a user the managers have not seen."""

@@ -20,7 +20,7 @@ from hexamem.distilling import Distilling
 from hexamem.errors import ConfigError, CorruptFileError, HexamemError
 from hexamem.files import MediaReader, MediaReaders
 from hexamem.home import Home, embedder_identity
-from hexamem.ingesting import MANAGE, Ingesting
+from hexamem.ingesting import Ingesting
 from hexamem.intent.contract import Labeler
 from hexamem.intent.query import QueryFilter
 from hexamem.memory_types import Remembered
@@ -313,7 +313,7 @@ class Memory:
                     return False
                 try:
                     if jobs_first:
-                        finished = self.run_jobs(name, deadline) and finished
+                        finished = self.ingesting.run_due(name, deadline) and finished
                     self.projector.catch_up(name)
                     if jobs_first:
                         self._refresh(name)
@@ -321,13 +321,6 @@ class Memory:
                     finished = False
                     self._home.notices.add(name, f"user {name!r} could not be indexed: {error}")
         return finished
-
-    def run_jobs(self, user: str, deadline: float | None) -> bool:
-        """Run the due jobs of a user, up to the steps that there are now; returns whether these are done."""
-        with self.ingesting.flushing(user) as passed:
-            self.runner.run_due(user, deadline, lambda: (MANAGE,) if passed() else ())
-            without = (MANAGE,) if passed() else ()
-        return not job_queue.unfinished(self.ledger, self.runner.clock(), user, without)
 
     @counted
     def jobs(self) -> list[Job]:

@@ -209,7 +209,7 @@ class UserMemory(UserWriting, UserReading, UserPrivacy):
         self.write_recalls()
         memory.redactions.finish(self.name)
         memory.projector.catch_up(self.name)
-        finished = memory.run_jobs(self.name, deadline)
+        finished = memory.ingesting.run_due(self.name, deadline)
         memory.projector.catch_up(self.name)  # a job may have written records
         return finished
 
