@@ -135,6 +135,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=100, help="messages of one call while the memory is filled")
     parser.add_argument("--mode", default="off", help="how items are extracted")
     parser.add_argument("--labels", default="embedded", help="whether steps are labelled")
+    parser.add_argument("--no-secrets", action="store_true", help="do not search messages for secrets")
     parser.add_argument("--embedder", default="static")
     parser.add_argument("--strategy", help="of recalls; the memory's own by default")
     parser.add_argument("--ledger", help="URL of a database for the ledger")
@@ -161,7 +162,7 @@ def main() -> None:
             host, _, port = options.chroma.partition(":")
             chroma = chromadb.HttpClient(host, int(port), settings=chromadb.Settings(anonymized_telemetry=False))
         engines = {"ledger_url": options.ledger, "chroma": chroma}
-        settings = Settings(mode=options.mode, labels=options.labels)
+        settings = Settings(mode=options.mode, labels=options.labels, find_secrets=not options.no_secrets)
         memory = stack.enter_context(Memory.open(home, embedder=options.embedder, settings=settings, **engines))
         run(Load(memory, options.users, options.strategy, options.batch), options, show)
     table = Table("phase", *COLUMNS, title=f"{options.users:,} users, {options.threads} threads", title_justify="left")

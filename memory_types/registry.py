@@ -100,6 +100,8 @@ class TypeRegistry(Mapping[str, MemoryType]):
     """
 
     def __init__(self, types: Sequence[MemoryType] = DEFAULT_TYPES) -> None:
+        if odd := [given for given in types if not isinstance(given, MemoryType)]:
+            raise ConfigError(f"types = {odd[0]!r} is no memory type: give (*hexamem.DEFAULT_TYPES, MemoryType(…))")
         self._types = {given.name: given for given in types}
         if len(self._types) < len(types):
             names = [given.name for given in types]

@@ -215,6 +215,7 @@ def test_types_and_managers_that_cannot_work_are_refused(tmp_path: Path) -> None
         (lambda: MemoryType(name="decision", item=dict), "give a subclass"),  # type: ignore[arg-type]
         (lambda: MemoryType(name="decision", item=DecisionItem, prompt="nowhere.md"), "no such file"),
         (lambda: Memory.open(tmp_path, types=(DECISION,)), "without core"),
+        (lambda: Memory.open(tmp_path, types=("decision",)), "'decision' is no memory type"),  # type: ignore[arg-type]
         (lambda: Memory.open(tmp_path, types=(*TYPES, DECISION)), "two of the name 'decision'"),
         (lambda: Memory.open(tmp_path, managers={"dream": print}), "no memory type 'dream'"),
         (lambda: Memory.open(tmp_path, managers={"semantic": 5}), "pass a Runnable"),  # type: ignore[dict-item]

@@ -110,7 +110,8 @@ def _row(tx: Transaction, secret_id: str) -> Row[Any]:
     row = tx.first(select(secrets).where(tx.own(secrets), secrets.c.id == secret_id))
     if row is None:
         raise NotFoundError(
-            f"no secret {secret_id!r} for user {tx.user!r}: it was erased, or imported from an export without secrets"
+            f"no secret {secret_id!r} for user {tx.user!r}: the id is not one of theirs, or it was erased, or imported "
+            "from an export without secrets"
         )
     return row
 
