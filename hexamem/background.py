@@ -231,12 +231,12 @@ class JobRunner:
         self,
         user: str | None = None,
         deadline: float | None = None,
-        without: Callable[[], Collection[str]] = tuple,
+        skipped_kinds: Callable[[], Collection[str]] = tuple,
     ) -> None:
         """Run due jobs until none is left, the memory is closing, or ``time.monotonic()`` passes the deadline.
 
         Args:
-            without: the kinds that are not run; asked before each job.
+            skipped_kinds: returns the kinds that are not run; called before each job.
         """
         current = self._current
         if os.getpid() != self._process or (current is not None and current.thread == threading.get_ident()):
@@ -248,7 +248,7 @@ class JobRunner:
                     return
                 # Short waits, since closing may begin meanwhile and waits for this call.
                 timeout = 0.5 if left is None else min(left, 0.5)
-                if self.run_one(user, timeout=timeout, without=without()) is False:
+                if self.run_one(user, timeout=timeout, without=skipped_kinds()) is False:
                     return
         finally:
             self.idle()

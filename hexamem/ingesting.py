@@ -129,7 +129,7 @@ class Ingesting:
     @contextmanager
     def flushing(self, user: str) -> Iterator[Callable[[], bool]]:
         """Within this context the steps that a user has now are managed batch after batch, also while the conversation goes
-        on. Yields whether all of them are managed, and later ones wait."""
+        on. Yields a function that returns whether all of them are managed, and later ones wait."""
         from hexamem.graphs.ingest_batches import last_step, read_managed
 
         with self._ledger.read(user) as tx:
@@ -137,7 +137,7 @@ class Ingesting:
 
         def passed() -> bool:
             with self._ledger.read(user) as tx:
-                return bool(tx.user_id) and read_managed(tx) >= until < last_step(tx)
+                return self.on and bool(tx.user_id) and read_managed(tx) >= until < last_step(tx)
 
         with self._guard:
             self._flushing.setdefault(user, []).append(until)

@@ -136,7 +136,8 @@ def _shown(
         items = [candidate.id for candidate in part if candidate.id in statuses and candidate.id not in believed]
         records.update(shown_items(run.tx, items) if items else {})
         documents = [item_id for item_id in items if item_id not in records]
-        records.update(get_items(run.tx, documents) if documents else {})
+        read = get_items(run.tx, documents) if documents else {}
+        records.update({item_id: item for item_id, item in read.items() if item.status in ("active", "superseded")})
         for candidate in part:
             record = believed.get(candidate.id) or records.get(candidate.id)
             if record is None or (leave_out is not None and leave_out(record)):

@@ -91,11 +91,13 @@ class _SyncPoint(NamedTuple):
     Attributes:
         state: :meth:`Ledger.state` if no index was behind; None if one was, or if only a read shows whether it changed.
         change, seq: the change number, and the last step up to it.
+        registered: the registration of the user, which another home may have erased and begun anew.
     """
 
     state: object | None
     change: int
     seq: int
+    registered: int
 
 
 class Projector:
@@ -249,7 +251,7 @@ class Projector:
         if synced.state is not None and self.ledger.state(user) is synced.state:
             return {}
         with self.ledger.read(user) as tx:
-            if not tx.user_id or tx.change < synced.change:
+            if not tx.user_id or tx.registered != synced.registered or tx.change < synced.change:
                 return None
             if self.indexed(tx) < synced.change:  # an index is being rebuilt
                 return None
@@ -449,4 +451,4 @@ def _slowest(done: Mapping[str, int]) -> int:
 
 def _sync_point(tx: Transaction, state: object | None, change: int) -> _SyncPoint:
     last = tx.first(_LAST_STEP, user=tx.user_id, until=change)
-    return _SyncPoint(state, change, 0 if last is None else int(last.seq))
+    return _SyncPoint(state, change, 0 if last is None else int(last.seq), tx.registered)

@@ -89,6 +89,8 @@ class WorkingSetCache:
             if entry.steps is None or entry.change < tx.change or not entry.complete:
                 indexed = self._indexed(tx)
                 until = min(tx.change, indexed) if self._embedder.paid else tx.change
+                if entry.complete and entry.steps is not None and until < entry.change:
+                    return entry.steps, entry.items  # the index is being built anew
                 entry.complete = False
                 if entry.steps is None or not self._update(tx, entry.steps, entry.change, until, indexed):
                     entry.steps = self._build(tx, until, indexed)

@@ -395,7 +395,7 @@ def test_a_process_killed_after_the_redaction_ends_its_work_when_it_is_repeated(
 
 
 def test_a_secret_replaces_the_one_in_its_slot_and_the_one_whose_item_it_supersedes(ann: UserMemory) -> None:
-    old = store(ann, "The code of the gate is Plover-4471-xx.")
+    old = store(ann, "The code of the gate is Plover-4471-xx.", at=datetime(2025, 2, 1, tzinfo=UTC))
     later = store(ann, "Since Sunday the gate opens with Marsh-9135-yy.")
     slot = {"caption": "code of the gate", "metadata": {"slot": "gate.code"}}
     first = vault(old, "Plover-4471-xx", values=slot)
@@ -413,6 +413,23 @@ def test_a_secret_replaces_the_one_in_its_slot_and_the_one_whose_item_it_superse
     by_reference = vault(third, None, reference, operation="supersede", target=current.id, values={"caption": "gate"})
     assert outcome_of(ann, batch_of(ann.get(third.id)), by_reference).applied == "supersede"  # type: ignore[arg-type]
     assert [item.id for item in ann.items("vault")] == [newest.id]
+
+
+def test_a_secret_that_was_replaced_is_current_again_and_an_older_message_changes_nothing(ann: UserMemory) -> None:
+    def current(*codes: tuple[str, str, str]) -> list[str]:
+        for when, code, place in codes:
+            step = store(
+                ann, f"The code of the {place} is {code}.", at=datetime.fromisoformat(f"2025-{when}T10:00:00+00:00")
+            )
+            values = {"caption": f"code of the {place}", "metadata": {"slot": f"{place}.code"}}
+            apply(ann, batch_of(step), vault(step, code, values=values))
+        return sorted(ann.reveal(item.id, reason="test") for item in ann.items("vault"))
+
+    assert current(("03-01", "Plover-4471-xx", "gate"), ("04-01", "Marsh-9135-yy", "gate")) == ["Marsh-9135-yy"]
+    assert current(("05-01", "Plover-4471-xx", "gate")) == ["Plover-4471-xx"]
+    assert "Plover-4471-xx" in current(("02-01", "Heron-2204-zz", "gate")), "what was stated earlier ends nothing"
+    both = current(("06-01", "Plover-4471-xx", "shed"), ("06-02", "Stork-7788-ww", "shed"))
+    assert {"Plover-4471-xx", "Stork-7788-ww"} <= set(both), "one secret may open two places"
 
 
 def test_a_secret_or_a_part_of_it_is_taken_out_of_what_the_other_proposals_say(ann: UserMemory) -> None:

@@ -127,14 +127,19 @@ class ItemChanges(ItemEdits):
 
     def _add_secret(self, checked: CheckedProposal, new: VaultItem, target: MemoryItem | None) -> Outcome:
         """Add the item of a secret, or describe the one that it has better; it supersedes ``target``, or the item in its slot."""
-        same = self.known.stating("vault", statement_key(new))
-        known = next((item for item in same if isinstance(item, VaultItem)), None)
+        same = [item for item in self.known.stating("vault", statement_key(new)) if isinstance(item, VaultItem)]
+        known = next((item for item in same if item.status == "active"), None)
+        if (
+            known is None and same and not checked.own_words
+        ):  # a secret that was replaced is current again by the user's words
+            return Outcome(applied="noop", item_id=same[0].id)
         item = new
         if known is not None:
             item = _described(known, new, "sensitivity" in checked.values) if checked.own_words else known
         slot = slot_of(new.metadata)
-        if target is None and slot and checked.own_words and (known is None or slot_of(known.metadata) != slot):
-            target = next((value for value in self.in_slot("vault", slot) if value.status == "active"), None)
+        if target is None and slot and checked.own_words and (known is None or not slot_of(known.metadata)):
+            current = self.dated([value for value in self.in_slot("vault", slot) if value.status == "active"])
+            target = next((value.item for value in current if max(value.times) <= checked.stated_at), None)
         changes: Changes = []
         if item != known:
             changes = [(known, item.changed(version=known.version + 1) if known else item)]
@@ -211,6 +216,7 @@ def _described(known: VaultItem, new: VaultItem, sets_sensitivity: bool) -> Vaul
         sensitivity=max(known.sensitivity, new.sensitivity, key=_STRICTNESS.index)
         if sets_sensitivity
         else known.sensitivity,
-        metadata={**known.metadata, **new.metadata},
+        metadata={**new.metadata, **known.metadata},  # it stays in its slot
+        valid_from=known.valid_from or new.valid_from,
         sources=join_sources(known.sources, [source for source in new.sources if source.step_id not in steps]),
     )

@@ -17,14 +17,15 @@ from hexamem.agents.applying.proposal_values import read_time
 from hexamem.agents.contract import Batch, BatchStep, Instruction, Manager, Proposals
 from hexamem.agents.managers.forms import ItemOperation
 from hexamem.errors import InvalidInputError
-from hexamem.memory_types import MemoryItem
+from hexamem.memory_types import MemoryItem, VaultItem
 from hexamem.memory_types.proposals import Evidence, Proposal
+from hexamem.stores.secrets import find_references
 
 __all__ = ["Reading"]
 
 _OPERATIONS_A_STEP, _SPARE_OPERATIONS = 2, 4
 _LONGEST_QUOTE = 600
-_REFERENCE = re.compile(r"\{\{vault:[^{}|]*")  # without its caption, which a model may leave out
+_REFERENCE = re.compile(r"\{\{vault:([^{}|]*)")  # its caption may be left out
 _TIMES = ("valid_from", "valid_to", "occurred_at")
 
 
@@ -175,16 +176,16 @@ class Reading:
     def _invents_reference(self, values: Any, labelled: BatchStep) -> bool:
         """Whether values hold a reference to a secret that is neither in the step nor in a known item."""
         texts = [part for value in values for part in (value if isinstance(value, list) else [value])]
-        references = {
-            reference for text in texts if isinstance(text, str) for reference in _REFERENCE.findall(self.restore(text))
-        }
+        named = {name for text in texts if isinstance(text, str) for name in _REFERENCE.findall(self.restore(text))}
         known = (
             labelled.step.content,
             labelled.step.index_text,
             labelled.resolved_text,
             *(item.text for item in self.known.values()),
         )
-        return any(not any(reference in text for text in known) for reference in references)
+        there = {reference.id for text in known if text for reference in find_references(text)}
+        there.update(item.secret_id for item in self.known.values() if isinstance(item, VaultItem) and item.secret_id)
+        return not named <= there
 
     def _restored(self, value: Any) -> Any:
         if isinstance(value, str):
