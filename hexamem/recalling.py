@@ -207,10 +207,7 @@ class Recalling:
             unindexed = self._bring_up(user, request, strategy)
             result = self._search(user, wide, strategy, unindexed=unindexed, leave_out=leave_out)
         except VectorServerError as error:
-            if unindexed:  # else the keyword index is level: it is written although the server is down
-                with suppress(VectorServerError):
-                    self._projector.catch_up(user)
-            result = self._by_keywords(user, wide, leave_out, str(error))
+            result = self._by_keywords(user, wide, str(error), unindexed, leave_out)
         hits, degraded = result.hits, result.degraded
         try:
             if strategy.scorer is not None:
@@ -241,20 +238,23 @@ class Recalling:
         leave_out: LeaveOut | None,
     ) -> SearchResult:
         if self._projector.embedder_error is not None:
-            return self._by_keywords(user, request, leave_out, self._projector.embedder_error)
+            return self._by_keywords(user, request, self._projector.embedder_error, unindexed, leave_out)
         try:
             return self._searcher.find(user, request, strategy, unindexed, leave_out)
         except ModelFileError as error:
-            if unindexed:
-                self._projector.catch_up(user)  # the keyword index does not need the model
-            return self._by_keywords(user, request, leave_out, str(error))
+            return self._by_keywords(user, request, str(error), unindexed, leave_out)
         except CorruptFileError:  # an index was damaged since it was checked
             if not self._projector.repair(user):
                 raise
             return self._searcher.find(user, request, strategy, unindexed, leave_out)
 
-    def _by_keywords(self, user: str, request: Request, leave_out: LeaveOut | None, reason: str) -> SearchResult:
+    def _by_keywords(
+        self, user: str, request: Request, reason: str, unindexed: Mapping[str, str], leave_out: LeaveOut | None
+    ) -> SearchResult:
         """Search where the embedder's model cannot be loaded, or the server of the vectors not be reached."""
+        if unindexed:  # else the keyword index is level: it is written without the model and the server
+            with suppress(VectorServerError):
+                self._projector.catch_up(user)
         result = self._searcher.find(user, request, strategy_named("bm25_neighbours"), leave_out=leave_out)
         return replace(result, degraded=(*result.degraded, f"found by keywords alone: {reason}"))
 

@@ -260,12 +260,12 @@ class Projector:
             changed = tx.all(_FIRST_CHANGED, user=tx.user_id, since=synced.change)
             if len(changed) > _MAX_UNINDEXED or (changed and changed[0].seq <= synced.seq):
                 return None
-            changed_since = changed_items(tx, synced.change, _MAX_UNINDEXED + 1)
-            if len(changed_since) > _MAX_UNINDEXED or (changed_since and not ItemSet.fits(tx)):
+            items = changed_items(tx, synced.change, _MAX_UNINDEXED + 1)
+            if len(items) > _MAX_UNINDEXED or (items and not ItemSet.fits(tx)):
                 return None
             new = [step_document(step) for _, step in changed_steps(tx, synced.change)]
-            changed_texts = [document for _, item in changed_since for document in item_documents(item)]
-        unindexed = [*new, *(item for item in changed_texts if item.active)]
+        changed_records = (document for _, item in items for document in item_documents(item))
+        unindexed = [*new, *(document for document in changed_records if document.active)]
         if not all(step.active for step in new) or _SHARE * len(unindexed) > self.lexical.count(user_key(user)):
             return None
         return {document.id: searched_words(document) for document in unindexed}
@@ -421,8 +421,8 @@ class Projector:
                 done = read_projections(tx, self._home)
                 since = min(done.get(target.name, 0) for target in targets)
                 if since >= min(until, last):
-                    reached = _slowest(done)
-                    self._synced[user] = _sync_point(tx, state if reached >= tx.change else None, reached)
+                    slowest = _slowest(done)
+                    self._synced[user] = _sync_point(tx, state if slowest >= tx.change else None, slowest)
                     return written
                 change, registered = tx.change, tx.registered  # pages have change numbers of their own
                 batch, reached = changed_documents(tx, stream, since)

@@ -316,6 +316,17 @@ def test_a_changed_item_is_found_before_it_is_indexed_as_it_is_afterwards(indexe
         assert not any("bassoon" in text for text in texts(indexed, queries[0]))
 
 
+def test_a_new_message_is_found_by_keywords_when_the_model_is_gone_before_it_is_indexed(
+    indexed: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexed.memory._worker, "put", lambda user: None)
+    monkeypatch.setattr(indexed.memory.projector, "embedder_error", "the model is gone")
+    indexed.remember(NEW)
+    recall = indexed.recall("Where is the purple accordion?")
+    assert recall.hits[0].text == NEW
+    assert any("by keywords alone: the model is gone" in line for line in recall.degraded)
+
+
 def test_many_messages_and_conditions_are_indexed_before_they_are_searched(indexed: UserMemory) -> None:
     projector = indexed.memory.projector
     indexed.remember([f"Accordion number {number} is sold." for number in range(80)])

@@ -129,9 +129,8 @@ class ItemChanges(ItemEdits):
         """Add the item of a secret, or describe the one that it has better; it supersedes ``target``, or the item in its slot."""
         same = [item for item in self.known.stating("vault", statement_key(new)) if isinstance(item, VaultItem)]
         known = next((item for item in same if item.status == "active"), None)
-        if (
-            known is None and same and not checked.own_words
-        ):  # a secret that was replaced is current again by the user's words
+        if known is None and same and not checked.own_words:
+            # Only the user's own words make a secret current again that was replaced.
             return Outcome(applied="noop", item_id=same[0].id)
         item = new
         if known is not None:

@@ -5,7 +5,6 @@ A subclass of :class:`ItemOperation` specifies one manager; everything else is s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from hexamem.agents.applying.evidence import find_quote
 from hexamem.memory_types import ItemKind, MemoryType, Step
-from hexamem.stores.secrets import find_references
+from hexamem.stores.secrets import find_references, named_ids
 
 __all__ = [
     "FORMS",
@@ -30,7 +29,6 @@ __all__ = [
 ]
 
 _SHORTEST_SECRET, _LONGEST_SECRET = 3, 4_000
-_REFERENCE = re.compile(r"\{\{vault:([^{}|]+)")  # its caption may be left out
 
 
 class ItemOperation(BaseModel):
@@ -239,7 +237,7 @@ class VaultOperation(ItemOperation):
 
     def reference_in(self, step: Step) -> str | None:
         """The reference, if the content of its step has it."""
-        named = set(_REFERENCE.findall(self.secret or ""))
+        named = named_ids(self.secret or "")
         found = (reference for reference in find_references(step.content) if reference.id in named)
         texts = [step.content[reference.start : reference.end] for reference in found]
         return texts[0] if texts and len(named) == 1 else None

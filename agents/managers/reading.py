@@ -7,7 +7,6 @@ date. The problems are sent back once for repair; an operation that is then stil
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,13 +18,12 @@ from hexamem.agents.managers.forms import ItemOperation
 from hexamem.errors import InvalidInputError
 from hexamem.memory_types import MemoryItem, VaultItem
 from hexamem.memory_types.proposals import Evidence, Proposal
-from hexamem.stores.secrets import find_references
+from hexamem.stores.secrets import find_references, named_ids
 
 __all__ = ["Reading"]
 
 _OPERATIONS_A_STEP, _SPARE_OPERATIONS = 2, 4
 _LONGEST_QUOTE = 600
-_REFERENCE = re.compile(r"\{\{vault:([^{}|]*)")  # its caption may be left out
 _TIMES = ("valid_from", "valid_to", "occurred_at")
 
 
@@ -176,7 +174,7 @@ class Reading:
     def _invents_reference(self, values: Any, labelled: BatchStep) -> bool:
         """Whether values hold a reference to a secret that is neither in the step nor in a known item."""
         texts = [part for value in values for part in (value if isinstance(value, list) else [value])]
-        named = {name for text in texts if isinstance(text, str) for name in _REFERENCE.findall(self.restore(text))}
+        named = {name for text in texts if isinstance(text, str) for name in named_ids(self.restore(text))}
         known = (
             labelled.step.content,
             labelled.step.index_text,

@@ -17,6 +17,7 @@ __all__ = [
     "clean_caption",
     "find_references",
     "format_references",
+    "named_ids",
     "reference",
     "replaced_texts",
     "restore_references",
@@ -27,6 +28,7 @@ _MAX_CAPTION_LENGTH = 120
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
 _REFERENCE = re.compile(r"\{\{vault:([A-Za-z0-9_.:-]{1,80})\|([^{}|\r\n]{0,200})\}\}")
+_NAMED = re.compile(r"\{\{vault:([^{}|]*)")
 _OF_THE = re.compile(r"([\w -]{2,30}) of the ([\w'’-]+(?: [\w'’-]+){0,2})")
 _UNSAFE = str.maketrans({"{": "(", "}": ")", "|": "/"})
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
@@ -66,6 +68,11 @@ def find_references(text: str) -> tuple[VaultReference, ...]:
     if "{{vault:" not in text:
         return ()
     return tuple(VaultReference(start=m.start(), end=m.end(), id=m[1], caption=m[2]) for m in _REFERENCE.finditer(text))
+
+
+def named_ids(text: str) -> set[str]:
+    """What a text names as ids of secrets, in references that may lack their caption, as in the reply of a model."""
+    return set(_NAMED.findall(text))
 
 
 def replaced_texts(text: str, with_references: str) -> tuple[str, ...] | None:
