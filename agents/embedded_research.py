@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hexamem.agents.research_question import ROLES, Question
 from hexamem.agents.research_showing import in_time_order, joined
 from hexamem.memory_types.research import Claim, Lane, Passage, Reflection, SearchRequest
-from hexamem.models.sentences import SPLIT
+from hexamem.models.sentences import split_sentences
 from hexamem.retrieval.packing import item_text
 from hexamem.retrieval.signals.question import is_question
 
@@ -318,7 +318,7 @@ def _windows(passage: Passage, steps: PassageSteps) -> Iterator[_Window]:
 
 
 def _sentences(text: str) -> list[str]:
-    parts = (part.strip(" \t-*•–—#>|") for part in SPLIT.split(text))
+    parts = (text[start:end].strip(" \t-*•–—#>|") for start, end in split_sentences(text))
     return [part for part in parts if any(map(str.isalnum, part))]
 
 

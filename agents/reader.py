@@ -124,10 +124,10 @@ class Reader:
         cached = self._cache.get(id(batch))
         if cached is None:
             weakref.finalize(batch, self._cache.pop, id(batch), None).atexit = False
-            sentences = [(step, split_sentences(step.step.content)) for step in self._steps(batch)]
+            sentences = [(step, split_sentences(step.step.content, _MOST_SENTENCES + 1)) for step in self._steps(batch)]
             unread = tuple(
-                f"of message {step.step.id} the reader read {_MOST_SENTENCES} of {len(spans):,} sentences: items are "
-                "extracted from those alone; store documents as files or in shorter messages"
+                f"of message {step.step.id} the reader read the first {_MOST_SENTENCES} sentences: items are extracted "
+                "from those alone; store documents as files or in shorter messages"
                 for step, spans in sentences
                 if len(spans) > _MOST_SENTENCES
             )

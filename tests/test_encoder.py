@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,29 @@ def test_sentences_cover_all_but_space(text: str) -> None:
     assert all(start < end and text[start:end].strip() == text[start:end] for start, end in spans)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
     assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("My doctor is Dr. Weber. She is in St. Paul.", ["My doctor is Dr. Weber.", "She is in St. Paul."]),
+        ("Mr. and Mrs. Jones came. I was out.", ["Mr. and Mrs. Jones came.", "I was out."]),
+        ("J. K. Rowling wrote it. My U.S. visa ended.", ["J. K. Rowling wrote it.", "My U.S. visa ended."]),
+        ("Am 3. Mai ziehe ich um. Es ist Zeit.", ["Am 3. Mai ziehe ich um.", "Es ist Zeit."]),
+        ("It means a lot to me. I said no. Fine.", ["It means a lot to me.", "I said no.", "Fine."]),
+        ('"Really?" she asked.   (No!)\nNew line', ['"Really?" she asked.', "(No!)", "New line"]),
+        ("我明天去北京。你呢？", ["我明天去北京。", "你呢？"]),
+    ],
+)
+def test_a_sentence_ends_neither_at_an_abbreviation_nor_at_an_ordinal_number(text: str, sentences: list[str]) -> None:
+    assert [text[start:end] for start, end in split_sentences(text)] == sentences
+
+
+def test_a_long_text_is_split_in_bounded_time_and_no_further_than_requested() -> None:
+    for text in ("A. " * 400_000, "(" * 300_000 + "a. B" + ")" * 300_000, "1. " * 400_000):
+        started = time.perf_counter()
+        assert len(split_sentences(text, 200)) <= 200
+        assert time.perf_counter() - started < 2
 
 
 @pytest.mark.parametrize("read", ["vectors", "encode"])

@@ -94,7 +94,7 @@ def test_a_change_supersedes_and_a_secret_gives_a_vault_item_alone(shared_memory
 def test_of_a_long_message_the_first_sentences_are_read(memory: Memory, alice: UserMemory) -> None:
     alice.remember("\n".join(f"I live in house number {number} of Cork." for number in range(400)))
     alice.flush()
-    assert any("200 of 400 sentences" in notice for notice in memory.notices)
+    assert any("the first 200 sentences" in notice for notice in memory.notices)
     numbers = [
         int(number) for item in alice.items(superseded=True) for number in re.findall(r"number (\d+)", item.text)
     ]
