@@ -233,7 +233,8 @@ class _Recognizer:
         past, future = (_days(extracted.type, timex, side) for side in (value.past_value, value.future_value))
         if past[0].year < 100:  # year 1 is the library's sign for a day that does not exist
             return None
-        first, last = _meant(past, future, reference.date(), timex, prefer)
+        sides = self._on_weekday(extracted.text, past, future) if re.match(r"XXXX-\d\d-\d\d", timex) else (past, future)
+        first, last = _meant(*sides, reference.date(), timex, prefer)
         shape = timex[-2:-1] if timex.startswith("(") else re.sub(r"[\dX]", "0", timex)
         exact = _EXACT.get(shape, "day") if extracted.type == "daterange" else "day"
         clock = value.past_value[0] if isinstance(value.past_value, (list, tuple)) else value.past_value
@@ -242,6 +243,13 @@ class _Recognizer:
         return DateSpan(
             day=first, last_day=max(first, last), clock=clock, precision=exact, explicit="XXXX" not in timex
         )
+
+    def _on_weekday(self, text: str, past: _Days, future: _Days) -> tuple[_Days, _Days]:
+        """Where a day without a year has a weekday, and only one of the two years fits, that one twice."""
+        known = self._parsers.date_parser.config.day_of_week
+        named = {number % 7 for word, number in known.items() if re.search(rf"(?<![a-z]){word}(?![a-z])", text.lower())}
+        fitting = [days for days in (past, future) if days[0].isoweekday() % 7 in named]
+        return (fitting[0], fitting[0]) if len(fitting) == 1 else (past, future)
 
     def _value(self, extracted: Any, reference: datetime) -> Any:
         """The library's answer; None where it has none."""

@@ -243,6 +243,13 @@ def test_an_open_date_is_read_backwards_in_a_report_and_forwards_in_a_plan_on_th
     )
 
 
+@pytest.mark.parametrize("text", ["as of Monday, September 1", "since Mon 1 September", "9月1日星期一"])
+@pytest.mark.parametrize("prefer", ["past", "future", "near"])
+def test_a_day_without_a_year_lies_in_the_year_in_which_it_is_that_weekday(text: str, prefer: Prefer) -> None:
+    before, after = datetime(2025, 8, 28, tzinfo=UTC), datetime(2025, 9, 3, tzinfo=UTC)
+    assert [resolved(text, prefer, at=at) for at in (before, after)] == [["2025-09-01"]] * 2
+
+
 def test_dates_of_both_languages_come_in_order_with_their_places() -> None:
     text = "\ud800 I left last Friday, 明天 I start, and on 10 March we meet."
     found = find_dates(text, TUESDAY, DUBLIN)
