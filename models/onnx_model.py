@@ -153,11 +153,12 @@ def read_tokenizer(path: Path, model_digest: str, fingerprint: str) -> Tokenizer
         raise ModelFileError(f"the tokenizer {path} cannot be read ({error}): {_REMEDY}") from None
 
 
-def read_metadata(folder: Path, *needed: str) -> dict[str, Any]:
+def read_metadata(folder: Path, *needed: str, remedy: str = _REMEDY) -> dict[str, Any]:
     """The metadata of a model.
 
     Args:
         needed: the required keys.
+        remedy: what the message says to do.
 
     Raises:
         ModelFileError: ``metadata.json`` is missing or damaged, or lacks a key.
@@ -169,4 +170,4 @@ def read_metadata(folder: Path, *needed: str) -> dict[str, Any]:
             raise ValueError(f"it lacks {', '.join(missing)}")
         return metadata
     except (OSError, ValueError, TypeError) as error:
-        raise ModelFileError(f"{path} cannot be read ({error}): {_REMEDY}") from None
+        raise ModelFileError(f"{path} cannot be read ({error}): {remedy}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import shutil
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from numpy.typing import NDArray
 
-from hexamem.errors import ConfigError, CorruptFileError
+from hexamem.errors import ConfigError, ModelFileError
 from hexamem.models.tokens import count_each, count_tokens, word_pieces
 from hexamem.stores.embedders import Embedder, open_embedder
 from hexamem.stores.embedders.base import unknown_direction
@@ -30,7 +31,7 @@ from hexamem.stores.embedders.late_interaction import late_interaction
 from hexamem.stores.embedders.lexicon import LexiconSettings
 from hexamem.stores.embedders.static import StaticEmbedder
 
-DATA = resources.files("hexamem.stores.embedders").joinpath("static_model")
+DATA = Path(str(resources.files("hexamem.stores.embedders"))) / "static_model"
 PAIRS = {
     name: [list(column) for column in zip(*part["rows"], strict=True)]
     for name, part in json.loads(Path(__file__).with_name("static_model_pairs.json").read_text("utf-8")).items()
@@ -108,8 +109,20 @@ def test_english_text_gets_the_vector_of_the_plain_distilled_model_without_the_l
     plain = StaticModel.from_pretrained(str(DATA))
     np.testing.assert_allclose(alone.embed_documents(texts), plain.encode(texts), atol=1e-5)
     assert int(np.argmax(late_interaction(alone, "Which instrument does Nora play?", TURNS[:3]))) == 0
-    with pytest.raises(CorruptFileError, match=r"lacks lexicon\.safetensors"):
+    with pytest.raises(ModelFileError, match=r"lexicon\.safetensors cannot be read"):
         alone.embed_query("猫")
+
+
+@pytest.mark.parametrize("name", ["metadata.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.parametrize("place", [0.01, 0.3, 0.6])
+def test_one_changed_bit_of_the_data_is_a_damaged_file(name: str, place: float, tmp_path: Path) -> None:
+    shutil.copytree(DATA, tmp_path / "data")
+    data = bytearray((tmp_path / "data" / name).read_bytes())
+    start = data.index(b'"sha256"') if name == "metadata.json" else 0  # what follows is for people
+    data[start + 20 + int(place * 280 if start else place * len(data))] ^= 1
+    (tmp_path / "data" / name).write_bytes(data)
+    with pytest.raises(ModelFileError, match=r"cannot be read .*install hexamem again"):
+        StaticEmbedder(tmp_path / "data")
 
 
 # -- meaning ---------------------------------------------------------------------------------------------------------

@@ -290,7 +290,11 @@ def attempt(call, *args, **options):
     except HexamemError as error:
         assert "\\n" not in str(error), error
         failed.append(str(error))
-with Memory.open(home, embedder=sys.argv[4], settings=Settings(background=False)) as memory:
+memory = attempt(Memory.open, home, embedder=sys.argv[4], settings=Settings(background=False))
+if memory is None:
+    print(json.dumps([None, failed]))
+    sys.exit()
+with memory:
     user = memory.user("ann")
     for text in ("My colleague Zora is allergic to walnuts.", "We met in Porto last Saturday", "the password is swordfish#77"):
         if attempt(user.remember, text):
@@ -308,7 +312,7 @@ print(json.dumps([stored, failed]))
     range(2 * len(MODELS)) if SOAK else [MODELS.index("stores/secrets/weights/tagger.npz")],
     ids=lambda number: MODELS[number % len(MODELS)],
 )
-def test_while_a_model_file_is_damaged_messages_are_stored_except_without_the_detector_of_secrets(
+def test_while_a_model_file_is_damaged_a_memory_is_refused_or_stores_messages_but_none_without_the_detector_of_secrets(
     number: int, tmp_path: Path
 ) -> None:
     model, chosen = ROOT / MODELS[number % len(MODELS)], draw("model", number)
@@ -322,11 +326,19 @@ def test_while_a_model_file_is_damaged_messages_are_stored_except_without_the_de
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, (how, done.stderr[-3000:])
     stored, failed = json.loads(done.stdout.splitlines()[-1])
-    assert len(stored) == (0 if model.name == "tagger.npz" else 3), (how, failed)  # nothing is stored with its secrets
+    if stored is None:  # without the embedder no memory is opened
+        assert "static_model" in str(model) or model.name == "metadata.json", (how, failed)
+        assert "install hexamem again" in failed[0]
+        stored = []
+    else:
+        expected = 0 if model.name == "tagger.npz" else 3  # nothing is stored with its secrets
+        assert len(stored) == expected, (how, failed)
     assert stored or failed
     acknowledged = Acknowledged(tmp_path / "acknowledged")
     acknowledged.add(*[("message", text) for text in stored[:2]], *[("secret", "swordfish#77") for _ in stored[2:]])
     with Memory.open(home, embedder=embedder, settings=Settings(background=False)) as memory:
+        for job in memory.jobs():  # in their pause after a failure
+            memory.retry_job(job.id, user=job.user)
         assert_whole(memory, acknowledged)
 
 

@@ -9,22 +9,20 @@ open the same folder and has the same vectors for Latin text. Other scripts have
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from importlib import resources
-from importlib.resources.abc import Traversable
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.numpy import load
 from tokenizers import Tokenizer
 
-from hexamem.errors import ConfigError, CorruptFileError
+from hexamem.errors import ConfigError, ModelFileError
+from hexamem.models.onnx_model import read_metadata
 from hexamem.models.tokens import word_pieces
 from hexamem.once import once
 from hexamem.stores.embedders.base import Embedder, FloatArray, TokenModel, normalize_rows, readable
@@ -36,6 +34,7 @@ __all__ = ["MAX_CHARACTERS", "StaticEmbedder"]
 MAX_CHARACTERS = 65_536
 """Text beyond this many characters is not read: the mean of about 15,000 word pieces hardly changes with more."""
 
+_REMEDY = "install hexamem again, or run scripts/distil_embedder.py"
 _ALGORITHM = "2"  # part of the fingerprint; increase it when the code computes other vectors from the same data
 _CHUNK_TEXTS = 1024
 _CHUNK_CHARACTERS = 262_144
@@ -53,11 +52,11 @@ class StaticEmbedder(Embedder):
         settings: weights of the rows for other scripts; part of the fingerprint.
 
     Raises:
-        CorruptFileError: the data are missing or do not belong together.
+        ModelFileError: a file is missing or damaged.
         ConfigError: `dimension` of the data is no multiple of 8 (hashed rows need whole bytes).
     """
 
-    def __init__(self, folder: Traversable | None = None, *, settings: LexiconSettings | None = None) -> None:
+    def __init__(self, folder: Path | None = None, *, settings: LexiconSettings | None = None) -> None:
         self._data = _shipped() if folder is None else _Data(folder)
         self._settings = settings or LexiconSettings()
         self._matrix, self._scales = self._data.matrix, self._data.scales
@@ -177,29 +176,23 @@ class StaticEmbedder(Embedder):
 
 
 class _Data:
-    """The files of one model; immutable.
+    """The files of one model; immutable. Each is compared with its digest, since vectors of damaged rows would be stored.
 
     Raises:
-        CorruptFileError: as the embedder.
+        ModelFileError: as the embedder.
     """
 
-    def __init__(self, folder: Traversable) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.fingerprint: str = json.loads(self._read("metadata.json"))["fingerprint"]
+        metadata = read_metadata(folder, "fingerprint", "sha256", remedy=_REMEDY)
+        self.fingerprint, self._digests = str(metadata["fingerprint"]), metadata["sha256"]
         tensors = self.tensors("model.safetensors")
         self.matrix: NDArray[np.int8] = tensors["embeddings"]
         self.scales: FloatArray = tensors["weights"].astype(np.float32)
         self.tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        unknown_id = self.tokenizer.token_to_id("[UNK]")
-        if unknown_id is None or self.tokenizer.get_vocab_size() != len(self.matrix):
-            raise CorruptFileError(
-                f"{folder}: tokenizer.json has {self.tokenizer.get_vocab_size()} pieces, model.safetensors "
-                f"{len(self.matrix)} rows; they must be equal, and [UNK] one of them. "
-                "Reinstall hexamem or run scripts/distil_embedder.py."
-            )
-        self.unknown_id: int = unknown_id
+        self.unknown_id: int = self.tokenizer.token_to_id("[UNK]")
         self._lexicons: dict[LexiconSettings, Lexicon] = {}
         self._lock = threading.Lock()
 
@@ -223,27 +216,24 @@ class _Data:
 
     def tensors(self, name: str) -> dict[str, NDArray[Any]]:
         """The arrays of one file."""
-        try:
-            return load(self._read(name))
-        except SafetensorError as error:
-            raise CorruptFileError(
-                f"{name} in {self.folder} is damaged: {error}. Reinstall hexamem or run scripts/distil_embedder.py."
-            ) from error
+        return load(self._read(name))
 
     def _read(self, name: str) -> bytes:
+        path = self.folder / name
         try:
-            return self.folder.joinpath(name).read_bytes()
-        except FileNotFoundError:
-            raise CorruptFileError(
-                f"The bundled embedder lacks {name} in {self.folder}. "
-                "Reinstall hexamem or run scripts/distil_embedder.py."
-            ) from None
+            together = hashlib.sha256(b"".join(map(bytes.fromhex, self._digests.values()))).hexdigest()
+            data = path.read_bytes()
+            if together != self.fingerprint or hashlib.sha256(data).hexdigest() != self._digests[name]:
+                raise ValueError("its SHA-256 is not the one in metadata.json, or that file is damaged")
+        except (OSError, ValueError, TypeError, AttributeError, LookupError) as error:
+            raise ModelFileError(f"{path} cannot be read ({error}): {_REMEDY}") from None
+        return data
 
 
 @once
 def _shipped() -> _Data:
     """The package's own files, read once per process."""
-    return _Data(resources.files(__package__).joinpath("static_model"))
+    return _Data(Path(__file__).parent / "static_model")
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
