@@ -20,6 +20,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import wraps
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -217,7 +218,7 @@ class Homes:
         self.opened: dict[str, list[Memory]] = {}
 
     def schema(self, home: str | os.PathLike[str]) -> str:
-        place = str(Path(home).expanduser().resolve())
+        place = os.path.abspath(Path(home).expanduser())
         return f"hexamem_test_{hashlib.sha256(place.encode()).hexdigest()[:24]}"
 
     def drop_closed(self) -> None:
@@ -238,10 +239,12 @@ def shared_mode() -> Iterator[Homes]:
     """Within, ``Memory.open(home)`` opens on both servers; a home opened again finds its ledger and vectors again."""
     homes, embedded = Homes(), Memory.open.__func__  # type: ignore[attr-defined]
 
-    def open_shared(cls: type[Memory], /, home: Any = None, **options: Any) -> Memory:
+    @wraps(embedded)
+    def open_shared(cls: type[Memory], /, *given: Any, **options: Any) -> Memory:
         places = {"ledger_url", "chroma", "vector_store"}
+        home = given[0] if given else options.pop("home", None)
         if not isinstance(home, str | os.PathLike) or any(options.get(place) is not None for place in places):
-            return embedded(cls, *([] if home is None else [home]), **options)  # type: ignore[no-any-return]
+            return embedded(cls, *given, **options)  # type: ignore[no-any-return]
         options = {name: value for name, value in options.items() if name not in places}
         name = homes.schema(home)
         memory: Memory = embedded(cls, home, ledger_url=homes.schemas.url(name), chroma=homes.client, **options)

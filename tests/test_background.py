@@ -67,8 +67,9 @@ def handlers() -> JobHandlers:
 def queue(static_memory: Memory) -> Iterator[Memory]:
     """A memory whose queue is empty, for tests that run its jobs by a runner of their own."""
     yield static_memory
-    with static_memory.ledger.engine.begin() as connection:
-        connection.execute(jobs_table.delete())
+    for user in {job.user for job in static_memory.jobs()}:
+        with static_memory.ledger.write(user) as tx:
+            tx.connection.execute(jobs_table.delete())
 
 
 @pytest.fixture

@@ -368,6 +368,7 @@ def found_by_keywords(user: UserMemory, query: str) -> list[str]:
     return [hit.text for hit in user.recall(query, strategy="bm25").hits]
 
 
+@pytest.mark.embedded
 def test_what_was_committed_when_its_call_was_interrupted_is_found(alice: UserMemory) -> None:
     alice.remember(SHED[0])
     assert found_by_keywords(alice, "bicycle") == found_by_keywords(alice, "bicycle") == [SHED[0]]

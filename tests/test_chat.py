@@ -145,6 +145,7 @@ async def test_the_served_graphs_are_those_of_langgraph_json_and_share_the_memor
 # The terminal, without a model.
 
 
+@pytest.mark.embedded
 def test_a_conversation_goes_on_after_a_restart_and_is_the_users_own(chat: Chat) -> None:
     chat = partial(chat, embedder=None)
     first = chat(SCHOOL)

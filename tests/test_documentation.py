@@ -79,6 +79,7 @@ def test_the_shell_commands_of_a_page_run(page: Path, tmp_path: Path, tmp_path_f
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.embedded
 def test_the_installed_command_runs_in_an_interpreter_of_its_own_and_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text("\n".join(json.dumps(line) for line in CHAT), encoding="utf-8")
     done = run(["bash", "-c", "hexamem ingest chat.jsonl --user alice | true; exit ${PIPESTATUS[0]}"], tmp_path)

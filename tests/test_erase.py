@@ -135,6 +135,7 @@ def test_erasing_reaches_damaged_indexes_and_files_of_no_message(tmp_path: Path,
     assert chroma_values(home, WORD) == 0
 
 
+@pytest.mark.embedded
 def test_a_log_that_cannot_be_cut_is_reported_and_erasing_again_cuts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, traces: Traces
 ) -> None:

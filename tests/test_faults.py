@@ -85,6 +85,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Acknowledged]
     return home, acknowledged
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("number", drawn(4, 150))
 @pytest.mark.parametrize("part", ["lexical", "chroma"])
 def test_an_index_that_is_damaged_anywhere_is_level_again(
@@ -123,6 +124,7 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return home.with_name("copy"), texts
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("number", drawn(2, 60))
 @pytest.mark.parametrize("first", ["recall", "remember"])
 def test_a_log_cut_anywhere_leaves_a_ledger_of_an_earlier_time_and_indexes_that_match_it(
@@ -153,6 +155,7 @@ def test_a_log_cut_anywhere_leaves_a_ledger_of_an_earlier_time_and_indexes_that_
         assert_whole(memory, acknowledged)
 
 
+@pytest.mark.embedded
 def test_a_restored_backup_is_noticed_even_when_new_changes_took_the_numbers_of_the_lost_ones_without_being_indexed(
     tmp_path: Path,
 ) -> None:
@@ -202,6 +205,7 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[..., Path]]:
     subprocess.run(["umount", "-l", place], capture_output=True, check=False)
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("number", drawn(1, 30))
 def test_a_disk_that_becomes_full_anywhere_loses_nothing_and_with_room_again_all_works(
     number: int, small_disk: Callable[..., Path], tmp_path: Path

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
 
 from hexamem import Memory, Settings
 from hexamem.errors import CorruptFileError, HexamemError
@@ -145,9 +146,8 @@ def test_a_damaged_row_of_one_user_does_not_stop_the_others(tmp_path: Path) -> N
         memory.user("bea").remember("Bea likes coffee.")
         for damage in ("5", "{no JSON", '{"name": 5}'):
             with memory.ledger.write("amy") as tx:
-                tx.connection.exec_driver_sql(
-                    "UPDATE items SET payload = ?, change = ? WHERE id = ?", (damage, tx.next_change(), item.id)
-                )
+                values = {"damage": damage, "change": tx.next_change(), "id": item.id}
+                tx.connection.execute(text("UPDATE items SET payload = :damage, change = :change WHERE id = :id"), values)
             memory.user("bea").remember(f"Bea bought {damage}.")
             assert memory.flush() is False
             assert memory.jobs() == [] or {job.user for job in memory.jobs()} == {"amy"}

@@ -311,6 +311,7 @@ def test_vectors_kept_for_a_paid_embedder_go_with_the_words(tmp_path: Path) -> N
         assert len(after) == 3  # the tea, the redacted step and the vault's item
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize(
     ("step_that_fails", "then"),
     [
