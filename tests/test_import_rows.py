@@ -147,7 +147,9 @@ def test_a_damaged_row_of_one_user_does_not_stop_the_others(tmp_path: Path) -> N
         for damage in ("5", "{no JSON", '{"name": 5}'):
             with memory.ledger.write("amy") as tx:
                 values = {"damage": damage, "change": tx.next_change(), "id": item.id}
-                tx.connection.execute(text("UPDATE items SET payload = :damage, change = :change WHERE id = :id"), values)
+                tx.connection.execute(
+                    text("UPDATE items SET payload = :damage, change = :change WHERE id = :id"), values
+                )
             memory.user("bea").remember(f"Bea bought {damage}.")
             assert memory.flush() is False
             assert memory.jobs() == [] or {job.user for job in memory.jobs()} == {"amy"}
