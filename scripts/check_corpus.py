@@ -116,6 +116,22 @@ class Checked:
             self.require(boolean, f"{place} pair {number}", "supersedes is no truth value")
             self.counts.update({"pairs": 1, "pairs, superseding": int(pair["supersedes"])})
 
+    def memories(self, path: Path, place: str) -> None:
+        """Small memories: each statement replaces an earlier one at most, and each is replaced once at most."""
+        for memory in read(path)["memories"]:
+            here = f"{place} {memory['id']}"
+            self.once(here, memory["id"])
+            dates = [datetime.fromisoformat(statement["date"]) for statement in memory["statements"]]
+            self.require(dates == sorted(dates), here, "is not in order of time")
+            replaced = [
+                (place, one["replaces"])
+                for place, one in enumerate(memory["statements"])
+                if one["replaces"] is not None
+            ]
+            self.require(all(0 <= earlier < later for later, earlier in replaced), here, "replaces what is not earlier")
+            self.require(len({earlier for _, earlier in replaced}) == len(replaced), here, "replaces a statement twice")
+            self.counts.update({"small memories": 1, "statements": len(dates), "statements, replaced": len(replaced)})
+
     def trajectory(self, path: Path, place: str) -> None:
         """Turns with gold labels, and the questions beside them."""
         turns = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -206,6 +222,7 @@ def check_all() -> Checked:
         ("open", "*.json", checked.conversation),
         ("sentences", "*.json", checked.sentences),
         ("supersession", "*.json", checked.pairs),
+        ("supersession_memories", "*.json", checked.memories),
         ("trajectories", "*_turns.jsonl", checked.trajectory),
         ("intent/dev", "*_turns.jsonl", checked.trajectory),
         ("write_path", "development*.json", checked.cases),
