@@ -41,7 +41,7 @@ _MOST_SENTENCES = 200
 """Sentences of a message that are read; a longer message is a document."""
 _OF_USER, _DATED, _ATTRIBUTE = 0.4, 0.3, 0.5
 """The least probabilities at which a sentence becomes a core item, is searched for dates, and its attribute becomes its label."""
-_SUPERSEDES = 0.97
+_SUPERSEDES = 0.9
 """The least pair score at which an earlier item is superseded."""
 _MOST_PAIRS, _LEAST_COSINE = 2, 0.3
 """The known items that are compared with a new statement: the most, and their least cosine."""

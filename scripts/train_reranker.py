@@ -24,12 +24,11 @@ import numpy as np
 import torch
 from encoder_training.bases import load_base
 from encoder_training.corpus import Part, load
-from encoder_training.exporting import quantize
 from encoder_training.network import Network, seed_everything
-from encoder_training.pair_network import PairNetwork, PairTasks, rank
+from encoder_training.pair_network import PairNetwork, PairTasks, export_pair_network, rank, recall_at
 from encoder_training.resuming import SavedTraining
 from sklearn.metrics import average_precision_score
-from torch import Tensor, nn
+from torch import Tensor
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "models" / "reranker" / "data"
@@ -60,7 +59,7 @@ def main() -> None:
     history = _train(network, tasks, validation, rankings, arguments, saved)
     report: dict[str, Any] = {"layers": arguments.layers, "epochs": history}
     if not arguments.no_export:
-        report["export"] = _export(
+        report["export"] = export_pair_network(
             network.to("cpu").eval(), arguments.out, {"layers": arguments.layers, "seed": arguments.seed}
         )
     print(json.dumps(report, indent=1))
@@ -137,36 +136,8 @@ def evaluate(network: PairNetwork, part: Part, rankings: list[tuple[int, int, li
         "supersession ap": round(float(average_precision_score(labels, scores)), 3),
     }
     for precision in (0.8, 0.9):
-        figures[f"supersession recall at precision {precision}"] = round(_recall_at(scores, labels, precision), 3)
+        figures[f"supersession recall at precision {precision}"] = round(recall_at(scores, labels, precision), 3)
     return figures
-
-
-def _recall_at(scores: Any, labels: Any, precision: float) -> float:
-    order = np.argsort(-scores)
-    right = np.cumsum(labels[order])
-    reached = right[right / np.arange(1, len(order) + 1) >= precision]
-    return float(reached.max() / labels.sum()) if len(reached) else 0.0
-
-
-class _Outputs(nn.Module):
-    def __init__(self, network: PairNetwork) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        states = self.network.transformer(input_ids=ids, attention_mask=mask).last_hidden_state
-        weight = mask.unsqueeze(-1).to(states.dtype)
-        means = (states * weight).sum(1) / weight.sum(1)
-        return self.network.relevance(means).squeeze(-1), self.network.supersedes(means).squeeze(-1)
-
-
-def _export(network: PairNetwork, out: Path, card: dict[str, Any]) -> dict[str, int]:
-    out.mkdir(parents=True, exist_ok=True)
-    quantize(_Outputs(network), ("relevance", "supersedes"), out / "reranker.onnx")
-    digest = hashlib.sha256((out / "reranker.onnx").read_bytes()).hexdigest()
-    metadata = {**card, "licence": "Apache-2.0", "sha256": digest}
-    (out / "metadata.json").write_text(json.dumps(metadata, indent=1) + "\n", encoding="utf-8")
-    return {path.name: path.stat().st_size for path in sorted(out.iterdir())}
 
 
 def _arguments() -> argparse.Namespace:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -12,6 +17,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import BertModel
 
 from encoder_training.corpus import Part
+from encoder_training.exporting import quantize
 from encoder_training.network import DIMENSION, Network
 from encoder_training.tasks import listwise
 
@@ -125,3 +131,33 @@ def rank(part: Part, encoder: Network) -> list[tuple[int, int, list[int]]]:
             first = (asked @ turns.T).argsort(dim=1, descending=True)[:, :_FIRST].tolist()
             rankings += [(at, place, first[place]) for place, q in enumerate(conversation.questions) if q.evidence]
     return rankings
+
+
+def recall_at(scores: Any, labels: Any, precision: float) -> float:
+    """The highest recall at which the precision is still the given one."""
+    order = np.argsort(-scores)
+    right = np.cumsum(labels[order])
+    reached = right[right / np.arange(1, len(order) + 1) >= precision]
+    return float(reached.max() / labels.sum()) if len(reached) else 0.0
+
+
+class _Outputs(nn.Module):
+    def __init__(self, network: PairNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        states = self.network.transformer(input_ids=ids, attention_mask=mask).last_hidden_state
+        weight = mask.unsqueeze(-1).to(states.dtype)
+        means = (states * weight).sum(1) / weight.sum(1)
+        return self.network.relevance(means).squeeze(-1), self.network.supersedes(means).squeeze(-1)
+
+
+def export_pair_network(network: PairNetwork, out: Path, card: dict[str, Any]) -> dict[str, int]:
+    """Write ``reranker.onnx`` and ``metadata.json``; returns the size of each in bytes."""
+    out.mkdir(parents=True, exist_ok=True)
+    quantize(_Outputs(network), ("relevance", "supersedes"), out / "reranker.onnx")
+    digest = hashlib.sha256((out / "reranker.onnx").read_bytes()).hexdigest()
+    metadata = {**card, "licence": "Apache-2.0", "sha256": digest}
+    (out / "metadata.json").write_text(json.dumps(metadata, indent=1) + "\n", encoding="utf-8")
+    return {path.name: path.stat().st_size for path in sorted(out.iterdir())}
