@@ -46,7 +46,7 @@ def main() -> None:
     arguments = _arguments()
     seed_everything(arguments.seed)
     train, validation = load(validation=False), load(validation=True)
-    network = read_pair_network(DATA, read_encoder_tokenizer(), arguments.tokens)
+    network, before = read_pair_network(DATA, read_encoder_tokenizer(), arguments.tokens), Reranker(DATA)
     teacher = copy.deepcopy(network).eval()
     _round_weights(network)
     report: dict[str, Any] = {
@@ -81,9 +81,7 @@ def main() -> None:
         remove_parametrizations(module, "weight")
     report["export"] = export_pair_network(network.eval(), arguments.out, {"layers": 4, "seed": arguments.seed})
     report["small memories"] = measure_memories(Reranker(arguments.out))
-    report["relevance, correlation with that before"] = _correlation(
-        Reranker(arguments.out), Reranker(DATA), validation
-    )
+    report["relevance, correlation with that before"] = _correlation(Reranker(arguments.out), before, validation)
     print(json.dumps(report, indent=1))
 
 

@@ -9,7 +9,7 @@ import onnx
 import torch
 from onnx import numpy_helper
 from tokenizers import Tokenizer
-from torch import nn
+from torch import Tensor
 from transformers import BertConfig, BertModel
 
 from encoder_training.network import DIMENSION
@@ -51,14 +51,14 @@ def read_pair_network(folder: Path, tokenizer: Tokenizer, tokens: int) -> PairNe
         intermediate_size=1536, max_position_embeddings=len(positions), attn_implementation="eager",
     )  # fmt: skip
     network = PairNetwork(BertModel(config, add_pooling_layer=False), tokenizer, tokens)
-    missing = network.load_state_dict(weights, strict=False)
-    if missing.unexpected_keys or [name for name in missing.missing_keys if "position_ids" not in name]:
+    differing = network.load_state_dict(weights, strict=False)
+    if differing.unexpected_keys or [name for name in differing.missing_keys if "position_ids" not in name]:
         raise ValueError(
-            f"{folder / 'reranker.onnx'}: {missing}; it is of another form than scripts/train_reranker.py writes"
+            f"{folder / 'reranker.onnx'}: {differing}; it is of another form than scripts/train_reranker.py writes"
         )
     return network
 
 
-def _whole(stored: dict[str, np.ndarray], name: str) -> nn.Parameter:
+def _whole(stored: dict[str, np.ndarray], name: str) -> Tensor:
     values = stored[f"{name}_quantized"].astype(np.float32) - stored[f"{name}_zero_point"].astype(np.float32)
     return torch.tensor(values * stored[f"{name}_scale"])
