@@ -86,20 +86,28 @@ def test_sentences_cover_all_but_space(text: str) -> None:
         ("My doctor is Dr. Weber. She is in St. Paul.", ["My doctor is Dr. Weber.", "She is in St. Paul."]),
         ("Mr. and Mrs. Jones came. I was out.", ["Mr. and Mrs. Jones came.", "I was out."]),
         ("J. K. Rowling wrote it. My U.S. visa ended.", ["J. K. Rowling wrote it.", "My U.S. visa ended."]),
-        ("Am 3. Mai ziehe ich um. Es ist Zeit.", ["Am 3. Mai ziehe ich um.", "Es ist Zeit."]),
+        ("I am 42. My wife is 40. We live in Cork.", ["I am 42.", "My wife is 40.", "We live in Cork."]),
+        ("1. Buy milk.\n2. Call Bob. Now.", ["1. Buy milk.", "2. Call Bob.", "Now."]),
+        ("Hi!\n\nI moved to Cork. My job is new.", ["Hi!", "I moved to Cork.", "My job is new."]),
+        ("a-\nb moved. We like it.", ["a-", "b moved.", "We like it."]),
+        ("i moved to cork in may. what about you?", ["i moved to cork in may.", "what about you?"]),
+        ("我住在科克；他是医生。", ["我住在科克；", "他是医生。"]),
         ("It means a lot to me. I said no. Fine.", ["It means a lot to me.", "I said no.", "Fine."]),
         ('"Really?" she asked.   (No!)\nNew line', ['"Really?" she asked.', "(No!)", "New line"]),
         ("我明天去北京。你呢？", ["我明天去北京。", "你呢？"]),
     ],
 )
-def test_a_sentence_ends_neither_at_an_abbreviation_nor_at_an_ordinal_number(text: str, sentences: list[str]) -> None:
+def test_a_sentence_ends_neither_at_an_abbreviation_nor_at_the_number_of_a_list(
+    text: str, sentences: list[str]
+) -> None:
     assert [text[start:end] for start, end in split_sentences(text)] == sentences
 
 
 def test_a_long_text_is_split_in_bounded_time_and_no_further_than_requested() -> None:
-    for text in ("A. " * 400_000, "(" * 300_000 + "a. B" + ")" * 300_000, "1. " * 400_000):
+    texts = {"A. " * 400_000: 200, "." * 400_000 + "a": 1, "!" * 100_000 + " " * 100_000 + ")" * 100_000 + "a": 1}
+    for text, count in texts.items():
         started = time.perf_counter()
-        assert len(split_sentences(text, 200)) <= 200
+        assert len(split_sentences(text, 200)) == count
         assert time.perf_counter() - started < 2
 
 
