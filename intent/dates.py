@@ -71,7 +71,8 @@ def find_dates(text: str, reference_time: datetime, zone: tzinfo, *, prefer: Pre
         reference_time: when the text was written, aware.
         zone: the user's timezone.
         prefer: how an open date is read ("Monday", "1 March", "the 14th"): of a report, a plan, or the nearest. A weekday
-            or a day of the month alone is the next one unless the text is a report.
+            or a day of the month alone is the next one unless the text is a report. A day without a year but with its
+            weekday ("Monday, 1 September") lies in the year in which it is that weekday, whatever is preferred.
 
     Returns:
         The dates; of one kind in a language (days, periods, days with a time) at most 12 are returned. None for what is
@@ -233,7 +234,9 @@ class _Recognizer:
         past, future = (_days(extracted.type, timex, side) for side in (value.past_value, value.future_value))
         if past[0].year < 100:  # year 1 is the library's sign for a day that does not exist
             return None
-        sides = self._on_weekday(extracted.text, past, future) if re.match(r"XXXX-\d\d-\d\d", timex) else (past, future)
+        sides = (
+            self._on_weekday(extracted.text, past, future) if re.match(r"\(?XXXX-\d\d-\d\d", timex) else (past, future)
+        )
         first, last = _meant(*sides, reference.date(), timex, prefer)
         shape = timex[-2:-1] if timex.startswith("(") else re.sub(r"[\dX]", "0", timex)
         exact = _EXACT.get(shape, "day") if extracted.type == "daterange" else "day"

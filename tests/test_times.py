@@ -250,6 +250,12 @@ def test_a_day_without_a_year_lies_in_the_year_in_which_it_is_that_weekday(text:
     assert [resolved(text, prefer, at=at) for at in (before, after)] == [["2025-09-01"]] * 2
 
 
+@pytest.mark.parametrize("text", ["Monday, September 1 to Wednesday, September 3", "9月1日星期一到9月3日星期三"])
+def test_days_without_a_year_lie_in_the_year_in_which_they_are_those_weekdays(text: str) -> None:
+    (span,) = find_dates(text, datetime(2025, 8, 28, tzinfo=UTC), UTC, prefer="past")
+    assert (str(span.day), str(span.last_day)) == ("2025-09-01", "2025-09-03")
+
+
 def test_dates_of_both_languages_come_in_order_with_their_places() -> None:
     text = "\ud800 I left last Friday, 明天 I start, and on 10 March we meet."
     found = find_dates(text, TUESDAY, DUBLIN)
