@@ -242,10 +242,10 @@ def shared_mode() -> Iterator[Homes]:
     @wraps(embedded)
     def open_shared(cls: type[Memory], /, *given: Any, **options: Any) -> Memory:
         places = {"ledger_url", "chroma", "vector_store"}
-        home = given[0] if given else options.pop("home", None)
+        home = given[0] if given else options.get("home")
         if not isinstance(home, str | os.PathLike) or any(options.get(place) is not None for place in places):
             return embedded(cls, *given, **options)  # type: ignore[no-any-return]
-        options = {name: value for name, value in options.items() if name not in places}
+        options = {name: value for name, value in options.items() if name not in {*places, "home"}}
         name = homes.schema(home)
         memory: Memory = embedded(cls, home, ledger_url=homes.schemas.url(name), chroma=homes.client, **options)
         homes.opened.setdefault(name, []).append(memory)

@@ -19,11 +19,14 @@ class EncoderEmbedder(Embedder):
 
     Late interaction uses the rows of the static model: a table look-up instead of a pass of the encoder.
 
-    The model is loaded when a text is first embedded. If its files are missing or damaged, each call raises: messages are
+    The encoder is loaded when a text is first embedded. If its files are missing or damaged, each call raises: messages are
     stored all the same, and recall uses keywords only, which ``degraded`` shows.
 
     Args:
         encoder: the package's own by default.
+
+    Raises:
+        ModelFileError: the encoder's ``metadata.json`` or a file of the static model is missing or damaged.
     """
 
     def __init__(self, encoder: Encoder | None = None) -> None:
