@@ -192,7 +192,7 @@ class _Data:
         self.tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.unknown_id: int = self.tokenizer.token_to_id("[UNK]")
+        self.unknown_id = self.tokenizer.get_vocab()["[UNK]"]
         self._lexicons: dict[LexiconSettings, Lexicon] = {}
         self._lock = threading.Lock()
 
