@@ -124,8 +124,8 @@ class Checked:
             dates = [datetime.fromisoformat(statement["date"]) for statement in memory["statements"]]
             self.require(dates == sorted(dates), here, "is not in order of time")
             replaced = [
-                (place, one["replaces"])
-                for place, one in enumerate(memory["statements"])
+                (later, one["replaces"])
+                for later, one in enumerate(memory["statements"])
                 if one["replaces"] is not None
             ]
             self.require(all(0 <= earlier < later for later, earlier in replaced), here, "replaces what is not earlier")

@@ -104,7 +104,13 @@ def test_a_sentence_ends_neither_at_an_abbreviation_nor_at_the_number_of_a_list(
 
 
 def test_a_long_text_is_split_in_bounded_time_and_no_further_than_requested() -> None:
-    texts = {"A. " * 400_000: 200, "." * 400_000 + "a": 1, "!" * 100_000 + " " * 100_000 + ")" * 100_000 + "a": 1}
+    texts = {
+        "A. " * 400_000: 200,
+        "(" * 300_000 + "a. B" + ")" * 300_000: 1,
+        "1. " * 400_000: 200,
+        "." * 400_000 + "a": 1,
+        "!" * 100_000 + " " * 100_000 + ")" * 100_000 + "a": 1,
+    }
     for text, count in texts.items():
         started = time.perf_counter()
         assert len(split_sentences(text, 200)) == count

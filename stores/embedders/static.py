@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,7 +192,7 @@ class _Data:
         self.tokenizer = Tokenizer.from_buffer(self._read("tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.unknown_id = self.tokenizer.get_vocab()["[UNK]"]
+        self.unknown_id = cast(int, self.tokenizer.token_to_id("[UNK]"))
         self._lexicons: dict[LexiconSettings, Lexicon] = {}
         self._lock = threading.Lock()
 
