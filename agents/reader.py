@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -124,7 +125,10 @@ class Reader:
         cached = self._cache.get(id(batch))
         if cached is None:
             weakref.finalize(batch, self._cache.pop, id(batch), None).atexit = False
-            sentences = [(step, split_sentences(step.step.content, _MOST_SENTENCES + 1)) for step in self._steps(batch)]
+            sentences = [
+                (step, list(islice(split_sentences(step.step.content), _MOST_SENTENCES + 1)))
+                for step in self._steps(batch)
+            ]
             unread = tuple(
                 f"of message {step.step.id} the reader read the first {_MOST_SENTENCES} sentences: items are extracted "
                 "from those alone; store documents as files or in shorter messages"

@@ -6,8 +6,8 @@
 
 At each tenth of the steps it prints one row: steps stored and indexed a second, recalls of users drawn at random (the
 first of a user reads their steps from disk), resident memory and open files. Then ``--seconds`` of mixed load: every
-thread stores an exchange of two messages of a random user and recalls for another one. A last row repeats this for one
-user who has a tenth of all steps.
+thread stores an exchange of two messages of a random user and recalls for another one. The next row repeats this for one
+user who has a tenth of all steps. The last rows are recalls of that user, one at a time, beside a writer of their messages.
 """
 
 from __future__ import annotations
@@ -100,6 +100,24 @@ class Load:
         rows = {"calls_per_s": round(2 * len(recalls) / seconds, 1)}
         return rows | _percentiles("recall", recalls) | _percentiles("remember", writes)
 
+    def beside(self, seconds: float, rate: float, name: str) -> dict[str, float]:
+        """One thread recalls for a user while another stores so many of their messages a second, two in a call."""
+        until, recalls, writes, draw = time.perf_counter() + seconds, [], [], random.Random(0)
+
+        def write() -> None:
+            source, due = random.Random(1), time.perf_counter()
+            while time.perf_counter() < until:
+                writes.append(self.remember(name, source))
+                due += 2 / rate
+                time.sleep(max(0.0, due - time.perf_counter()))
+
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(write)
+            while time.perf_counter() < until:
+                recalls.append(self.recall(name, draw))
+        rows = {"stored_per_s": round(2 * len(writes) / seconds)}
+        return rows | _percentiles("recall", recalls) | _percentiles("remember", writes)
+
     def resources(self) -> dict[str, float]:
         """Resident memory and open files of this process."""
         return {"rss_mb": round(self.process.memory_info().rss / 2**20), "open_files": self.process.num_fds()}
@@ -123,6 +141,9 @@ def run(load: Load, options: argparse.Namespace, show: Callable[[dict[str, Any]]
     for phase, pick in (("mixed", lambda source: source.choice(load.names)), ("one user", lambda source: heavy)):
         row = {"phase": phase, "steps": options.steps}
         show(row | load.mixed(options.seconds, options.threads, pick) | load.resources())
+    for rate in options.beside:
+        row = {"phase": f"beside {rate:g}/s", "steps": options.steps}
+        show(row | load.beside(options.seconds, rate, heavy) | load.resources())
 
 
 def main() -> None:
@@ -132,6 +153,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=100_000, help="of all users")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each mixed load")
     parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument("--beside", type=float, nargs="*", default=[20, 200], help="messages a second of the writers")
     parser.add_argument("--batch", type=int, default=100, help="messages of one call while the memory is filled")
     parser.add_argument("--mode", default="off", help="how items are extracted")
     parser.add_argument("--labels", default="embedded", help="whether steps are labelled")

@@ -32,7 +32,8 @@ from hexamem.stores.redaction import Redactor
 _log = logging.getLogger("hexamem")
 # All in seconds.
 _PAUSE = 30.0  # after the queue could not be read
-_GATHER = 0.1  # after a write, so that the writes that follow it are indexed together
+_GATHER = 0.1  # without a write: then what was written is indexed, together
+_LONGEST_GATHER = 1.0  # while writes go on; recalls search what was written unindexed
 _REST = 0.5  # without a write, before work that no call waits for
 _CONTENDED = 1.0  # where a due job is locked by a writer or waits for a running one of its kind
 _LONGEST_SLEEP = 600.0  # so that a changed clock, or a suspended machine, delays nothing for long
@@ -462,8 +463,16 @@ class BackgroundWorker:
     def _run(self) -> None:
         while not self._stopping:
             if self._users:
-                self._stopped.wait(_GATHER)
+                self._gather()
             seconds = self.step()
             with self._state:
                 if not (self._stopping or self._users or self._woken or seconds == 0.0):
                     self._state.wait(seconds)
+
+    def _gather(self) -> None:
+        """Wait for a pause between writes: each update of the indexes has a cost of its own, and slows recalls."""
+        until = time.monotonic() + _LONGEST_GATHER
+        while not self._stopped.wait(_GATHER):
+            now = time.monotonic()
+            if now >= min(until, self._written + _GATHER):
+                return

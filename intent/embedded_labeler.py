@@ -246,6 +246,6 @@ def scope_name(text: str) -> str:
 def opening_sentence(text: str) -> str:
     """The first sentence of a text on one line, cut where it is long."""
     sample = text[: 4 * _GIST_CHARACTERS]
-    spans = split_sentences(sample)
-    sentence = " ".join(sample[slice(*spans[0])].split()) if spans else ""
+    first = slice(*next(split_sentences(sample), (0, 0)))
+    sentence = " ".join(sample[first].split())
     return sentence if len(sentence) <= _GIST_CHARACTERS else sentence[: _GIST_CHARACTERS - 1].rstrip() + "…"

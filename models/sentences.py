@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
 
 from syntok import segmenter
 
@@ -21,13 +22,11 @@ CJK = re.compile(r"[\u3400-\u9fff]")
 _CLAUSE = re.compile(r"[,;，；、—–]")
 
 
-def split_sentences(text: str, most: int | None = None) -> list[tuple[int, int]]:
+def split_sentences(text: str) -> Iterator[tuple[int, int]]:
     """The sentences of a text, as the characters from and to, without surrounding space; blank ones are left out.
 
-    Args:
-        most: stop after so many sentences, at least 1.
+    The text is read as far as sentences are requested.
     """
-    spans: list[tuple[int, int]] = []
     start = 0
     points = ((number, match.end()) for number, match in enumerate(_END.finditer(text)))
     lower = text.islower()
@@ -35,11 +34,8 @@ def split_sentences(text: str, most: int | None = None) -> list[tuple[int, int]]
     for end in itertools.chain(ends, [len(text)]):
         part = text[start:end]
         if part.strip():
-            spans.append((start + len(part) - len(part.lstrip()), start + len(part.rstrip())))
-        if len(spans) == most:
-            break
+            yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())
         start = end
-    return spans
 
 
 def _ends_sentence(text: str, end: int, lower: bool) -> bool:

@@ -52,7 +52,7 @@ from hexamem.stores.vectors.protocol import PARTS
 __all__ = ["LabelStage", "Projector"]
 
 Progress = Callable[[str, int], None]
-_MAX_UNINDEXED, _SHARE = 256, 4
+_MAX_UNINDEXED, _SHARE = 512, 4
 """At most so many new steps and changed items each, and one per so many indexed records, are searched before they are
 indexed."""
 _FIRST_CHANGED = Prepared(

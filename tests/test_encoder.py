@@ -74,7 +74,7 @@ def test_a_span_has_a_vector_of_its_own_and_one_beyond_what_was_read_that_of_the
 @settings(max_examples=50)
 @given(st.text(max_size=300))
 def test_sentences_cover_all_but_space(text: str) -> None:
-    spans = split_sentences(text)
+    spans = list(split_sentences(text))
     assert all(start < end and text[start:end].strip() == text[start:end] for start, end in spans)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
     assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
@@ -113,7 +113,7 @@ def test_a_long_text_is_split_in_bounded_time_and_no_further_than_requested() ->
     }
     for text, count in texts.items():
         started = time.perf_counter()
-        assert len(split_sentences(text, 200)) == count
+        assert len(list(itertools.islice(split_sentences(text), 200))) == count
         assert time.perf_counter() - started < 2
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,17 +85,20 @@ class LexicalQueries:
             terms = [term for _, term in known[:_MAX_TERMS]]
         return terms
 
-    def score(self, searcher: Any, query: str, text: str) -> float:
-        """BM25 of a text that is not in the index, by the index's term statistics; a document of mean length."""
-        streams = tokenize_document(text)
-        counts = {STEMMED: Counter(self._stemmer.analyze(" ".join(streams.stemmed))), EXACT: Counter(streams.exact)}
-        documents, score = searcher.num_docs, 0.0
+    def scores(self, searcher: Any, query: str, texts: Iterable[str]) -> list[float]:
+        """BM25 of texts that are not in the index, by the index's term statistics; each as of mean length."""
+        documents, terms = searcher.num_docs, []
         for field, term, weight in self._terms(searcher, query):
-            if count := counts[field][term]:
-                frequency = min(searcher.doc_freq(field, term), documents)  # it counts deleted documents too
-                idf = math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
-                score += weight * idf * count * (_K1 + 1) / (count + _K1)
-        return score
+            frequency = min(searcher.doc_freq(field, term), documents)  # it counts deleted documents too
+            idf = math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+            terms.append((field, term, weight * idf * (_K1 + 1)))
+        scores = []
+        for text in texts:
+            streams = tokenize_document(text)
+            counts = {STEMMED: Counter(self._stemmer.analyze(" ".join(streams.stemmed))), EXACT: Counter(streams.exact)}
+            found = ((counts[field][term], weight) for field, term, weight in terms)
+            scores.append(sum(weight * count / (count + _K1) for count, weight in found if count))
+        return scores
 
     @staticmethod
     def labels(weights: Mapping[str, float]) -> Clauses:

@@ -160,7 +160,7 @@ class LexicalStore:
         """
         index = self._readable(user_key, 1)
         searcher = NoDocuments() if index is None else index.searcher()
-        scored = [(key, self._queries.score(searcher, query, text)) for key, text in texts.items()]
+        scored = zip(texts, self._queries.scores(searcher, query, texts.values()), strict=True)
         return sorted((hit for hit in scored if hit[1] > 0), key=lambda hit: (-hit[1], hit[0]))
 
     def label_density(
