@@ -111,10 +111,12 @@ class Load:
                 due += 2 / rate
                 time.sleep(max(0.0, due - time.perf_counter()))
 
+        self.memory.flush()
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(write)
-            while time.perf_counter() < until:
+            writer = pool.submit(write)
+            while not writer.done():
                 recalls.append(self.recall(name, draw))
+            writer.result()
         rows = {"stored_per_s": round(2 * len(writes) / seconds)}
         return rows | _percentiles("recall", recalls) | _percentiles("remember", writes)
 
@@ -138,12 +140,14 @@ def run(load: Load, options: argparse.Namespace, show: Callable[[dict[str, Any]]
             recalls = [load.recall(draw.choice(load.names), draw) for _ in range(100)]
             row = {"phase": "filled", "steps": part * tenth, "stored_per_s": round(rate)}
             show(row | _percentiles("recall", recalls) | load.resources())
-    for phase, pick in (("mixed", lambda source: source.choice(load.names)), ("one user", lambda source: heavy)):
-        row = {"phase": phase, "steps": options.steps}
-        show(row | load.mixed(options.seconds, options.threads, pick) | load.resources())
+    phases: dict[str, Callable[[], dict[str, float]]] = {
+        "mixed": lambda: load.mixed(options.seconds, options.threads, lambda source: source.choice(load.names)),
+        "one user": lambda: load.mixed(options.seconds, options.threads, lambda source: heavy),
+    }
     for rate in options.beside:
-        row = {"phase": f"beside {rate:g}/s", "steps": options.steps}
-        show(row | load.beside(options.seconds, rate, heavy) | load.resources())
+        phases[f"beside {rate:g}/s"] = lambda rate=rate: load.beside(options.seconds, rate, heavy)
+    for phase, measured in phases.items():
+        show({"phase": phase, "steps": options.steps} | measured() | load.resources())
 
 
 def main() -> None:
@@ -153,7 +157,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=100_000, help="of all users")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each mixed load")
     parser.add_argument("--threads", type=int, default=4)
-    parser.add_argument("--beside", type=float, nargs="*", default=[20, 200], help="messages a second of the writers")
+    parser.add_argument("--beside", type=float, nargs="*", default=[50, 200], help="messages a second of the writers")
     parser.add_argument("--batch", type=int, default=100, help="messages of one call while the memory is filled")
     parser.add_argument("--mode", default="off", help="how items are extracted")
     parser.add_argument("--labels", default="embedded", help="whether steps are labelled")

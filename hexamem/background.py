@@ -14,7 +14,7 @@ import random
 import threading
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,8 +32,8 @@ from hexamem.stores.redaction import Redactor
 _log = logging.getLogger("hexamem")
 # All in seconds.
 _PAUSE = 30.0  # after the queue could not be read
-_GATHER = 0.1  # without a write: then what was written is indexed, together
-_LONGEST_GATHER = 1.0  # while writes go on; recalls search what was written unindexed
+_GATHER = 0.1  # without a write of a user, until what the user wrote is indexed, together
+_LONGEST_GATHER = 1.0  # the same, of a user who goes on writing
 _REST = 0.5  # without a write, before work that no call waits for
 _CONTENDED = 1.0  # where a due job is locked by a writer or waits for a running one of its kind
 _LONGEST_SLEEP = 600.0  # so that a changed clock, or a suspended machine, delays nothing for long
@@ -352,47 +352,47 @@ class BackgroundWorker:
         projector: Projector,
         runner: JobRunner,
         *,
-        before: Callable[[str], object] = lambda user: None,
-        brought_up: Callable[[str], object] = lambda user: None,
-        idle: Callable[[str], object] | None = None,
+        before: Callable[[str], object],
+        brought_up: Callable[[str], object],
+        idle: Callable[[str], object],
     ) -> None:
         self._stopped = threading.Event()
         self._written = 0.0  # when a user was put last, by the monotonic clock
         self._projector, self._runner = projector, runner
         self._before, self._brought_up = before, brought_up
         self._state = threading.Condition()
-        self._users: dict[str, None] = {}  # users with writes, in the order of writing
+        self._users: dict[str, tuple[float, float]] = {}  # users with writes: when they were first and last put
         self._idle = idle
         self._idle_users: dict[str, None] = {}  # users for whom ``idle`` has work
         self._woken = False
         self._job_next = False  # jobs and users take turns, so that neither waits for all of the other
-        self._stopping = False
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
         runner.idle = self.wake_if_running
 
     def put(self, user: str) -> None:
         """Request that a user's indexes be brought up, and the queue be read. Requests for the same user are merged."""
-        self._wake({user: None})
+        self._wake(user)
 
     def wake(self) -> None:
         """Request that the queue be read."""
-        self._wake({})
+        self._wake()
 
     def wake_if_running(self) -> None:
         """Request that the queue be read, if the thread was started before."""
         if self._thread is not None:
-            self._wake({})
+            self._wake()
 
-    def _wake(self, users: Mapping[str, None]) -> None:
+    def _wake(self, user: str | None = None) -> None:
         if os.getpid() != self._process:  # a forked process has no such thread, and its locks may be held for ever
             return
         with self._state:
-            if self._stopping:
+            if self._stopped.is_set():
                 return
-            if users:
-                self._users |= users
+            if user is not None:
                 self._written = time.monotonic()
+                first, _ = self._users.get(user, (self._written, 0.0))
+                self._users[user] = (first, self._written)
             self._woken = True
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="hexamem-background", daemon=True)
@@ -407,9 +407,8 @@ class BackgroundWorker:
         """
         if os.getpid() != self._process:
             return
-        self._stopped.set()
         with self._state:
-            self._stopping = True
+            self._stopped.set()
             self._state.notify()
             thread = self._thread
         if thread is None:
@@ -426,7 +425,7 @@ class BackgroundWorker:
         """Bring up one user or run one job. Returns how many seconds to sleep then: 0 if there may be more, None until woken."""
         with self._state:
             self._woken = False
-            user = None if self._job_next else next(iter(self._users), None)
+            user = None if self._job_next else min(self._users, key=self._due, default=None)
             self._job_next = user is not None
             if user is not None:
                 del self._users[user]
@@ -438,8 +437,7 @@ class BackgroundWorker:
             try:
                 self._projector.catch_up(user)
                 self._brought_up(user)
-                if self._idle is not None:
-                    self._idle_users[user] = None
+                self._idle_users[user] = None
             except Exception as error:  # noqa: BLE001 - the edge of a thread: the ledger is safe, recall meets it again
                 _log.warning("the indexes of a user could not be brought up in the background: %s", _described(error))
             return 0.0
@@ -449,7 +447,7 @@ class BackgroundWorker:
             ran = self._runner.run_one()
             if ran is None:
                 return None  # another thread runs jobs, and wakes this one when it is done
-            if not ran and self._idle is not None and self._idle_users:
+            if not ran and self._idle_users:
                 if (left := self._written + _REST - time.monotonic()) > 0:
                     return left
                 idle_user = self._idle_users.popitem()[0]
@@ -461,18 +459,25 @@ class BackgroundWorker:
             return _PAUSE
 
     def _run(self) -> None:
-        while not self._stopping:
-            if self._users:
-                self._gather()
+        while not self._stopped.wait(left := self._gathering()):
+            if left:  # a write meanwhile may have put it off
+                continue
             seconds = self.step()
             with self._state:
-                if not (self._stopping or self._users or self._woken or seconds == 0.0):
+                if not (self._stopped.is_set() or self._users or self._woken or seconds == 0.0):
                     self._state.wait(seconds)
 
-    def _gather(self) -> None:
-        """Wait for a pause between writes: each update of the indexes has a cost of its own, and slows recalls."""
-        until = time.monotonic() + _LONGEST_GATHER
-        while not self._stopped.wait(_GATHER):
-            now = time.monotonic()
-            if now >= min(until, self._written + _GATHER):
-                return
+    def _gathering(self) -> float:
+        """Seconds until the next step; 0 for a job, or if a user is due.
+
+        Each update of the indexes has a cost of its own and slows recalls, so that writes in quick succession are indexed
+        together.
+        """
+        with self._state:
+            if self._job_next or not self._users:
+                return 0.0
+            return max(0.0, min(map(self._due, self._users)) - time.monotonic())
+
+    def _due(self, user: str) -> float:
+        first, last = self._users[user]
+        return min(first + _LONGEST_GATHER, last + _GATHER)

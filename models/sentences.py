@@ -25,7 +25,7 @@ _CLAUSE = re.compile(r"[,;，；、—–]")
 def split_sentences(text: str) -> Iterator[tuple[int, int]]:
     """The sentences of a text, as the characters from and to, without surrounding space; blank ones are left out.
 
-    The text is read as far as sentences are requested.
+    They are found as they are requested.
     """
     start = 0
     points = ((number, match.end()) for number, match in enumerate(_END.finditer(text)))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -18,8 +19,9 @@ from typing import Any
 
 import pytest
 
-from hexamem import Memory, Settings, UserMemory
+from hexamem import Memory, Settings, UserMemory, background
 from hexamem.background import (
+    BackgroundWorker,
     JobContext,
     JobError,
     JobHandler,
@@ -517,3 +519,78 @@ def test_the_command_lists_retries_and_drops(tmp_path: Path) -> None:
     assert job["id"] in jobs("drop", job["id"], "--user", "bob").error
     jobs("drop", job["id"], "--user", "alice")
     assert jobs("list").json == []
+
+
+# ------------------------------------------------------------------------------------------------- gathering of writes
+
+
+class Work:
+    """In place of the projector and the runner of jobs: records which users are indexed, and how many jobs were run."""
+
+    def __init__(self) -> None:
+        self.indexed: list[str] = []
+        self.waiting, self.ran = 0, 0
+        self.idle: Any = None
+
+    def catch_up(self, user: str) -> None:
+        self.indexed.append(user)
+
+    def closing(self) -> bool:
+        return False
+
+    def run_one(self) -> bool:
+        done, self.waiting = self.waiting > 0, max(0, self.waiting - 1)
+        self.ran += done
+        return done
+
+    def sleep(self) -> float:
+        return 60.0
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Work:
+    monkeypatch.setattr(background, "_GATHER", 0.2)
+    monkeypatch.setattr(background, "_LONGEST_GATHER", 0.6)
+    return Work()
+
+
+@pytest.fixture
+def worker(work: Any) -> Iterator[BackgroundWorker]:
+    nothing = lambda user: None  # noqa: E731
+    worker = BackgroundWorker(work, work, before=nothing, brought_up=nothing, idle=nothing)
+    yield worker
+    worker.stop()
+
+
+def test_a_user_who_goes_on_writing_is_indexed_from_time_to_time_and_delays_neither_others_nor_jobs(
+    work: Work, worker: BackgroundWorker
+) -> None:
+    others = [f"user {number}" for number in range(20)]
+    began = time.monotonic()
+    while time.monotonic() < began + 2.4:
+        worker.put("writer")
+        if others and time.monotonic() > began + 0.3:
+            for other in others:
+                worker.put(other)
+            others, work.waiting = [], 20
+        time.sleep(0.01)
+    assert 2 <= work.indexed.count("writer") <= 4
+    assert {f"user {number}" for number in range(20)} <= set(work.indexed)
+    assert work.ran == 20
+
+
+def test_writes_before_a_pause_are_indexed_together(work: Work, worker: BackgroundWorker) -> None:
+    for _ in range(10):
+        worker.put("alice")
+    time.sleep(0.8)
+    assert work.indexed == ["alice"]
+
+
+def test_while_writes_are_gathered_stopping_returns_at_once_and_begins_nothing(
+    work: Work, worker: BackgroundWorker
+) -> None:
+    worker.put("alice")
+    began = time.monotonic()
+    worker.stop()
+    assert time.monotonic() - began < 0.15
+    assert work.indexed == []

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from hexamem import Memory, Settings
 from hexamem.errors import ModelFileError
+from hexamem.models import sentences as sentence_splitting
 from hexamem.models.encoder import MAX_TOKENS, Encoder, Heads, open_encoder, open_heads
 from hexamem.models.encoder.runtime import read_encoder_tokenizer
 from hexamem.models.reranker import Reranker, open_reranker
@@ -103,7 +104,14 @@ def test_a_sentence_ends_neither_at_an_abbreviation_nor_at_the_number_of_a_list(
     assert [text[start:end] for start, end in split_sentences(text)] == sentences
 
 
-def test_a_long_text_is_split_in_bounded_time_and_no_further_than_requested() -> None:
+def test_sentences_are_found_as_they_are_requested(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[int] = []
+    monkeypatch.setattr(sentence_splitting, "_ends_sentence", lambda text, end, lower: ends.append(end) or True)
+    assert next(split_sentences("One. " * 100)) == (0, 4)
+    assert ends == [4]
+
+
+def test_a_long_text_is_split_in_bounded_time() -> None:
     texts = {
         "A. " * 400_000: 200,
         "(" * 300_000 + "a. B" + ")" * 300_000: 1,
