@@ -149,6 +149,9 @@ def _unprotected(tables: list[Unprotected]) -> str:
 
 
 def _vault(memory: Memory) -> Finding:
+    used = memory.ledger.settings().get("vault_key_id", memory.cipher.key_id)
+    if used != memory.cipher.key_id:
+        return Finding("vault key", f"{memory.cipher.key_id}; the secrets need the key {used}: restore it", "wrong")
     if KEY_VARIABLE in os.environ:
         return Finding("vault key", f"from the environment ({KEY_VARIABLE})")
     path = memory.home / KEY_FILE_NAME

@@ -30,6 +30,7 @@ from hexamem.stores.homes import home_id
 from hexamem.stores.index_reach import IndexReach
 from hexamem.stores.known_secrets import replace_known
 from hexamem.stores.ledger import Ledger, Transaction
+from hexamem.stores.ledger.vault import has_secrets
 from hexamem.stores.lexical import LexicalStore
 from hexamem.stores.media import MediaStore
 from hexamem.stores.redaction import Redactor, redact_texts
@@ -117,8 +118,12 @@ class Home:
             mismatch = _other_embedder(ledger, stored, searched_by)
             if mismatch and check_embedder:
                 raise EmbedderMismatchError(mismatch)
-            cipher = Cipher(load_key(folder if ledger_url is None else None).key)
-            other_key = _other_key(ledger, stored, cipher)
+            key_id = stored.get("vault_key_id")
+            if ledger_url is None and not has_secrets(ledger):
+                key_id = None
+            # A key made in place of a lost one would be overwritten when that one is restored.
+            cipher = Cipher(load_key(folder if ledger_url is None else None, create=key_id is None).key)
+            other_key = _other_key(ledger, key_id, cipher)
             if other_key and ledger_url is not None:
                 raise SecretKeyError(other_key)
             lexical = LexicalStore.open(folder / "lexical")
@@ -247,9 +252,8 @@ def _other_embedder(ledger: Ledger, stored: Mapping[str, str], embedder: Embedde
     )
 
 
-def _other_key(ledger: Ledger, stored: Mapping[str, str], cipher: Cipher) -> str | None:
-    """What to report if the vault's key is not the one the secrets were encrypted with."""
-    key_id = stored.get("vault_key_id")
+def _other_key(ledger: Ledger, key_id: str | None, cipher: Cipher) -> str | None:
+    """What to report if the vault's key is not the one the secrets were encrypted with; None for ``key_id``: there are none."""
     if key_id == cipher.key_id:
         return None
     if key_id is None:

@@ -23,6 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexamem import Memory, Settings, UserMemory
+from hexamem.doctor import examine
 from hexamem.errors import (
     HexamemError,
     HomeNotWritableError,
@@ -501,6 +502,33 @@ def test_another_key_reveals_nothing_and_keeps_new_secrets_under_itself(
         alice = memory.user("alice")
         assert alice.reveal(old, reason="test") == "hunter2-x9Q"
         assert plain(alice, alice.get(item.id).summary) == "the password is hunter2-x9Q"
+
+
+@pytest.mark.embedded
+def test_a_lost_key_is_not_replaced_by_one_that_its_restoring_would_overwrite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: Any = {"embedder": "static", "settings": Settings(background=False, mode="off", labels="off")}
+    key = tmp_path / "vault.key"
+    with Memory.open(tmp_path, **options) as memory:
+        memory.user("alice").remember("We moved to Porto.")
+    key.unlink()
+    with Memory.open(tmp_path, **options) as memory:  # without a secret, no key is lost
+        (secret,) = memory.user("alice").remember("the wifi password is hunter2-x9Q").secrets
+    kept = key.read_bytes()
+    key.unlink()
+    with pytest.raises(SecretKeyError, match="restore it from your backup"):
+        Memory.open(tmp_path, **options)
+    assert not key.exists()
+    monkeypatch.setenv(KEY_VARIABLE, base64.b64encode(new_key()).decode())
+    with Memory.open(tmp_path, **options) as memory:
+        assert [finding.status for finding in examine(memory) if finding.name == "vault key"] == ["wrong"]
+    monkeypatch.delenv(KEY_VARIABLE)
+    key.write_bytes(kept)
+    key.chmod(0o600)
+    with Memory.open(tmp_path, **options) as memory:
+        assert memory.user("alice").reveal(secret, reason="test") == "hunter2-x9Q"
+        assert [finding.status for finding in examine(memory) if finding.name == "vault key"] == ["ok"]
 
 
 def test_homes_that_share_a_ledger_share_the_key_of_the_environment_or_are_refused(

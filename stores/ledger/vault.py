@@ -10,7 +10,7 @@ from sqlalchemy import Row, insert, select
 
 from hexamem.errors import InvalidInputError, NotFoundError
 from hexamem.memory_types import Record, Sensitivity, UtcTime, new_id, utc_now
-from hexamem.stores.ledger.ledger import Transaction, chunks
+from hexamem.stores.ledger.ledger import Ledger, Transaction, chunks
 from hexamem.stores.ledger.prepared import Prepared, among, of_user
 from hexamem.stores.ledger.schema import reveals, secrets
 from hexamem.stores.secrets import Cipher
@@ -20,6 +20,7 @@ __all__ = [
     "Reveal",
     "SecretRow",
     "audit_export",
+    "has_secrets",
     "known_secrets",
     "list_secrets",
     "new_secret",
@@ -51,6 +52,12 @@ class Reveal(Record):
 
 def _context(user: str, secret_id: str) -> str:
     return f"{user}/{secret_id}"
+
+
+def has_secrets(ledger: Ledger) -> bool:
+    """Whether any user has a secret."""
+    with ledger.connect() as connection:
+        return connection.execute(select(secrets.c.id).limit(1)).first() is not None
 
 
 def store_secret(

@@ -109,7 +109,8 @@ def _from_file(path: Path, *, env: str, create: bool) -> VaultKey:
         if not create:
             raise SecretKeyError(
                 f"the vault key file {path} is missing, and secrets were encrypted before: restore it from your "
-                f"backup, or set {env} to the key"
+                f"backup, or set {env} to the key. If it is lost, so are those secrets: set {env} to a new key for "
+                f"further ones; {_HOW_TO_MAKE}"
             )
         created = _create_file(path, new_key())
     try:
