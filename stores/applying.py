@@ -163,10 +163,13 @@ class Cleaner:
     Args:
         find: whether new secrets are searched for.
         texts: everything that will be cleaned, in which the secrets of the vault are searched for.
+        steps: the steps cited. New secrets are not searched for in a part of their texts, since they were when the steps
+            were stored, and with more context.
     """
 
-    def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool) -> None:
+    def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool, steps: Iterable[Step] = ()) -> None:
         self._tx, self._cipher, self._find = tx, cipher, find
+        self._stored = [text for step in steps for text in (step.content, step.index_text)]
         self._known = find_known(tx, cipher, strings_in(texts))
         self.give_up()
 
@@ -185,7 +188,7 @@ class Cleaner:
     def clean(self, values: Mapping[str, Any], reason: str) -> Cleaned:
         """The fields of a proposal and its reason without secrets."""
         words = {name: value for name, value in values.items() if isinstance(value, (str, list, tuple, dict))}
-        near = self._redactor.scan([words, reason])
+        near = self._redactor.scan([{name: value for name, value in words.items() if not self._cited(value)}, reason])
         self._staged.look_up(self._tx, near | self._known.keys())
         clean, reason = self._redactor.clean(words, near), self._redactor.clean(reason, near)
         replaced = self._staged.spans
@@ -193,6 +196,9 @@ class Cleaner:
             used = {mark.id for text in strings_in([clean, reason]) for mark in find_references(text)}
             replaced = {secret_id: span for secret_id, span in replaced.items() if secret_id in used}
         return Cleaned({**values, **clean}, reason, replaced)
+
+    def _cited(self, value: object) -> bool:
+        return isinstance(value, str) and any(value in text for text in self._stored)
 
 
 def earlier_copies(tx: Transaction, steps: Iterable[Step]) -> dict[str, str]:

@@ -18,7 +18,9 @@ from hexamem.agents.applying.proposal_values import read_values
 from hexamem.agents.contract import Batch
 from hexamem.memory_types import Step, TypeRegistry
 from hexamem.memory_types.proposals import Evidence, Outcome, Proposal
+from hexamem.stores import redaction
 from hexamem.stores.ledger import Transaction, list_secrets
+from hexamem.stores.secrets.spans import SecretSpan
 
 from .proposing import NOON, apply, batch_of, propose, store
 
@@ -29,6 +31,15 @@ FEW = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_f
 def fact(step: Step, quote: str, summary: str, name: str = "thing", **more: Any) -> Proposal:
     values = more.pop("values", {"name": name, "summary": summary})
     return propose(step, values, quote, **{"proposed_by": "rules.semantic", **more})
+
+
+def cello_is_secret(text: str) -> tuple[SecretSpan, ...]:
+    start = text.find("cello")
+    return (
+        (SecretSpan(start=start, end=start + 5, kind="password", caption="password", sensitivity="high"),)
+        if start >= 0
+        else ()
+    )
 
 
 def core(step: Step, quote: str, label: str, value: str) -> Proposal:
@@ -64,6 +75,19 @@ def test_words_that_nobody_wrote_are_no_evidence(ann: UserMemory, quote: str) ->
     assert outcome.applied is None
     assert ("is not in step" if quote else "no evidence") in outcome.refused
     assert ann.items() == []
+
+
+def test_an_item_that_quotes_its_step_hides_what_the_step_hides(
+    ann: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = store(ann, CELLO)
+    monkeypatch.setattr(
+        redaction, "find_secrets", cello_is_secret
+    )  # without the messages before, a text may read otherwise
+    quoted = outcome_of(ann, batch_of(step), fact(step, CELLO, CELLO, "Nell"))
+    reworded = outcome_of(ann, batch_of(step), fact(step, CELLO, "Nell plays the cello", "music"))
+    assert ann.get(quoted.item_id or "").summary == CELLO  # type: ignore[union-attr]
+    assert "cello" not in ann.get(reworded.item_id or "").summary  # type: ignore[union-attr]
 
 
 def test_foreign_system_forgotten_and_earlier_steps_are_no_evidence(ann: UserMemory, static_memory: Memory) -> None:

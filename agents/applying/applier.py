@@ -283,7 +283,7 @@ class _Run:
     def _clean(self, values: Mapping[str, Any], reason: str) -> Cleaned:
         if self._cleaner is None:
             texts = [[proposal.values, proposal.reason] for proposal in self._proposals]
-            self._cleaner = Cleaner(self._tx, self._cipher, texts, find=self._find)
+            self._cleaner = Cleaner(self._tx, self._cipher, texts, find=self._find, steps=self._steps.values())
         return self._cleaner.clean(values, reason)
 
     def _without_any_secret(self, proposal: Proposal, text: str) -> str:
