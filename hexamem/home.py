@@ -6,7 +6,7 @@ import logging
 import os
 from collections import deque
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -213,6 +213,8 @@ def _check_ledger(folder: Path) -> None:
             "of that file there, or name its database with ledger_url=; to begin anew, name another folder "
             "with home= (--home) and import an export there"
         )
+    with suppress(FileExistsError):  # others must not read it, whatever the mode of a folder that existed before
+        os.close(os.open(ledger, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _vector_store(folder: Path, chroma: Any | None, store: VectorStore | None) -> VectorStore:

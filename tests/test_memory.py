@@ -191,6 +191,18 @@ def test_a_new_home_is_for_its_owner_alone_and_doctor_reports_one_that_others_ma
     assert f"chmod 700 {home}" in found.detail
 
 
+@pytest.mark.embedded
+def test_in_a_folder_that_others_may_read_a_home_stores_nothing_that_they_may_read(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with opened(tmp_path) as memory:
+        alice = memory.user("alice")
+        alice.remember([{"role": "user", "content": [PICTURE]}, "We moved to Porto."])
+        memory.flush()
+        alice.recall("Where do we live?")
+        shown = [path.name for path in tmp_path.iterdir() if mode(path) & 0o077]
+    assert sorted(shown) == [".lock", "home.id"]
+
+
 # Media.
 
 

@@ -51,7 +51,7 @@ def make_writable(folder: Path) -> None:
         HomeNotWritableError, StorageFullError: it cannot be created or written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe = folder / ".hexamem-probe"
         probe.write_bytes(b"")
         probe.unlink()
