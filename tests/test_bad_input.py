@@ -161,6 +161,7 @@ def test_no_id_of_whatever_characters_is_known_and_none_breaks_the_database(lite
     ("messages", "rule"),
     [
         (["fine", "also fine", ""], "message 3 of 3 is empty"),
+        ([{"role": "user", "text": "x"}], "under the key 'content': it has 'text'"),
         (None, "of type NoneType"),
         ({"role": "user", "content": "x", "timestamp": "05/08/2023"}, "cannot be told apart"),
         ({"role": "user", "content": "x", "id": "x" * 513}, "513 bytes"),
