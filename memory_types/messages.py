@@ -255,8 +255,10 @@ def _draft(raw: _Raw, place: Place, timezone: str, keep_reasoning: bool) -> Mess
     reasoning = "\n".join(reader.reasoning) or None
     holds = text.strip() or reader.media or calls or reader.results or reader.result_ids or reader.stored_unread
     if not holds and not reasoning and not (role == "tool" and (tool_call_id or name)):
-        hint = ", or keep_reasoning=True: it holds only reasoning" if reader.reasoning_dropped else ""
-        if raw.extra and not raw.content:
+        hint = ""
+        if reader.reasoning_dropped:
+            hint = ", or keep_reasoning=True: it holds only reasoning"
+        elif raw.extra and not raw.content:
             hint = f", or put its text under the key 'content': it has {', '.join(sorted(map(repr, raw.extra))[:5])}"
         raise InvalidInputError(f"{place} is empty: no text, media or tool call; leave it out{hint}")
     occurred_at = _time(raw, place, timezone)
