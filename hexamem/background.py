@@ -32,8 +32,8 @@ from hexamem.stores.redaction import Redactor
 _log = logging.getLogger("hexamem")
 # All in seconds.
 _PAUSE = 30.0  # after the queue could not be read
-_GATHER = 0.1  # without a write of a user, until what the user wrote is indexed, together
-_LONGEST_GATHER = 1.0  # the same, of a user who goes on writing
+_GATHER = 0.1  # after a user's last write, so that writes in quick succession are indexed together
+_LONGEST_GATHER = 1.0  # after the first of them
 _REST = 0.5  # without a write, before work that no call waits for
 _CONTENDED = 1.0  # where a due job is locked by a writer or waits for a running one of its kind
 _LONGEST_SLEEP = 600.0  # so that a changed clock, or a suspended machine, delays nothing for long

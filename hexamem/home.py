@@ -6,7 +6,7 @@ import logging
 import os
 from collections import deque
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -118,12 +118,7 @@ class Home:
             mismatch = _other_embedder(ledger, stored, searched_by)
             if mismatch and check_embedder:
                 raise EmbedderMismatchError(mismatch)
-            key_id = stored.get("vault_key_id")
-            if ledger_url is None and not has_secrets(ledger):
-                key_id = None
-            # A key made in place of a lost one would be overwritten when that one is restored.
-            cipher = Cipher(load_key(folder if ledger_url is None else None, create=key_id is None).key)
-            other_key = _other_key(ledger, key_id, cipher)
+            cipher, other_key = _open_cipher(folder if ledger_url is None else None, ledger, stored)
             if other_key and ledger_url is not None:
                 raise SecretKeyError(other_key)
             lexical = LexicalStore.open(folder / "lexical")
@@ -213,8 +208,6 @@ def _check_ledger(folder: Path) -> None:
             "of that file there, or name its database with ledger_url=; to begin anew, name another folder "
             "with home= (--home) and import an export there"
         )
-    with suppress(FileExistsError):  # others must not read it, whatever the mode of a folder that existed before
-        os.close(os.open(ledger, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _vector_store(folder: Path, chroma: Any | None, store: VectorStore | None) -> VectorStore:
@@ -254,14 +247,22 @@ def _other_embedder(ledger: Ledger, stored: Mapping[str, str], embedder: Embedde
     )
 
 
-def _other_key(ledger: Ledger, key_id: str | None, cipher: Cipher) -> str | None:
-    """What to report if the vault's key is not the one the secrets were encrypted with; None for ``key_id``: there are none."""
-    if key_id == cipher.key_id:
-        return None
+def _open_cipher(folder: Path | None, ledger: Ledger, stored: Mapping[str, str]) -> tuple[Cipher, str | None]:
+    """The cipher of the vault, and what to report if its key is not the one the secrets were encrypted with.
+
+    Args:
+        folder: where a key file is read or made; None for a shared ledger.
+    """
+    key_id = stored.get("vault_key_id")
+    if folder is not None and not has_secrets(ledger):
+        key_id = None
+    # A key made in place of a lost one would be overwritten when that one is restored.
+    cipher = Cipher(load_key(folder, create=key_id is None).key)
     if key_id is None:
         ledger.set_settings({"vault_key_id": cipher.key_id})
-        return None
-    return (
+    if key_id in (None, cipher.key_id):
+        return cipher, None
+    return cipher, (
         f"the vault's key is {cipher.key_id}, but the secrets of {ledger.place} were encrypted with {key_id}: they cannot "
         "be revealed until HEXAMEM_VAULT_KEY or the file vault.key holds that key again"
     )

@@ -167,7 +167,7 @@ class Cleaner:
             were stored, and with more context.
     """
 
-    def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool, steps: Iterable[Step] = ()) -> None:
+    def __init__(self, tx: Transaction, cipher: Cipher, texts: Any, *, find: bool, steps: Iterable[Step]) -> None:
         self._tx, self._cipher, self._find = tx, cipher, find
         self._stored = [text for step in steps for text in (step.content, step.index_text)]
         self._known = find_known(tx, cipher, strings_in(texts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -34,12 +35,8 @@ def fact(step: Step, quote: str, summary: str, name: str = "thing", **more: Any)
 
 
 def cello_is_secret(text: str) -> tuple[SecretSpan, ...]:
-    start = text.find("cello")
-    return (
-        (SecretSpan(start=start, end=start + 5, kind="password", caption="password", sensitivity="high"),)
-        if start >= 0
-        else ()
-    )
+    found = {"kind": "password", "caption": "password", "sensitivity": "high"}
+    return tuple(SecretSpan(start=match.start(), end=match.end(), **found) for match in re.finditer("cello", text))  # type: ignore[arg-type]
 
 
 def core(step: Step, quote: str, label: str, value: str) -> Proposal:
@@ -81,9 +78,8 @@ def test_an_item_that_quotes_its_step_hides_what_the_step_hides(
     ann: UserMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = store(ann, CELLO)
-    monkeypatch.setattr(
-        redaction, "find_secrets", cello_is_secret
-    )  # without the messages before, a text may read otherwise
+    # Searched without the messages before it, a text may seem to hold a secret.
+    monkeypatch.setattr(redaction, "find_secrets", cello_is_secret)
     quoted = outcome_of(ann, batch_of(step), fact(step, CELLO, CELLO, "Nell"))
     reworded = outcome_of(ann, batch_of(step), fact(step, CELLO, "Nell plays the cello", "music"))
     assert ann.get(quoted.item_id or "").summary == CELLO  # type: ignore[union-attr]

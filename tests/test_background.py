@@ -16,6 +16,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -556,8 +557,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 
 @pytest.fixture
 def worker(work: Any) -> Iterator[BackgroundWorker]:
-    nothing = lambda user: None  # noqa: E731
-    worker = BackgroundWorker(work, work, before=nothing, brought_up=nothing, idle=nothing)
+    worker = BackgroundWorker(work, work, before=Mock(), brought_up=Mock(), idle=Mock())
     yield worker
     worker.stop()
 

@@ -11,7 +11,7 @@ import hashlib
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -260,10 +260,12 @@ class Ledger:
         """The ledger of a home folder: ``home/ledger.sqlite3``, or the shared one at ``url``."""
         if url:
             return cls(url, fixed_names=fixed_names, types=types)
-        ledger = cls(sqlite_url(home / "ledger.sqlite3"), str(home), fixed_names, types)
+        file = home / "ledger.sqlite3"
+        with suppress(FileExistsError):  # for the owner alone, whatever the mode of the folder
+            file.touch(mode=0o600, exist_ok=False)
+        ledger = cls(sqlite_url(file), str(home), fixed_names, types)
         ledger.exclusive = True  # the home is locked by one process
-        ledger._file = home / "ledger.sqlite3"
-        ledger._inode = ledger._file.stat().st_ino
+        ledger._file, ledger._inode = file, file.stat().st_ino
         return ledger
 
     @property
